@@ -1,0 +1,40 @@
+/** One project a package. Node by default; packages that draw get jsdom with the realm's own web APIs. */
+const path = require("node:path");
+
+const transform = {
+  "\\.(ts|tsx)$": [
+    "@swc/jest",
+    {
+      jsc: { target: "es2023", parser: { syntax: "typescript", tsx: true }, transform: { react: { runtime: "automatic" } } },
+      module: { type: "commonjs" },
+    },
+  ],
+};
+
+const project = (name, environment, testMatch, more = {}) => ({
+  displayName: name,
+  rootDir: __dirname,
+  testEnvironment: environment === "node" ? "node" : path.join(__dirname, "tooling/jest/jsdom-with-web-apis.cjs"),
+  testMatch: testMatch.map((pattern) => `<rootDir>/${pattern}`),
+  testPathIgnorePatterns: ["/node_modules/", "/build/", "/dist/"],
+  transform,
+  moduleNameMapper: { "\\.(css|svg)$": "<rootDir>/tooling/jest/empty.cjs" },
+  ...(environment === "node" ? {} : { setupFilesAfterEnv: ["<rootDir>/tooling/jest/dom-matchers.cjs"] }),
+  ...more,
+});
+
+module.exports = {
+  projects: [
+    project("shared", "node", ["shared/src/{api,errors,contract}/**/*.test.ts"]),
+    project("shared-ui", "jsdom", ["shared/src/{ui,i18n,testing}/**/*.test.{ts,tsx}"]),
+    project("vault", "node", ["remote-recovery/src/vault/**/*.test.ts"]),
+    project("engine", "node", ["remote-recovery/src/engine/**/*.test.ts", "remote-recovery/engine/**/*.test.ts"]),
+    project("recovery", "jsdom", ["remote-recovery/src/**/*.test.tsx"]),
+    project("secrets", "jsdom", ["remote-secrets/src/**/*.test.{ts,tsx}"]),
+    project("sharing", "jsdom", ["remote-sharing/src/**/*.test.{ts,tsx}"]),
+    project("settings", "jsdom", ["remote-settings/src/**/*.test.{ts,tsx}"]),
+    project("host", "jsdom", ["host/src/**/*.test.{ts,tsx}"]),
+    project("service", "node", ["api/src/**/*.test.ts"]),
+    project("tooling", "node", ["tooling/src/**/*.test.ts"]),
+  ],
+};

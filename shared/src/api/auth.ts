@@ -1,0 +1,30 @@
+import { z } from "zod";
+
+import { Id } from "./wire.ts";
+
+/** Body and answer of `POST /auth/token?app_vendor_id=`: the identity provider's access token for the product's session token. */
+export const TokenExchange = z.strictObject({ token: z.string().min(1).max(16_384) });
+export type TokenExchange = z.infer<typeof TokenExchange>;
+
+/** `GET /auth/token-certs`: the current and the next key, so that rotation breaks nobody. */
+export const TokenCerts = z.strictObject({
+  keys: z
+    .array(z.strictObject({ kid: z.string(), alg: z.literal("EdDSA"), kty: z.literal("OKP"), crv: z.literal("Ed25519"), x: z.string() }))
+    .min(1),
+});
+export type TokenCerts = z.infer<typeof TokenCerts>;
+
+/** `GET /auth/certs`: the keys of the identity provider that this service trusts. */
+export const ProviderCerts = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
+
+/** Claims of a session token. `exp`, `iat`, `auth_time` in seconds since 1970. */
+export const SessionClaims = z.looseObject({
+  /** The account's immutable id: `user_id` of every sealed document. */
+  sub: Id,
+  vid: z.string(),
+  sid: z.string(),
+  iat: z.int(),
+  exp: z.int(),
+  auth_time: z.int().optional(),
+});
+export type SessionClaims = z.infer<typeof SessionClaims>;

@@ -1,0 +1,56 @@
+import fc from "fast-check";
+
+import { canonicalBytes, canonicalText, parseCanonical, type Json } from "./canonical.ts";
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+describe("canonicalText", () => {
+  it("sorts members by UTF-16 code units and escapes as RFC 8785 says", () => {
+    expect(canonicalText({ "€": 1, "\r": 2, "1": 3, "😂": 4, "ö": 5, b: "\u000f\n\"\\" })).toBe(
+      '{"\\r":2,"1":3,"b":"\\u000f\\n\\"\\\\","ö":5,"€":1,"😂":4}',
+    );
+  });
+
+  it.each([[1.5], [-1], [2 ** 53], [Number.NaN], [-0]])("refuses the number %p", (number) => {
+    expect(() => canonicalText({ number })).toThrow(TypeError);
+  });
+
+  it("refuses ill-formed Unicode in names and values", () => {
+    expect(() => canonicalText({ a: "\ud800" })).toThrow(TypeError);
+    expect(() => canonicalText({ "\udc00": 1 })).toThrow(TypeError);
+  });
+});
+
+describe("parseCanonical", () => {
+  it("gives back what canonicalBytes wrote, padding aside", () => {
+    const json = fc.letrec<{ value: Json }>((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 3 },
+        fc.constant(null),
+        fc.boolean(),
+        fc.maxSafeNat(),
+        fc.string({ unit: "grapheme" }),
+        fc.array(tie("value"), { maxLength: 4 }),
+        fc.dictionary(fc.string({ unit: "grapheme" }), tie("value"), { maxKeys: 4 }),
+      ),
+    })).value;
+    fc.assert(
+      fc.property(json, fc.nat(20), (value, padding) => {
+        const padded = bytes(`${canonicalText(value)}${" ".repeat(padding)}`);
+        expect(parseCanonical(padded)).toEqual(JSON.parse(JSON.stringify(value)));
+        expect(canonicalBytes(value)).toEqual(bytes(canonicalText(value)));
+      }),
+    );
+  });
+
+  it.each(['{"b":1,"a":2}', '{"a":1,"a":2}', '{"a": 1}', '{"a":1.0}', '{"a":-1}', " {}", "{}\n", "{", '{"a":"\\u0061"}', '{"a":"\\ud800"}', "\ufeff{}"])(
+    "refuses %j",
+    (text) => {
+      expect(parseCanonical(bytes(text))).toBeNull();
+    },
+  );
+
+  it("refuses bytes that are not UTF-8", () => {
+    expect(parseCanonical(Uint8Array.of(0x22, 0xff, 0x22))).toBeNull();
+  });
+});

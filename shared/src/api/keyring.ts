@@ -1,0 +1,71 @@
+import { z } from "zod";
+
+import { helperBytes, maxBookLength, maxOpeners, maxSlotBytes, maxStateLength } from "./limits.ts";
+import { bytesB64u, compactJwe, Counter, Id, Signature, Timestamp } from "./wire.ts";
+
+/** Format version of every sealed or signed document. */
+const V1 = z.literal(1);
+
+export const OpenerKind = z.enum(["image", "recovery_code", "passkey"]);
+export type OpenerKind = z.infer<typeof OpenerKind>;
+
+/** `slot` is an age file sealed to that one opener. */
+export const Slot = z.strictObject({ opener_id: Id, kind: OpenerKind, slot: bytesB64u(maxSlotBytes) });
+export type Slot = z.infer<typeof Slot>;
+
+/** The 454 bytes of image-key.md, with the client's id and time. */
+export const ImageRecord = z.strictObject({ id: Id, helper: bytesB64u(helperBytes, { exact: true }), created_at: Timestamp });
+export type ImageRecord = z.infer<typeof ImageRecord>;
+
+/** Native age hybrid recipient: `age1pq1` and 1216 bytes in bech32. */
+export const Recipient = z.string().max(2_000).regex(/^age1pq1[02-9ac-hj-np-z]{1900,}$/, "not a hybrid recipient");
+
+/** Published by an account; signed by its own signing key (prefix `key`). */
+export const KeyStatement = z.strictObject({
+  v: V1,
+  user_id: Id,
+  recipient: Recipient,
+  signing_key: bytesB64u(32, { exact: true }),
+  key_epoch: Counter,
+  /** By the key before; null at first. */
+  previous_sig: Signature.nullable(),
+  sig: Signature,
+});
+export type KeyStatement = z.infer<typeof KeyStatement>;
+
+/** The one way in which a keyring changes; signed by the registered signing key (prefix `put`). */
+export const KeyringChange = z.strictObject({
+  v: V1,
+  user_id: Id,
+  key_epoch: Counter,
+  /** The new one: the stored one plus 1, or 1 at first. */
+  state_rev: Counter,
+  state: compactJwe(maxStateLength),
+  book: compactJwe(maxBookLength).optional(),
+  shares: compactJwe(maxBookLength).optional(),
+  slots: z.strictObject({ set: z.array(Slot).max(maxOpeners), remove: z.array(Id).max(maxOpeners) }).optional(),
+  key_statement: KeyStatement.optional(),
+  image_records: z.strictObject({ set: z.array(ImageRecord).max(maxOpeners), remove: z.array(Id).max(maxOpeners) }).optional(),
+  /** Secrets in the trash that go for good. */
+  purge: z.array(Id).max(10_000).optional(),
+  sig: Signature,
+});
+export type KeyringChange = z.infer<typeof KeyringChange>;
+
+/** Answer of `GET /user/keyring`; 404 `no_keyring` before the first secret. */
+export const Keyring = z.strictObject({
+  key_epoch: Counter,
+  state_rev: Counter,
+  state: compactJwe(maxStateLength),
+  book: compactJwe(maxBookLength),
+  shares: compactJwe(maxBookLength),
+  slots: z.array(Slot),
+  key_statement: KeyStatement,
+  /** With `?states_since=N`: the states N+1 … `state_rev`, oldest first, so that a device can follow `previous`. */
+  states: z.array(z.strictObject({ state_rev: Counter, state: compactJwe(maxStateLength) })).optional(),
+});
+export type Keyring = z.infer<typeof Keyring>;
+
+export const KeyringChanged = z.strictObject({ state_rev: Counter });
+
+export const ImageRecords = z.strictObject({ image_records: z.array(ImageRecord) });

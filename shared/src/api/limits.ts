@@ -1,0 +1,30 @@
+/** The limits that form, client and service all keep. Sizes in bytes unless the name says otherwise. */
+
+export const API_VERSION = "0.1.0";
+
+/** Sealed content of a secret that goes in one call. */
+export const maxSmallSecretBytes = 256 * 1024;
+/** A whole JSON body: a small secret as base64url beside label, ticket and keyring change. */
+export const maxJsonBodyBytes = 1024 * 1024;
+
+export const maxTitleLength = 200; // characters
+export const maxTags = 32;
+export const maxTagLength = 40; // characters
+export const maxFileNameLength = 255; // characters
+export const maxOpeners = 32;
+
+export const maxLabelLength = 24 * 1024; // characters of a compact JWE
+export const maxTicketBytes = 64 * 1024;
+export const maxSlotBytes = 16 * 1024;
+export const maxStateLength = 4 * 1024; // characters of a compact JWE
+export const maxBookLength = 512 * 1024; // characters of a compact JWE
+export const helperBytes = 454;
+
+export const maxListPage = 1_000;
+export const maxVersions = 20;
+export const trashDays = 30;
+export const quotaBytes = 10 * 1024 ** 3;
+
+export const userNamePattern = /^[\p{L}\p{N}][\p{L}\p{N}._-]{1,38}[\p{L}\p{N}]$/u; // 3 to 40 characters
+
+export const imageRecordReadsAnHour = 60;

@@ -1,0 +1,48 @@
+import { base64urlnopad } from "@scure/base";
+import { z } from "zod";
+
+/** UUID version 7, lower case: ids that the client makes and the service checks. */
+export const Id = z.string().regex(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/, "not a UUIDv7");
+export type Id = z.infer<typeof Id>;
+
+/** RFC 3339, UTC, milliseconds: `2026-11-21T10:04:05.678Z`. */
+export const Timestamp = z.iso.datetime({ precision: 3 });
+
+/** Counters begin at 1; 2^53 - 1 is the largest integer of JCS. */
+export const Counter = z.int().min(1);
+
+/** base64url without padding, of at most `max` bytes (exactly `max` when `exact`). The alphabet and the last bits are checked. */
+export function bytesB64u(max: number, { exact = false }: { exact?: boolean } = {}): z.ZodString {
+  const longest = Math.ceil((max * 4) / 3);
+  const text = z.string().min(exact ? longest : 1).max(longest);
+  return text.refine((value) => isBase64url(value), "not base64url");
+}
+
+/** SHA-256 as base64url. */
+export const Digest = bytesB64u(32, { exact: true });
+
+/** Ed25519 signature as base64url. */
+export const Signature = bytesB64u(64, { exact: true });
+
+/** A compact JWE of at most `max` characters: five parts, the second empty (`alg: dir`). */
+export function compactJwe(max: number): z.ZodString {
+  return z.string().max(max).regex(/^[A-Za-z0-9_-]+\.\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/, "not a compact JWE");
+}
+
+export function toB64u(bytes: Uint8Array): string {
+  return base64urlnopad.encode(bytes);
+}
+
+/** Throws a plain Error on anything but canonical base64url; parse with {@link bytesB64u} first. */
+export function fromB64u(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(base64urlnopad.decode(text));
+}
+
+function isBase64url(text: string): boolean {
+  try {
+    base64urlnopad.decode(text);
+    return true;
+  } catch {
+    return false; // the only question here is yes or no; the schema says the rest
+  }
+}

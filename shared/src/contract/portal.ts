@@ -1,0 +1,82 @@
+import { createContext, useContext } from "react";
+
+import type { ErrorCode } from "../errors/index.ts";
+import type { Http } from "./http.ts";
+import type { RemoteName } from "./remote.ts";
+import type { Vault } from "./vault.ts";
+
+export const languages = ["en", "es"] as const;
+export type Language = (typeof languages)[number];
+export type ThemeName = "light" | "dark";
+
+export interface PortalUser {
+  /** Immutable id of the account; what sealed documents name. */
+  readonly userId: string;
+  /** Name shown to people; may change. */
+  readonly userName: string;
+  readonly contactEmail: string | null;
+}
+
+export interface PortalVendor {
+  readonly vendorId: string;
+  readonly branding: { readonly productName: string };
+}
+
+export interface ConfirmRequest {
+  readonly title: string;
+  readonly description: string;
+  /** Defaults to "Yes" and "Cancel" in the person's language. */
+  readonly confirmLabel?: string;
+  readonly cancelLabel?: string;
+  readonly alert?: boolean;
+  /** One button only: nothing to decide. */
+  readonly single?: boolean;
+  /** Neither Escape nor a click outside closes it. */
+  readonly mustAnswer?: boolean;
+}
+
+export interface Notice {
+  readonly tone: "success" | "info" | "error";
+  readonly text: string;
+}
+
+/** What a remote tells about a failure; names no secret, and never carries a message of another library. */
+export interface Report {
+  readonly remote: RemoteName;
+  readonly phase: "load" | "render" | "call";
+  readonly code: ErrorCode;
+}
+
+/** `lock`: put keys and plaintext away. `sign_out`: the same, and what this device keeps for a shared computer too. */
+export type LockReason = "lock" | "sign_out";
+
+/** All that a remote knows of the portal. Frozen; made anew when a member changes. */
+export interface Portal {
+  /** Calls to the service, limited to the paths that the release declares. There is no way to read the token. */
+  readonly http: Http;
+  /** All sealing. Rejects with `vault_unavailable` when the recovery remote does not load. */
+  readonly vault: Promise<Vault>;
+  readonly user: PortalUser;
+  readonly vendor: PortalVendor;
+  readonly features: Readonly<Record<string, boolean>>;
+  readonly language: Language;
+  readonly theme: ThemeName;
+  /** Goes to a path of the portal. */
+  readonly navigate: (path: string, options?: { readonly replace?: boolean }) => void;
+  /** Asks in a dialog; false when it was closed. */
+  readonly confirm: (request: ConfirmRequest) => Promise<boolean>;
+  /** A toast, 5 s, top right. */
+  readonly notify: (notice: Notice) => void;
+  readonly report: (report: Report) => void;
+  /** Called before the portal locks or signs out, which waits for it, though not for ever. Returns its undo. */
+  readonly onLock: (listener: (reason: LockReason) => void | Promise<void>) => () => void;
+}
+
+export const PortalContext = createContext<Portal | null>(null);
+
+/** The portal. Only inside a remote's screens. */
+export function usePortal(): Portal {
+  const portal = useContext(PortalContext);
+  if (portal === null) throw new TypeError("usePortal is used outside the portal");
+  return portal;
+}

@@ -1,0 +1,84 @@
+/**
+ * Every way in which something can fail, as one closed list. The service answers with these words (the `code` of a
+ * problem document), the portal branches on them, and `errors:<code>` is the sentence that a person reads.
+ */
+export const errorCodes = [
+  // What every call can answer (specification, section 8).
+  "bad_request", // 400
+  "unauthorized", // 401
+  "forbidden", // 403
+  "not_found", // 404
+  "conflict", // 409
+  "payload_too_large", // 413
+  "unsupported_media_type", // 415
+  "validation_error", // 422
+  "too_many_requests", // 429
+  "internal_error", // 500
+  "service_unavailable", // 502, 503, 504, or nothing answered
+  "offline", // this device has no network
+  "timed_out",
+  "bad_answer", // the service answered something that the contract does not know
+  "cancelled", // the person, or the page, gave up
+  "unknown",
+
+  // Sign-in and token exchange.
+  "login_failed",
+  "login_required",
+  "consent_required",
+  "interaction_required",
+  "account_selection_required",
+  "token_invalid",
+  "token_expired",
+  "vendor_unknown",
+  "vendor_disabled",
+
+  // Secrets and the keyring, answered by the service.
+  "no_keyring",
+  "id_taken",
+  "version_conflict",
+  "state_conflict",
+  "keyring_change_invalid",
+  "quota_exceeded",
+
+  // The vault, answered by the device.
+  "vault_unavailable",
+  "vault_locked",
+  "decryption_failed",
+  "older_state", // the service gives a state that this device knows to be old, or a fork
+  "list_mismatch", // labels, tickets or counts do not fit the state
+  "keyring_missing", // labels or an account on this device exist, but the service says that there is no keyring
+  "pending_dropped", // an account key that was never published had to be dropped
+  "helper_changed",
+  "opener_needed",
+  "own_key_changed", // the key directory says something else of this account than this device knows
+  "storage_full",
+
+  // Pictures, answered by the device.
+  "picture_unreadable",
+  "picture_too_large",
+  "picture_too_plain",
+  "picture_needs_passphrase",
+  "picture_resembles_another",
+  "not_this_picture",
+  "not_this_picture_or_passphrase",
+  "plain_helper_refused", // a passphrase was given, yet a helper without one fits: perhaps not ours
+
+  // Remotes and deployments, answered by the host.
+  "remote_unreachable",
+  "remote_timed_out",
+  "remote_incompatible",
+  "remote_refused",
+  "remote_crashed",
+  "deployment_unreachable",
+  "deployment_refused",
+  "deployment_expired",
+  "deployment_older",
+] as const;
+
+export type ErrorCode = (typeof errorCodes)[number];
+
+const known: ReadonlySet<string> = new Set(errorCodes);
+
+export function isErrorCode(value: unknown): value is ErrorCode {
+  return typeof value === "string" && known.has(value);
+}
