@@ -1,3 +1,4 @@
+export { Deployment, Integrity, PortalPage, ReleaseId, ReleaseRecord, VerificationKey } from "./deployment.ts";
 export type { Http, HttpMethod, HttpOptions } from "./http.ts";
 export {
   languages,

@@ -1,0 +1,79 @@
+import { z } from "zod";
+
+import { capabilities, remoteNames } from "./remote.ts";
+
+/** Subresource integrity of one file: `sha384-` and 64 characters of base64. */
+export const Integrity = z.string().regex(/^sha384-[A-Za-z0-9+/]{64}$/);
+
+/** `<remote>-<version>-<12 hex digits of the SHA-256 of its file list>`: the same sources give the same release. */
+export const ReleaseId = z.string().regex(/^[a-z]+-[0-9]+\.[0-9]+\.[0-9]+-[0-9a-f]{12}$/);
+
+const RemoteNameSchema = z.enum(remoteNames);
+
+/** Public Ed25519 key as the host's page and the tools keep it. */
+export const VerificationKey = z.strictObject({ kid: z.string().min(1), kty: z.literal("OKP"), crv: z.literal("Ed25519"), x: z.string().length(43) });
+export type VerificationKey = z.infer<typeof VerificationKey>;
+
+/** What `release.json` says of an immutable folder of files, signed by the team (JWS compact, EdDSA). */
+export const ReleaseRecord = z.strictObject({
+  v: z.literal(1),
+  release: ReleaseId,
+  remote: RemoteNameSchema,
+  version: z.string().regex(/^[0-9]+\.[0-9]+\.[0-9]+$/),
+  /** Range of contract versions that it was built for. */
+  contract: z.string(),
+  capabilities: z.array(z.enum(capabilities)),
+  /** Paths of the service that it may call, by prefix. */
+  api_paths: z.array(z.string().startsWith("/")),
+  namespaces: z.array(z.string().regex(/^[a-z][a-z-]*$/)),
+  /** Every file by its path inside the folder. */
+  files: z.record(z.string().regex(/^[A-Za-z0-9@._-]+(\/[A-Za-z0-9@._-]+)*$/), Integrity),
+  /** Module Federation's manifest, with which the host answers the runtime's request. */
+  manifest: z.looseObject({ id: z.string(), name: z.string() }),
+});
+export type ReleaseRecord = z.infer<typeof ReleaseRecord>;
+
+const Origin = z.url().refine((value) => new URL(value).origin === value, "not an origin");
+
+const Localised = z.strictObject({ en: z.string(), es: z.string() });
+
+/** Payload of a vendor's deployment document, signed by the portal (JWS General JSON, EdDSA). */
+export const Deployment = z.strictObject({
+  v: z.literal(1),
+  vendor_id: z.string(),
+  /** The one origin that this document is for. */
+  origin: Origin,
+  /** Grows with every signing; an older one than already seen is refused. */
+  sequence: z.int().min(1),
+  issued_at: z.iso.datetime({ precision: 3 }),
+  /** At most 7 days after `issued_at`. */
+  not_after: z.iso.datetime({ precision: 3 }),
+  environment: z.string(),
+  app_version: z.string(),
+  branding: z.strictObject({
+    product_name: z.string().min(1),
+    /** Layout with the logo top right and a dark background. */
+    layout: z.enum(["standard", "vendor"]),
+    /** Overrides of colour tokens. */
+    colors: z.strictObject({ light: z.record(z.string(), z.string()), dark: z.record(z.string(), z.string()) }),
+  }),
+  identity: z.strictObject({ authority: z.url(), client_id: z.string().min(1), scope: z.string() }),
+  api: z.strictObject({ base_url: z.url(), credentials: z.boolean() }),
+  features: z.record(z.string(), z.boolean()),
+  messages: z.array(z.strictObject({ id: z.string(), title: Localised, body: Localised, link: z.url().optional() })),
+  releases: z.record(
+    RemoteNameSchema,
+    z.strictObject({ stable: ReleaseId, canary: z.strictObject({ release: ReleaseId, percent: z.int().min(0).max(100) }).optional() }),
+  ),
+  /** The team's JWS (compact) of each release named above. */
+  release_records: z.record(ReleaseId, z.string()),
+});
+export type Deployment = z.infer<typeof Deployment>;
+
+/** What the gateway writes into the host's page as inert JSON (`<script type="application/json" id="portal-page">`). */
+export const PortalPage = z.strictObject({
+  vendor_id: z.string(),
+  portal_keys: z.array(VerificationKey).min(1),
+  team_keys: z.record(RemoteNameSchema, z.array(VerificationKey).min(1)),
+});
+export type PortalPage = z.infer<typeof PortalPage>;
