@@ -35,6 +35,7 @@ module.exports = {
     project("settings", "jsdom", ["remote-settings/src/**/*.test.{ts,tsx}"]),
     project("host", "jsdom", ["host/src/**/*.test.{ts,tsx}"]),
     project("service", "node", ["api/src/**/*.test.ts"]),
+    project("e2e-support", "node", ["e2e/support/**/*.test.ts"]),
     project("tooling", "node", ["tooling/src/**/*.test.ts"]),
   ],
 };

@@ -1,0 +1,56 @@
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+import { ByteSearch, type Needle } from "./byte-search.ts";
+
+const text = (value: string): Needle => ({ name: "text", kind: "text", bytes: Buffer.from(value) });
+const runs = (bytes: Uint8Array): Needle => ({ name: "runs", kind: "runs", bytes });
+const among = (bytes: Uint8Array | string): Buffer => Buffer.concat([randomBytes(1003), Buffer.from(bytes as string), randomBytes(701)]);
+
+describe("ByteSearch", () => {
+  const sentinel = "k3Jq9vTz0LmXw2Ra";
+
+  it.each([0, 1, 2])("finds a text raw, in hex and in base64 at offset %d", (offset) => {
+    const search = new ByteSearch([text(sentinel)]);
+    const inside = Buffer.concat([Buffer.alloc(offset, "."), Buffer.from(sentinel), Buffer.from("!!")]);
+    expect(search.search(among(sentinel), "x").map(({ encoding }) => encoding)).toContain("raw");
+    expect(search.search(among(` ${inside.toString("base64")} `), "x").map(({ encoding }) => encoding)).toContain("base64");
+    expect(search.search(among(`"${inside.toString("base64url")}"`), "x").map(({ encoding }) => encoding)).toContain("base64url");
+    expect(search.search(among(`"${inside.toString("hex")}"`), "x").map(({ encoding }) => encoding)).toContain("hex");
+    expect(search.search(among(`"${inside.toString("hex").toUpperCase()}"`), "x").map(({ encoding }) => encoding)).toContain("hex");
+  });
+
+  it("finds any run of 32 bytes of a picture, wherever it begins, in each encoding", () => {
+    const picture = randomBytes(5000);
+    const search = new ByteSearch([runs(picture)]);
+    for (let start = 0; start < 40; start++) {
+      const run = picture.subarray(1000 + start, 1032 + start);
+      expect(search.search(among(run), "x")).toHaveLength(1);
+      expect(search.search(among(` ${Buffer.concat([randomBytes(start), run]).toString("base64url")} `), "x").length).toBeGreaterThan(0);
+      expect(search.search(among(` ${run.toString("hex")} `), "x").length).toBeGreaterThan(0);
+    }
+  });
+
+  it("does not take a shorter run, a plain one, or random bytes for the picture", () => {
+    const picture = Buffer.concat([randomBytes(2000), Buffer.alloc(400, 7)]);
+    const search = new ByteSearch([runs(picture), text(sentinel)]);
+    expect(search.search(among(picture.subarray(500, 531)), "x")).toEqual([]);
+    expect(search.search(among(Buffer.alloc(300, 7)), "x")).toEqual([]);
+    expect(search.search(randomBytes(2_000_000), "x")).toEqual([]);
+  });
+
+  it("names the file in which it found something", async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), "byte-search-"));
+    try {
+      await writeFile(path.join(folder, "clean"), randomBytes(1000));
+      await writeFile(path.join(folder, "dirty"), among(sentinel));
+      const { findings, files } = await new ByteSearch([text(sentinel)]).searchFolder(folder);
+      expect(files).toBe(2);
+      expect(findings.map(({ where }) => where)).toEqual(["dirty"]);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});

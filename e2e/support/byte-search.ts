@@ -1,0 +1,191 @@
+import { opendir, readFile } from "node:fs/promises";
+import path from "node:path";
+
+/** Something that must not be found: a text (searched exactly), or data of which no 32-byte run may appear. */
+export type Needle =
+  | { readonly name: string; readonly kind: "text"; readonly bytes: Uint8Array }
+  | { readonly name: string; readonly kind: "runs"; readonly bytes: Uint8Array };
+
+export interface Finding {
+  readonly needle: string;
+  readonly where: string;
+  readonly encoding: "raw" | "base64" | "base64url" | "hex";
+  readonly offset: number;
+}
+
+/** Length of a run, and how many different byte values make it telling: shorter or plainer runs are everywhere. */
+const RUN = 32;
+const TELLING = 12;
+/** Every run of 32 bytes holds a whole block of 16 that begins at a multiple of 16 of the needle. */
+const BLOCK = 16;
+
+/**
+ * Searches bytes for needles: as they are, and inside every stretch of base64, base64url (at all offsets) and hex.
+ *
+ * [Note: Searching for runs] The blocks of 16 bytes at multiples of 16 of each needle are kept by a hash. A rolling hash
+ * goes over the searched bytes one by one; at a hit the common run around it is measured, and counts when it is at least
+ * 32 bytes long with at least 12 different values.
+ */
+export class ByteSearch {
+  readonly #texts: readonly Needle[];
+  readonly #blocks = new Map<number, { needle: Needle; at: number }[]>();
+  readonly #filter = new Uint8Array(1 << 21); // 2^24 bits
+
+  constructor(needles: readonly Needle[]) {
+    this.#texts = needles.filter(({ kind }) => kind === "text");
+    for (const needle of needles) if (needle.kind === "runs") this.#index(needle);
+  }
+
+  search(bytes: Uint8Array, where: string): Finding[] {
+    const findings = this.#scan(bytes).map(([needle, offset]): Finding => ({ needle, where, encoding: "raw", offset }));
+    for (const { encoding, start, decoded } of encodedStretches(bytes)) {
+      for (const [needle] of this.#scan(decoded)) findings.push({ needle, where, encoding, offset: start });
+    }
+    return findings;
+  }
+
+  /** Searches every file below a folder; a file that vanishes meanwhile is skipped. */
+  async searchFolder(folder: string): Promise<{ findings: Finding[]; files: number; bytes: number }> {
+    const findings: Finding[] = [];
+    let files = 0;
+    let bytes = 0;
+    for await (const entry of await opendir(folder, { recursive: true })) {
+      if (!entry.isFile()) continue;
+      const file = path.join(entry.parentPath, entry.name);
+      const content = await readFile(file);
+      files += 1;
+      bytes += content.length;
+      findings.push(...this.search(content, path.relative(folder, file)));
+    }
+    return { findings, files, bytes };
+  }
+
+  #index(needle: Needle): void {
+    for (let at = 0; at + BLOCK <= needle.bytes.length; at += BLOCK) {
+      const block = needle.bytes.subarray(at, at + BLOCK);
+      if (new Set(block).size < 3) continue; // flat: its run cannot be told from padding; a telling run has other blocks
+      const hash = hashOf(block);
+      this.#filter[(hash >>> 3) & 0x1fffff] = (this.#filter[(hash >>> 3) & 0x1fffff] ?? 0) | (1 << (hash & 7));
+      const places = this.#blocks.get(hash);
+      if (places === undefined) this.#blocks.set(hash, [{ needle, at }]);
+      else if (places.length < 64) places.push({ needle, at });
+    }
+  }
+
+  #scan(bytes: Uint8Array): [needle: string, offset: number][] {
+    const hits: [string, number][] = [];
+    for (const text of this.#texts) {
+      const offset = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).indexOf(text.bytes);
+      if (offset >= 0) hits.push([text.name, offset]);
+    }
+    if (this.#blocks.size === 0 || bytes.length < RUN) return hits;
+    const filter = this.#filter;
+    const found = new Set<string>();
+    let hash = hashOf(bytes.subarray(0, BLOCK));
+    for (let end = BLOCK; ; end++) {
+      if (((filter[(hash >>> 3) & 0x1fffff] ?? 0) & (1 << (hash & 7))) !== 0) {
+        for (const { needle, at } of this.#blocks.get(hash) ?? []) {
+          if (!found.has(needle.name) && isTellingRun(needle.bytes, at, bytes, end - BLOCK)) {
+            found.add(needle.name);
+            hits.push([needle.name, end - BLOCK]);
+          }
+        }
+      }
+      if (end >= bytes.length) return hits;
+      hash = (imul(hash, BASE) + (bytes[end] ?? 0) - imul(bytes[end - BLOCK] ?? 0, LEAVING)) >>> 0;
+    }
+  }
+}
+
+const imul = Math.imul; // looked up once: the loop runs over hundreds of megabytes
+const BASE = 0x01000193;
+const LEAVING = power(BASE, BLOCK);
+
+function power(base: number, exponent: number): number {
+  let result = 1;
+  for (let i = 0; i < exponent; i++) result = imul(result, base);
+  return result;
+}
+
+function hashOf(block: Uint8Array): number {
+  let hash = 0;
+  for (const byte of block) hash = (imul(hash, BASE) + byte) >>> 0;
+  return hash;
+}
+
+/** Whether the bytes around needle[at] and bytes[offset] agree over a run of 32 with 12 different values. */
+function isTellingRun(needle: Uint8Array, at: number, bytes: Uint8Array, offset: number): boolean {
+  let before = 0;
+  while (before < RUN && at - before > 0 && offset - before > 0 && needle[at - before - 1] === bytes[offset - before - 1]) before += 1;
+  let after = 0;
+  while (after < RUN && at + after < needle.length && offset + after < bytes.length && needle[at + after] === bytes[offset + after]) after += 1;
+  for (let start = at - before; start + RUN <= at + after; start++) {
+    if (new Set(needle.subarray(start, start + RUN)).size >= TELLING) return true;
+  }
+  return false;
+}
+
+const alphabets = {
+  base64: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
+  base64url: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
+  hex: "0123456789abcdef",
+} as const;
+
+const tables = {
+  base64: tableOf(alphabets.base64),
+  base64url: tableOf(alphabets.base64url),
+  hex: tableOf(alphabets.hex, alphabets.hex.toUpperCase()),
+};
+
+function tableOf(...alphabetsOfOne: readonly string[]): Int8Array {
+  const table = new Int8Array(256).fill(-1);
+  for (const alphabet of alphabetsOfOne) for (let i = 0; i < alphabet.length; i++) table[alphabet.charCodeAt(i)] = i;
+  return table;
+}
+
+/** Shortest stretch worth decoding: what a text of 12 bytes needs. */
+const SHORTEST = 16;
+
+/** Every stretch of encoded text, decoded from each position at which a group could begin. */
+function* encodedStretches(bytes: Uint8Array): Generator<{ encoding: Finding["encoding"]; start: number; decoded: Uint8Array }> {
+  for (const encoding of ["base64", "base64url", "hex"] as const) {
+    const table = tables[encoding];
+    for (let start = 0; start < bytes.length; ) {
+      if ((table[bytes[start] ?? 0] ?? -1) < 0) {
+        start += 1;
+        continue;
+      }
+      let end = start + 1;
+      while (end < bytes.length && (table[bytes[end] ?? 0] ?? -1) >= 0) end += 1;
+      if (end - start >= SHORTEST) {
+        const digits = bytes.subarray(start, end);
+        for (let phase = 0; phase < (encoding === "hex" ? 2 : 4); phase++) {
+          yield { encoding, start, decoded: encoding === "hex" ? fromHex(digits.subarray(phase)) : from64(digits.subarray(phase), table) };
+        }
+      }
+      start = end;
+    }
+  }
+}
+
+function from64(digits: Uint8Array, table: Int8Array): Uint8Array {
+  const out = new Uint8Array(Math.floor((digits.length * 6) / 8));
+  let held = 0;
+  let bits = 0;
+  let at = 0;
+  for (const digit of digits) {
+    held = ((held << 6) | (table[digit] ?? 0)) & 0xffff;
+    bits += 6;
+    if (bits >= 8) {
+      bits -= 8;
+      out[at++] = (held >> bits) & 0xff;
+    }
+  }
+  return out;
+}
+
+function fromHex(digits: Uint8Array): Uint8Array {
+  const out = new Uint8Array(digits.length >> 1);
+  for (let i = 0; i < out.length; i++) out[i] = ((tables.hex[digits[2 * i] ?? 0] ?? 0) << 4) | (tables.hex[digits[2 * i + 1] ?? 0] ?? 0);
+  return out;
+}

@@ -1,0 +1,44 @@
+import path from "node:path";
+
+import sharp, { type Sharp } from "sharp";
+
+const folder = path.join(import.meta.dirname, "../fixtures/photos");
+
+/** The green photographs, and one that the gate refuses. Licences stand beside the files. */
+export const photographs = {
+  mountains: path.join(folder, "picos-3264x2448.jpg"),
+  friends: path.join(folder, "friends-2056x3088.jpg"),
+  sunset: path.join(folder, "sunset-4272x2848.jpg"),
+  tooPlain: path.join(folder, "spacex-3000x1688.jpg"),
+  tooSmall: path.join(folder, "chelsea.png"),
+} as const;
+
+/** What may have happened to the kept copy. */
+export const copies = {
+  "JPEG quality 60": (file: string) => asFile("copy-q60.jpg", "image/jpeg", sharp(file).rotate().jpeg({ quality: 60 })),
+  "half the size": async (file: string) => {
+    const { width } = await sharp(file).metadata();
+    return asFile("copy-half.jpg", "image/jpeg", sharp(file).rotate().resize(Math.round(width / 2)).jpeg({ quality: 85 }));
+  },
+  PNG: (file: string) => asFile("copy.png", "image/png", sharp(file).rotate().png({ compressionLevel: 2 })),
+} as const;
+
+export interface UploadedFile {
+  readonly name: string;
+  readonly mimeType: string;
+  readonly buffer: Buffer;
+}
+
+async function asFile(name: string, mimeType: string, picture: Sharp): Promise<UploadedFile> {
+  return { name, mimeType, buffer: await picture.toBuffer() };
+}
+
+/** Luma rows as the engine computes them: (77 R + 150 G + 29 B) >> 8, row after row. */
+export async function lumaRows(file: string): Promise<Uint8Array> {
+  const { data, info } = await sharp(file).rotate().removeAlpha().toColourspace("srgb").raw().toBuffer({ resolveWithObject: true });
+  const luma = new Uint8Array(info.width * info.height);
+  for (let i = 0; i < luma.length; i++) {
+    luma[i] = (77 * (data[3 * i] ?? 0) + 150 * (data[3 * i + 1] ?? 0) + 29 * (data[3 * i + 2] ?? 0)) >> 8;
+  }
+  return luma;
+}

@@ -1,0 +1,78 @@
+import http from "node:http";
+import net from "node:net";
+import type { AddressInfo } from "node:net";
+
+/**
+ * A plain HTTP proxy that keeps every byte that browsers send: addresses, headers and bodies, as they went over the wire.
+ * Only for loopback; anything else is refused and kept by name in {@link refused}.
+ */
+export class RecordingProxy {
+  readonly #server: http.Server;
+  readonly #sent: Buffer[] = [];
+  /** Hosts outside this machine that a browser asked for. */
+  readonly refused = new Set<string>();
+  requests = 0;
+
+  private constructor() {
+    this.#server = http.createServer((request, response) => {
+      this.#forward(request, response);
+    });
+    this.#server.on("connect", (request: http.IncomingMessage, socket: net.Socket) => {
+      this.refused.add(request.url ?? "");
+      socket.destroy();
+    });
+  }
+
+  static async start(): Promise<RecordingProxy> {
+    const proxy = new RecordingProxy();
+    await new Promise<void>((resolve) => proxy.#server.listen(0, "127.0.0.1", resolve));
+    return proxy;
+  }
+
+  get address(): string {
+    return `http://127.0.0.1:${String((this.#server.address() as AddressInfo).port)}`;
+  }
+
+  /** Everything sent so far. */
+  sent(): Buffer {
+    return Buffer.concat(this.#sent);
+  }
+
+  /** Adds bytes as if a browser had sent them: proves that a search of {@link sent} finds. */
+  plant(bytes: Buffer): void {
+    this.#sent.push(bytes);
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  }
+
+  #forward(request: http.IncomingMessage, response: http.ServerResponse): void {
+    const target = new URL(request.url ?? "", "http://nowhere.invalid");
+    if (target.hostname !== "localhost" && target.hostname !== "127.0.0.1") {
+      this.refused.add(target.hostname);
+      response.writeHead(502).end();
+      return;
+    }
+    this.requests += 1;
+    const head = request.rawHeaders.map((part, index) => (index % 2 === 0 ? `${part}: ` : `${part}\r\n`)).join("");
+    this.#sent.push(Buffer.from(`\r\n${request.method ?? ""} ${request.url ?? ""}\r\n${head}\r\n`));
+
+    const onward = http.request(
+      { host: target.hostname, port: target.port, method: request.method, path: `${target.pathname}${target.search}`, headers: request.headers },
+      (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.statusMessage, answer.rawHeaders);
+        answer.pipe(response);
+      },
+    );
+    onward.on("error", () => {
+      response.destroy(); // the browser then sees what it would see without us: a broken connection
+    });
+    response.on("close", () => onward.destroy());
+    request.on("data", (chunk: Buffer) => {
+      this.#sent.push(chunk);
+    });
+    request.pipe(onward);
+  }
+}
