@@ -1,0 +1,142 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+
+import { coverageCounts, readCoverage } from "./coverage-table.ts";
+import { testNames } from "./test-names.ts";
+
+const head = "| id | fact | subject | state | test |\n| --- | --- | --- | --- | --- |";
+
+const tests = new Map([
+  ["host/src/a.test.ts", `describe("auth", () => { it("starts as loading", () => {}); it.skip("never runs", () => {}); });`],
+  ["host/src/empty.test.ts", `describe("nothing in here", () => { /* it("is a comment", () => {}) */ });`],
+]);
+const readTest = (file: string): string | null => tests.get(file) ?? null;
+
+/** A document whose nine sections hold one row each, with other rows for some. */
+function coverage(other: Readonly<Record<number, readonly string[]>> = {}): string {
+  const sections = [1, 2, 3, 4, 5, 6, 7, 8, 9].map((section) => {
+    const rows = other[section] ?? [`| ${String(section)}.1 | a fact | shell | not yet |  |`];
+    return [`## ${String(section)}. A section`, "", head, ...rows, ""].join("\n");
+  });
+  return ["# Coverage", "", "Some words.", "", ...sections].join("\n");
+}
+
+const problemsOf = (markdown: string): readonly string[] => readCoverage(markdown, readTest).problems;
+
+describe("readCoverage", () => {
+  it("finds nothing to complain about in a table that holds", () => {
+    expect(
+      problemsOf(coverage({ 4: ["| 4.1 | starts as loading | shell | works | host/src/a.test.ts:starts as loading<br>host/src/a.test.ts |", "| 4.2 | half | service | partly |  |"] })),
+    ).toEqual([]);
+  });
+
+  it.each([
+    ["names no test", "| 4.1 | f | shell | works |  |", /4\.1 says "works" and names no test/],
+    ["names a file that is not there", "| 4.1 | f | shell | works | host/src/b.test.ts |", /does not exist: host\/src\/b\.test\.ts/],
+    ["names a file in which no test runs", "| 4.1 | f | shell | works | host/src/empty.test.ts |", /no test runs: host\/src\/empty/],
+    ["names a test that the file does not hold", "| 4.1 | f | shell | works | host/src/a.test.ts:ends |", /"ends" in host\/src\/a\.test\.ts/],
+    ["names a skipped test", "| 4.1 | f | shell | works | host/src/a.test.ts:never runs |", /does not exist or is skipped: "never runs"/],
+    ["names a commented test", "| 4.1 | f | shell | works | host/src/empty.test.ts:is a comment |", /no test runs/],
+    ["has a wrong second test", "| 4.1 | f | shell | works | host/src/a.test.ts<br>host/src/b.test.ts |", /does not exist: host\/src\/b/],
+    ["names a file that is no test", "| 4.1 | f | shell | works | host/src/a.ts |", /not the path of a test file/],
+    ["climbs out of the tree", "| 4.1 | f | shell | works | ../host/src/a.test.ts |", /not the path of a test file/],
+    ["has nothing behind the colon", "| 4.1 | f | shell | works | host/src/a.test.ts: |", /empty name part/],
+    ["names a missing test and says partly", "| 4.1 | f | shell | partly | host/src/b.test.ts |", /does not exist: host\/src\/b/],
+    ["says not yet and names a test", "| 4.1 | f | shell | not yet | host/src/a.test.ts |", /says "not yet" and names a test/],
+    ["has an unknown state", "| 4.1 | f | shell | done |  |", /unknown state of 4\.1: "done"/],
+    ["has an unknown subject", "| 4.1 | f | frame | not yet |  |", /unknown subject of 4\.1: "frame"/],
+    ["has a cell too few", "| 4.1 | f | shell | not yet |", /malformed: a line of section 4/],
+    ["has a cell too many", "| 4.1 | f | shell | not yet |  |  |", /malformed: a line of section 4/],
+    ["has no bars around it", "4.1 | f | shell | not yet |", /malformed: a line of section 4/],
+    ["has no fact", "| 4.1 |  | shell | not yet |  |", /malformed: 4\.1 has no fact/],
+    ["has no number", "| 4 | f | shell | not yet |  |", /malformed: "4" is not an id/],
+    ["stands in another section", "| 3.9 | f | shell | not yet |  |", /malformed: 3\.9 stands in section 4/],
+  ])("complains with the line when a row %s", (_, row, problem) => {
+    const problems = problemsOf(coverage({ 4: ["| 4.9 | kept | shell | not yet |  |", row] }));
+    expect(problems).toEqual([expect.stringMatching(problem)]);
+    const line = Number(/^line (\d+): /.exec(problems[0] ?? "")?.[1]);
+    expect(coverage({ 4: ["| 4.9 | kept | shell | not yet |  |", row] }).split("\n")[line - 1]).toBe(row);
+  });
+
+  it("complains when an id stands twice", () => {
+    const problems = problemsOf(coverage({ 4: ["| 4.1 | f | shell | not yet |  |", "| 4.1 | g | shell | not yet |  |"] }));
+    expect(problems).toEqual([expect.stringMatching(/double id: 4\.1 stands on line \d+ already/)]);
+  });
+
+  it("complains when a section has no rows", () => {
+    expect(problemsOf(coverage({ 6: [] }))).toEqual(["section 6 of the specification has no rows"]);
+  });
+
+  it("complains when a section is missing", () => {
+    expect(problemsOf(coverage().replace("## 9. A section", "## Another section"))).toContain("section 9 of the specification has no rows");
+  });
+
+  it("complains when the columns have other names", () => {
+    expect(problemsOf(coverage().replace("| id | fact |", "| id | what |"))).toEqual([expect.stringMatching(/the first line of a table is "id \| fact/)]);
+  });
+
+  it("complains when a table stands outside the numbered sections", () => {
+    expect(problemsOf(`${coverage()}\n## Notes\n\n| a | b |\n`)).toEqual([expect.stringMatching(/a table outside the numbered sections/)]);
+  });
+
+  it("keeps a bar that is escaped in a cell", () => {
+    expect(readCoverage(coverage({ 4: ["| 4.1 | a \\| b | shell | not yet |  |"] }), readTest).rows).toContainEqual({ id: "4.1", fact: "a | b", subject: "shell", state: "not yet" });
+  });
+});
+
+describe("coverageCounts", () => {
+  it("counts by subject and state, the sum last", () => {
+    const { rows } = readCoverage(coverage({ 4: ["| 4.1 | f | service | works | host/src/a.test.ts |", "| 4.2 | f | shell | partly |  |"] }), readTest);
+    const lines = coverageCounts(rows).split("\n");
+    expect(lines[0]?.trim().split(/\s{2,}/)).toEqual(["works", "partly", "not yet", "rows"]);
+    expect(lines.find((line) => line.startsWith("service"))?.trim().split(/\s+/)).toEqual(["service", "1", "0", "0", "1"]);
+    expect(lines.at(-1)?.trim().split(/\s+/)).toEqual(["all", "1", "1", "8", "10"]);
+  });
+});
+
+describe("testNames", () => {
+  it("names tests with their groups, tables and steps", () => {
+    expect(
+      testNames(`
+        describe("vault", () => {
+          it("seals", () => {});
+          it.each([1, 2])("opens %s", () => {});
+          test.each\`a\`("templates", () => {});
+          it(\`throws \${code} when altered\`, () => {});
+        });
+        test.describe("story", () => { test("protects", async () => { await test.step("signs in", async () => {}); }); });
+      `),
+    ).toEqual(["vault seals", "vault opens %s", "vault templates", "vault throws ${code} when altered", "story protects", "story protects signs in"]);
+  });
+
+  it("leaves out what is skipped, put off or no test", () => {
+    expect(
+      testNames(`
+        describe.skip("later", () => { it("a", () => {}); });
+        xdescribe("aside", () => { it("b", () => {}); });
+        it.todo("c");
+        test.fixme("d", () => {});
+        // it("e", () => {});
+        const text = 'it("f", () => {})';
+        test.use("g");
+        visit("h");
+      `),
+    ).toEqual([]);
+  });
+
+  it("keeps a test whose body skips by a condition", () => {
+    expect(testNames(`test("runs", () => { test.skip(isOld, "not there"); });`)).toEqual(["runs"]);
+  });
+});
+
+describe("docs/coverage.md", () => {
+  const root = path.resolve(__dirname, "../../..");
+  const { rows } = readCoverage(readFileSync(path.join(root, "docs/coverage.md"), "utf8"), () => "");
+
+  it("numbers the rows of each section without a gap, so that a lost row is seen", () => {
+    for (const section of ["1", "2", "3", "4", "5", "6", "7", "8", "9"]) {
+      const numbers = rows.filter((row) => row.id.startsWith(`${section}.`)).map((row) => Number(row.id.slice(2)));
+      expect(numbers).toEqual(numbers.map((_, index) => index + 1));
+    }
+  });
+});
