@@ -1,0 +1,14 @@
+import styled from "styled-components";
+
+import { media, s, space } from "./tokens.ts";
+
+/** A sheet of paper on the page. */
+export const Card = styled.section`
+  min-width: 0;
+  padding: ${space(6)};
+  border: 1px solid ${s("border")};
+  border-radius: ${s("radius")};
+  background: ${s("surface")};
+  box-shadow: ${s("shadow")};
+  ${media.mobile} { padding: ${space(4)}; }
+`;

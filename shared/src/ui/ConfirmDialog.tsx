@@ -1,0 +1,76 @@
+import { TriangleAlert } from "lucide-react";
+import { useTranslation } from "react-i18next";
+import styled from "styled-components";
+
+import type { ConfirmRequest } from "../contract/portal.ts";
+import { Button } from "./Button.tsx";
+import { Dialog } from "./Dialog.tsx";
+import { s } from "./tokens.ts";
+
+export interface ConfirmDialogProps extends ConfirmRequest {
+  readonly open: boolean;
+  /** True for the left button; false for the right one, Escape and a click outside. */
+  readonly onAnswer: (answer: boolean) => void;
+  /** While what was confirmed is under way. */
+  readonly disabled?: boolean;
+  /** The left button destroys something. */
+  readonly danger?: boolean;
+}
+
+/** The confirmation of the specification (section 2): "Yes" on the left, "Cancel" on the right, unless told otherwise. */
+export function ConfirmDialog({
+  open,
+  onAnswer,
+  title,
+  description,
+  confirmLabel,
+  cancelLabel,
+  alert = false,
+  single = false,
+  mustAnswer = false,
+  disabled = false,
+  danger = false,
+}: ConfirmDialogProps) {
+  const { t } = useTranslation("common");
+  return (
+    <Dialog
+      open={open}
+      onClose={() => {
+        onAnswer(false);
+      }}
+      title={title}
+      description={description}
+      mustAnswer={mustAnswer || disabled}
+      role={alert ? "alertdialog" : "dialog"}
+      icon={alert ? <AlertIcon aria-hidden /> : undefined}
+      footer={
+        <>
+          <Button
+            tone={danger ? "danger" : "primary"}
+            disabled={disabled}
+            onClick={() => {
+              onAnswer(true);
+            }}
+          >
+            {confirmLabel ?? t("confirm.yes_action")}
+          </Button>
+          {!single && (
+            <Button
+              tone="quiet"
+              disabled={disabled}
+              onClick={() => {
+                onAnswer(false);
+              }}
+            >
+              {cancelLabel ?? t("confirm.cancel_action")}
+            </Button>
+          )}
+        </>
+      }
+    />
+  );
+}
+
+const AlertIcon = styled(TriangleAlert)`
+  color: ${s("dangerText")};
+`;

@@ -1,0 +1,145 @@
+import * as Radix from "@radix-ui/react-dialog";
+import { m } from "framer-motion";
+import { X } from "lucide-react";
+import { useCallback, useMemo, useState, type ReactNode } from "react";
+import { useTranslation } from "react-i18next";
+import styled, { keyframes } from "styled-components";
+
+import { IconButton } from "./Button.tsx";
+import { dialogMotion } from "./motion.ts";
+import { depths, media, s, space } from "./tokens.ts";
+
+/** What every dialog takes. */
+export interface DialogProps {
+  readonly open: boolean;
+  readonly onClose: () => void;
+}
+
+interface DialogWithContentProps extends DialogProps {
+  readonly title: string;
+  readonly description?: ReactNode;
+  /** Beside the title. */
+  readonly icon?: ReactNode;
+  /** Neither Escape nor a click outside closes it, and it has no cross. */
+  readonly mustAnswer?: boolean;
+  /** `alertdialog` interrupts. */
+  readonly role?: "dialog" | "alertdialog";
+  /** Buttons. */
+  readonly footer?: ReactNode;
+  readonly children?: ReactNode;
+}
+
+/** A dialog with focus kept inside; Escape and a click outside close it. */
+export function Dialog({ open, onClose, title, description, icon, mustAnswer = false, role = "dialog", footer, children }: DialogWithContentProps) {
+  const { t } = useTranslation("common");
+  const stay = (event: Event) => {
+    if (mustAnswer) event.preventDefault();
+  };
+  return (
+    <Radix.Root
+      open={open}
+      onOpenChange={(next) => {
+        if (!next) onClose();
+      }}
+    >
+      <Radix.Portal>
+        <Overlay />
+        <Place>
+          <Radix.Content asChild role={role} onEscapeKeyDown={stay} onInteractOutside={stay} {...(description === undefined ? { "aria-describedby": undefined } : {})}>
+            <Sheet variants={dialogMotion} initial="closed" animate="open">
+              <Head>
+                {icon}
+                <Title>{title}</Title>
+                {!mustAnswer && (
+                  <Radix.Close asChild>
+                    <IconButton label={t("dialog.close_action")} icon={<X aria-hidden />} />
+                  </Radix.Close>
+                )}
+              </Head>
+              {description !== undefined && <Description>{description}</Description>}
+              {children}
+              {footer !== undefined && <Footer>{footer}</Footer>}
+            </Sheet>
+          </Radix.Content>
+        </Place>
+      </Radix.Portal>
+    </Radix.Root>
+  );
+}
+
+/** Whether a dialog is open, with its two moves. */
+export function useDialog(initiallyOpen = false): DialogProps & { readonly show: () => void } {
+  const [open, setOpen] = useState(initiallyOpen);
+  const show = useCallback(() => {
+    setOpen(true);
+  }, []);
+  const onClose = useCallback(() => {
+    setOpen(false);
+  }, []);
+  return useMemo(() => ({ open, show, onClose }), [open, show, onClose]);
+}
+
+const appear = keyframes`
+  from { opacity: 0; }
+`;
+
+const Overlay = styled(Radix.Overlay)`
+  position: fixed;
+  inset: 0;
+  z-index: ${depths.dialog};
+  background: ${s("overlay")};
+  animation: ${appear} 120ms ease-out;
+`;
+
+const Place = styled.div`
+  position: fixed;
+  inset: 0;
+  z-index: ${depths.dialog};
+  display: grid;
+  place-items: center;
+  padding: ${space(4)};
+  overflow-y: auto;
+  pointer-events: none;
+  ${media.mobile} { align-items: end; }
+`;
+
+const Sheet = styled(m.div)`
+  display: flex;
+  flex-direction: column;
+  gap: ${space(4)};
+  width: min(100%, 480px);
+  padding: ${space(6)};
+  border: 1px solid ${s("border")};
+  border-radius: ${s("radius")};
+  background: ${s("surfaceRaised")};
+  color: ${s("text")};
+  box-shadow: ${s("shadowRaised")};
+  pointer-events: auto;
+  &:focus-visible { outline: none; }
+`;
+
+const Head = styled.div`
+  display: flex;
+  align-items: flex-start;
+  gap: ${space(3)};
+  & > button { margin: -10px -12px -10px auto; }
+  & > svg { flex: none; margin-top: 2px; }
+`;
+
+const Title = styled(Radix.Title)`
+  font-size: ${s("textLarge")};
+  min-width: 0;
+`;
+
+const Description = styled(Radix.Description)`
+  color: ${s("textMuted")};
+  max-width: ${s("lineLength")};
+`;
+
+const Footer = styled.div`
+  display: flex;
+  flex-wrap: wrap;
+  gap: ${space(3)};
+  margin-top: ${space(2)};
+  & > * { flex: 1 1 auto; }
+`;

@@ -1,0 +1,73 @@
+import { createGlobalStyle, css } from "styled-components";
+
+import { declarations, media, s, type ColorOverrides } from "./tokens.ts";
+
+interface GlobalStyleProps {
+  /** Colours of the vendor. */
+  readonly $colors?: ColorOverrides;
+}
+
+/**
+ * Tokens, reset and base of the page, once in the host. The theme is `data-theme` on the root element: `light` or `dark`.
+ */
+export const GlobalStyle = createGlobalStyle<GlobalStyleProps>`
+  ${({ $colors }) => css`
+    :root {
+      ${declarations("light", $colors)}
+      color-scheme: light;
+    }
+    :root[data-theme="dark"] {
+      ${declarations("dark", $colors)}
+      color-scheme: dark;
+    }
+  `}
+
+  *, *::before, *::after { box-sizing: border-box; }
+
+  html {
+    font-family: ${s("fontFamily")};
+    font-feature-settings: "cv11", "ss03";
+    font-variant-numeric: tabular-nums;
+    line-height: 1.5;
+    -webkit-text-size-adjust: 100%;
+    text-size-adjust: 100%;
+  }
+
+  body {
+    margin: 0;
+    min-height: 100dvh;
+    background: ${s("background")};
+    color: ${s("text")};
+    font-size: ${s("textBase")};
+    -webkit-font-smoothing: antialiased;
+    overflow-wrap: break-word;
+  }
+
+  h1, h2, h3, h4, p, figure, ul, ol, dl, dd, fieldset { margin: 0; padding: 0; }
+  ul, ol { list-style: none; }
+  fieldset { border: 0; min-width: 0; }
+  legend { padding: 0; }
+  h1, h2, h3, h4 { line-height: 1.25; letter-spacing: -0.015em; text-wrap: balance; font-weight: 650; }
+  p, li { text-wrap: pretty; }
+  button, input, textarea, select { font: inherit; color: inherit; letter-spacing: inherit; }
+  img, svg { display: block; max-width: 100%; }
+  a { color: ${s("accentText")}; text-underline-offset: 0.2em; text-decoration-thickness: 1px; }
+  a:hover { text-decoration-thickness: 2px; }
+
+  :focus-visible {
+    outline: 2px solid ${s("focus")};
+    outline-offset: 2px;
+  }
+  [tabindex="-1"]:focus-visible { outline: none; }
+
+  ::selection { background: ${s("accent")}; color: ${s("onAccent")}; }
+
+  ${media.still} {
+    *, *::before, *::after {
+      animation-duration: 0.01ms !important;
+      animation-iteration-count: 1 !important;
+      transition-duration: 0.01ms !important;
+      scroll-behavior: auto !important;
+    }
+  }
+`;

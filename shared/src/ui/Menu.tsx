@@ -1,0 +1,69 @@
+import * as Radix from "@radix-ui/react-dropdown-menu";
+import { EllipsisVertical } from "lucide-react";
+import type { ReactNode } from "react";
+import styled from "styled-components";
+
+import { IconButton } from "./Button.tsx";
+import { depths, s, space } from "./tokens.ts";
+
+export interface MenuItem {
+  readonly key: string;
+  readonly label: string;
+  readonly icon?: ReactNode;
+  readonly tone?: "danger";
+  readonly disabled?: boolean;
+  readonly onSelect: () => void;
+}
+
+export interface MenuProps {
+  /** What the menu is about: the name of its button. */
+  readonly label: string;
+  readonly items: readonly MenuItem[];
+}
+
+/** A button with three dots and what it opens. */
+export function Menu({ label, items }: MenuProps) {
+  return (
+    <Radix.Root modal={false}>
+      <Radix.Trigger asChild>
+        <IconButton label={label} icon={<EllipsisVertical aria-hidden />} />
+      </Radix.Trigger>
+      <Radix.Portal>
+        <Sheet align="end" sideOffset={4} collisionPadding={8} aria-label={label}>
+          {items.map((item) => (
+            <Item key={item.key} data-tone={item.tone} disabled={item.disabled ?? false} onSelect={item.onSelect}>
+              {item.icon}
+              <span>{item.label}</span>
+            </Item>
+          ))}
+        </Sheet>
+      </Radix.Portal>
+    </Radix.Root>
+  );
+}
+
+const Sheet = styled(Radix.Content)`
+  z-index: ${depths.menu};
+  min-width: 200px;
+  max-width: calc(100vw - 16px);
+  padding: ${space(1.5)};
+  border: 1px solid ${s("border")};
+  border-radius: ${s("radius")};
+  background: ${s("surfaceRaised")};
+  box-shadow: ${s("shadowRaised")};
+`;
+
+const Item = styled(Radix.Item)`
+  display: flex;
+  align-items: center;
+  gap: ${space(3)};
+  min-height: 44px;
+  padding: ${space(2)} ${space(3)};
+  border-radius: ${s("radiusSmall")};
+  cursor: pointer;
+  outline: none;
+  &[data-highlighted] { background: ${s("accentSoft")}; }
+  &[data-disabled] { opacity: 0.55; cursor: not-allowed; }
+  &[data-tone="danger"] { color: ${s("dangerText")}; }
+  & > svg { flex: none; width: 18px; height: 18px; }
+`;

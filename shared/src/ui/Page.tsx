@@ -1,0 +1,72 @@
+import { useContext, useEffect, type ReactNode } from "react";
+import styled from "styled-components";
+
+import { PortalContext } from "../contract/portal.ts";
+import { media, s, space } from "./tokens.ts";
+
+export interface PageProps {
+  readonly title: string;
+  /** One or two sentences below the title. */
+  readonly lead?: ReactNode;
+  /** What can be done with the page as a whole. */
+  readonly actions?: ReactNode;
+  /** `text`: one column to read or fill in. `wide`: lists. */
+  readonly width?: "text" | "wide";
+  readonly children?: ReactNode;
+}
+
+/** A screen: its title is the first heading and the title of the window. */
+export function Page({ title, lead, actions, width = "text", children }: PageProps) {
+  const product = useContext(PortalContext)?.vendor.branding.productName;
+  useEffect(() => {
+    document.title = product === undefined ? title : `${title} · ${product}`;
+  }, [title, product]);
+  return (
+    <PageBox $wide={width === "wide"}>
+      <Head>
+        <div>
+          <Title>{title}</Title>
+          {lead !== undefined && <Lead>{lead}</Lead>}
+        </div>
+        {actions !== undefined && <Actions>{actions}</Actions>}
+      </Head>
+      {children}
+    </PageBox>
+  );
+}
+
+const PageBox = styled.div<{ readonly $wide: boolean }>`
+  display: flex;
+  flex-direction: column;
+  gap: ${space(6)};
+  width: 100%;
+  max-width: ${({ $wide }) => ($wide ? "1040px" : "720px")};
+  margin: 0 auto;
+  padding: ${space(10)} ${space(6)} ${space(16)};
+  ${media.mobile} { padding: ${space(6)} ${space(4)} ${space(10)}; gap: ${space(5)}; }
+`;
+
+const Head = styled.header`
+  display: flex;
+  flex-wrap: wrap;
+  align-items: flex-start;
+  justify-content: space-between;
+  gap: ${space(4)};
+  & > div:first-child { flex: 1 1 16rem; min-width: 0; }
+`;
+
+const Title = styled.h1`
+  font-size: ${s("textDisplay")};
+`;
+
+const Lead = styled.p`
+  margin-top: ${space(2)};
+  color: ${s("textMuted")};
+  max-width: ${s("lineLength")};
+`;
+
+const Actions = styled.div`
+  display: flex;
+  flex-wrap: wrap;
+  gap: ${space(3)};
+`;

@@ -1,0 +1,55 @@
+import styled, { css } from "styled-components";
+
+import { s, space } from "./tokens.ts";
+
+/** Children one below the other, `$gap` steps of the grid apart. */
+export const Stack = styled.div<{ readonly $gap?: number }>`
+  display: flex;
+  flex-direction: column;
+  gap: ${({ $gap }) => space($gap ?? 4)};
+  min-width: 0;
+`;
+
+/** Children side by side, wrapping where there is no room. */
+export const SpacedRow = styled.div<{ readonly $gap?: number; readonly $justify?: "start" | "end" | "between" }>`
+  display: flex;
+  flex-wrap: wrap;
+  align-items: center;
+  gap: ${({ $gap }) => space($gap ?? 3)};
+  justify-content: ${({ $justify }) => ($justify === "between" ? "space-between" : ($justify ?? "start"))};
+  min-width: 0;
+`;
+
+/** Secondary text. */
+export const Muted = styled.p`
+  color: ${s("textMuted")};
+  max-width: ${s("lineLength")};
+`;
+
+export const SmallText = styled.p`
+  color: ${s("textMuted")};
+  font-size: ${s("textSmall")};
+  max-width: ${s("lineLength")};
+`;
+
+/** Heading of a part of a page. Give it `as` for its level. */
+export const SectionTitle = styled.h2`
+  font-size: ${s("textLarge")};
+`;
+
+export const visuallyHidden = css`
+  position: absolute;
+  width: 1px;
+  height: 1px;
+  margin: -1px;
+  padding: 0;
+  border: 0;
+  overflow: hidden;
+  clip-path: inset(50%);
+  white-space: nowrap;
+`;
+
+/** Text for assistive technology alone. */
+export const VisuallyHidden = styled.span`
+  ${visuallyHidden}
+`;

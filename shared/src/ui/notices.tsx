@@ -1,0 +1,111 @@
+import { CircleAlert, CircleCheck, Info, TriangleAlert } from "lucide-react";
+import type { ReactNode } from "react";
+import { useTranslation } from "react-i18next";
+import styled from "styled-components";
+
+import { HttpError, toPortalError } from "../errors/index.ts";
+import { Button } from "./Button.tsx";
+import { s, space } from "./tokens.ts";
+
+export type NoticeTone = "info" | "success" | "warn" | "danger";
+
+export interface NoticeProps {
+  readonly tone?: NoticeTone;
+  readonly title?: string;
+  readonly children?: ReactNode;
+  readonly actions?: ReactNode;
+  /** `status` is read out when it comes; `alert` at once; none when it was there from the start. */
+  readonly role?: "status" | "alert";
+}
+
+const icons = { info: Info, success: CircleCheck, warn: TriangleAlert, danger: CircleAlert } as const;
+
+/** Something to know, in words; the icon and the colour only repeat it. */
+export function Notice({ tone = "info", title, children, actions, role }: NoticeProps) {
+  const Icon = icons[tone];
+  return (
+    <NoticeBox role={role} data-tone={tone}>
+      <Icon aria-hidden size={20} />
+      <Body>
+        {title !== undefined && <strong>{title}</strong>}
+        {children !== undefined && <div>{children}</div>}
+        {actions !== undefined && <Actions>{actions}</Actions>}
+      </Body>
+    </NoticeBox>
+  );
+}
+
+export interface ErrorNoticeProps {
+  /** Whatever was thrown; nothing is shown for null, and for what the person cancelled. */
+  readonly error: unknown;
+  readonly onRetry?: (() => void) | undefined;
+  /** What else helps here. */
+  readonly children?: ReactNode;
+}
+
+/** An error as a sentence, by its code (`errors:<code>`). Messages of errors are never shown. */
+export function ErrorNotice({ error, onRetry, children }: ErrorNoticeProps) {
+  const { t } = useTranslation(["errors", "common"]);
+  if (error == null) return null;
+  const { code, cause } = toPortalError(error);
+  if (code === "cancelled") return null;
+  const reference = cause instanceof HttpError ? cause.requestId : null;
+  return (
+    <Notice
+      tone="danger"
+      role="alert"
+      actions={
+        onRetry === undefined ? undefined : (
+          <Button tone="quiet" size="small" onClick={onRetry}>
+            {t("common:error.retry_action")}
+          </Button>
+        )
+      }
+    >
+      <p>{t(`errors:${code}`)}</p>
+      {children}
+      {reference !== null && <Reference>{t("common:error.reference_hint", { reference })}</Reference>}
+    </Notice>
+  );
+}
+
+const NoticeBox = styled.div`
+  display: flex;
+  align-items: flex-start;
+  gap: ${space(3)};
+  padding: ${space(3)} ${space(4)};
+  border-radius: ${s("radius")};
+  color: ${s("text")};
+  & > svg { flex: none; margin-top: 2px; }
+
+  &[data-tone="info"] { background: ${s("accentSoft")}; }
+  &[data-tone="info"] > svg { color: ${s("accentText")}; }
+  &[data-tone="success"] { background: ${s("successSoft")}; }
+  &[data-tone="success"] > svg { color: ${s("successText")}; }
+  &[data-tone="warn"] { background: ${s("warnSoft")}; }
+  &[data-tone="warn"] > svg { color: ${s("warnText")}; }
+  &[data-tone="danger"] { background: ${s("dangerSoft")}; }
+  &[data-tone="danger"] > svg { color: ${s("dangerText")}; }
+`;
+
+const Body = styled.div`
+  display: flex;
+  flex-direction: column;
+  gap: ${space(1)};
+  min-width: 0;
+  max-width: ${s("lineLength")};
+  & strong { font-weight: 650; }
+  & ul { list-style: disc; padding-left: ${space(5)}; }
+`;
+
+const Actions = styled.div`
+  display: flex;
+  flex-wrap: wrap;
+  gap: ${space(2)};
+  margin-top: ${space(2)};
+`;
+
+const Reference = styled.p`
+  font-size: ${s("textTiny")};
+  overflow-wrap: anywhere;
+`;

@@ -1,0 +1,44 @@
+import { useCallback, useEffect, useState, useSyncExternalStore } from "react";
+
+import { usePortal } from "../contract/portal.ts";
+import type { Vault, VaultState } from "../contract/vault.ts";
+import { toPortalError, type PortalError } from "../errors/index.ts";
+
+/** The vault as a screen sees it: on its way, there, or not to be had. */
+export type VaultAccess =
+  | { readonly status: "loading" }
+  | { readonly status: "ready"; readonly vault: Vault }
+  | { readonly status: "failed"; readonly error: PortalError };
+
+/** The portal's vault. A screen that cannot do without it says so in words, and the rest of the page lives on. */
+export function useVault(): VaultAccess {
+  const { vault: promise } = usePortal();
+  const [settled, setSettled] = useState<{ readonly promise: Promise<Vault>; readonly access: VaultAccess } | null>(null);
+  useEffect(() => {
+    let current = true;
+    const settle = (access: VaultAccess) => {
+      if (current) setSettled({ promise, access });
+    };
+    promise.then(
+      (vault) => {
+        settle({ status: "ready", vault });
+      },
+      (error: unknown) => {
+        settle({ status: "failed", error: toPortalError(error) });
+      },
+    );
+    return () => {
+      current = false;
+    };
+  }, [promise]);
+  return settled?.promise === promise ? settled.access : { status: "loading" };
+}
+
+const unknown: VaultState = { status: "unknown" };
+
+/** How the vault stands, kept up to date. `unknown` while there is no vault. */
+export function useVaultState(access: VaultAccess): VaultState {
+  const vault = access.status === "ready" ? access.vault : null;
+  const subscribe = useCallback((listener: () => void) => vault?.subscribe(listener) ?? (() => undefined), [vault]);
+  return useSyncExternalStore(subscribe, () => vault?.getState() ?? unknown);
+}

@@ -1,0 +1,233 @@
+import { Check } from "lucide-react";
+import { useTranslation } from "react-i18next";
+import styled, { keyframes } from "styled-components";
+import { useEffect, useId, useState, type ReactNode } from "react";
+
+import { VisuallyHidden } from "./layout.tsx";
+import { s, space } from "./tokens.ts";
+
+export interface SkeletonProps {
+  /** CSS lengths of what it stands for. */
+  readonly width?: string;
+  readonly height: string;
+}
+
+/** A grey bar of the size of what is coming. */
+export function Skeleton({ width = "100%", height }: SkeletonProps) {
+  return <Bar aria-hidden $width={width} $height={height} />;
+}
+
+/** Wraps skeletons and says in words that something is being loaded. */
+export function Loading({ label, children }: { readonly label: string; readonly children?: ReactNode }) {
+  return (
+    <div role="status" aria-busy>
+      <VisuallyHidden>{label}</VisuallyHidden>
+      {children}
+    </div>
+  );
+}
+
+export interface ProgressProps {
+  /** What is going on, in words. */
+  readonly label: string;
+  readonly done: number;
+  /** 0: nobody knows how long. */
+  readonly total: number;
+}
+
+/** Steps of ten percent are read out, not each one. */
+const spokenStep = 10;
+
+/** A bar, and the same in words for assistive technology. */
+export function Progress({ label, done, total }: ProgressProps) {
+  const { t } = useTranslation("common");
+  const id = useId();
+  const percent = total > 0 ? Math.min(100, Math.floor((100 * done) / total)) : null;
+  const spoken = percent === null ? null : Math.floor(percent / spokenStep) * spokenStep;
+  return (
+    <ProgressBox>
+      <ProgressHead>
+        <span id={id}>{label}</span>
+        {percent !== null && <span aria-hidden>{t("progress.percent_body", { percent })}</span>}
+      </ProgressHead>
+      <Track
+        role="progressbar"
+        aria-labelledby={id}
+        aria-valuemin={0}
+        aria-valuemax={100}
+        aria-valuenow={percent ?? undefined}
+      >
+        <Fill data-unknown={percent === null} style={{ transform: percent === null ? undefined : `scaleX(${String(percent / 100)})` }} />
+      </Track>
+      <VisuallyHidden role="status">{spoken === null ? label : t("progress.spoken_status", { label, percent: spoken })}</VisuallyHidden>
+    </ProgressBox>
+  );
+}
+
+export interface StepperProps {
+  readonly label: string;
+  readonly steps: readonly string[];
+  /** Index of the step that the person is at. */
+  readonly current: number;
+}
+
+/** Where the person is in a flow of several screens. */
+export function Stepper({ label, steps, current }: StepperProps) {
+  const { t } = useTranslation("common");
+  return (
+    <Steps aria-label={label}>
+      {steps.map((step, index) => (
+        <Step key={step} aria-current={index === current ? "step" : undefined} data-state={index < current ? "done" : index === current ? "current" : "coming"}>
+          <Dot aria-hidden>{index < current ? <Check size={14} /> : index + 1}</Dot>
+          <span>
+            {step}
+            {index < current && <VisuallyHidden> {t("stepper.done_status")}</VisuallyHidden>}
+          </span>
+        </Step>
+      ))}
+    </Steps>
+  );
+}
+
+export interface EmptyStateProps {
+  readonly icon?: ReactNode;
+  readonly title: string;
+  readonly children?: ReactNode;
+  readonly actions?: ReactNode;
+}
+
+/** Nothing here yet: what this place is for, and the first step. */
+export function EmptyState({ icon, title, children, actions }: EmptyStateProps) {
+  return (
+    <Empty>
+      {icon !== undefined && <EmptyIcon aria-hidden>{icon}</EmptyIcon>}
+      <EmptyTitle>{title}</EmptyTitle>
+      {children}
+      {actions !== undefined && <EmptyActions>{actions}</EmptyActions>}
+    </Empty>
+  );
+}
+
+/** True once `milliseconds` have passed: what is quick shows no skeleton. */
+export function useLate(milliseconds: number): boolean {
+  const [late, setLate] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      setLate(true);
+    }, milliseconds);
+    return () => {
+      clearTimeout(timer);
+    };
+  }, [milliseconds]);
+  return late;
+}
+
+const breathe = keyframes`
+  50% { opacity: 0.55; }
+`;
+
+const Bar = styled.div<{ readonly $width: string; readonly $height: string }>`
+  width: ${({ $width }) => $width};
+  max-width: 100%;
+  height: ${({ $height }) => $height};
+  border-radius: ${s("radiusSmall")};
+  background: ${s("border")};
+  animation: ${breathe} 1.6s ease-in-out infinite;
+`;
+
+const ProgressBox = styled.div`
+  display: flex;
+  flex-direction: column;
+  gap: ${space(2)};
+`;
+
+const ProgressHead = styled.div`
+  display: flex;
+  justify-content: space-between;
+  gap: ${space(3)};
+  font-size: ${s("textSmall")};
+  color: ${s("textMuted")};
+`;
+
+const Track = styled.div`
+  height: 8px;
+  border-radius: ${s("radiusRound")};
+  background: ${s("border")};
+  overflow: hidden;
+`;
+
+const wander = keyframes`
+  from { transform: translateX(-100%) scaleX(0.4); }
+  to { transform: translateX(100%) scaleX(0.4); }
+`;
+
+const Fill = styled.div`
+  height: 100%;
+  background: ${s("accent")};
+  transform-origin: left;
+  transition: transform 160ms linear;
+  &[data-unknown="true"] { animation: ${wander} 1.4s ease-in-out infinite; }
+`;
+
+const Steps = styled.ol`
+  display: flex;
+  flex-wrap: wrap;
+  gap: ${space(2)} ${space(5)};
+`;
+
+const Step = styled.li`
+  display: flex;
+  align-items: center;
+  gap: ${space(2)};
+  font-size: ${s("textSmall")};
+  color: ${s("textMuted")};
+  &[data-state="current"] { color: ${s("text")}; font-weight: 600; }
+`;
+
+const Dot = styled.span`
+  display: grid;
+  place-items: center;
+  flex: none;
+  width: 24px;
+  height: 24px;
+  border: 1px solid ${s("borderStrong")};
+  border-radius: 50%;
+  font-size: ${s("textTiny")};
+  [data-state="current"] > & { background: ${s("accent")}; border-color: ${s("accent")}; color: ${s("onAccent")}; }
+  [data-state="done"] > & { border-color: ${s("accent")}; color: ${s("accentText")}; }
+`;
+
+const Empty = styled.div`
+  display: flex;
+  flex-direction: column;
+  align-items: center;
+  gap: ${space(3)};
+  padding: ${space(12)} ${space(4)};
+  border: 1px dashed ${s("border")};
+  border-radius: ${s("radius")};
+  text-align: center;
+  & p { color: ${s("textMuted")}; max-width: 52ch; }
+`;
+
+const EmptyIcon = styled.div`
+  display: grid;
+  place-items: center;
+  width: 56px;
+  height: 56px;
+  border-radius: 50%;
+  background: ${s("accentSoft")};
+  color: ${s("accentText")};
+  & > svg { width: 26px; height: 26px; }
+`;
+
+const EmptyTitle = styled.h2`
+  font-size: ${s("textLarge")};
+`;
+
+const EmptyActions = styled.div`
+  display: flex;
+  flex-wrap: wrap;
+  justify-content: center;
+  gap: ${space(3)};
+  margin-top: ${space(2)};
+`;
