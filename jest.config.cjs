@@ -34,7 +34,10 @@ module.exports = {
     project("sharing", "jsdom", ["remote-sharing/src/**/*.test.{ts,tsx}"]),
     project("settings", "jsdom", ["remote-settings/src/**/*.test.{ts,tsx}"]),
     project("host", "jsdom", ["host/src/**/*.test.{ts,tsx}"]),
-    project("service", "node", ["api/src/**/*.test.ts"]),
+    project("service", "node", ["api/src/**/*.test.ts"], {
+      globalSetup: "<rootDir>/tooling/src/database/jest-setup.ts",
+      globalTeardown: "<rootDir>/tooling/src/database/jest-teardown.ts",
+    }),
     project("e2e-support", "node", ["e2e/support/**/*.test.ts"]),
     project("tooling", "node", ["tooling/src/**/*.test.ts"]),
   ],

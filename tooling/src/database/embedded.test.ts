@@ -1,0 +1,97 @@
+import { spawn } from "node:child_process";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { once } from "node:events";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { Client } from "pg";
+
+import { startDatabase, type Database } from "./embedded.ts";
+
+/** A 0700 folder, where only its owner can go. */
+let folder: string;
+const started: Database[] = [];
+
+const start = async (): Promise<Database> => {
+  const database = await startDatabase({ folder });
+  started.push(database);
+  return database;
+};
+
+const ask = async (url: string, text: string): Promise<unknown[]> => {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(text)).rows;
+  } finally {
+    await client.end();
+  }
+};
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "relicario-database-"));
+});
+afterEach(async () => {
+  for (const database of started.splice(0)) await database.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe("startDatabase", () => {
+  it("keeps what was written over a stop and a start", async () => {
+    const first = await start();
+    await first.createDatabase("relicario");
+    await first.createDatabase("relicario");
+    await ask(first.url("relicario"), "create table kept as select 7 as number");
+    await first.stop();
+    started.pop();
+
+    const second = await start();
+    expect(await ask(second.url("relicario"), "select number from kept")).toEqual([{ number: 7 }]);
+    expect(await ask(second.url("relicario"), "show fsync")).toEqual([{ fsync: "on" }]);
+  });
+
+  it("keeps its password readable by its owner alone and asks for it", async () => {
+    const database = await start();
+    expect((await stat(join(folder, "password"))).mode & 0o777).toBe(0o600);
+    const password = await readFile(join(folder, "password"), "utf8");
+    await expect(ask(database.url("postgres").replace(password, "guessed"), "select 1")).rejects.toThrow(/password/);
+  });
+
+  it("says so in one line when another living process uses the folder", async () => {
+    await start();
+    await writeFile(join(folder, "starter.pid"), String(process.ppid));
+    await expect(startDatabase({ folder })).rejects.toThrow(/in use by process \d+.*set DATABASE_URL/);
+  });
+
+  it("starts when the pid file names a process that is something else", async () => {
+    const first = await start();
+    await first.stop();
+    started.pop();
+    const other = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"]);
+    await once(other, "spawn");
+    try {
+      await writeFile(join(folder, "cluster", "postmaster.pid"), `${String(other.pid)}\n${folder}\n`);
+      const second = await start();
+      expect(await ask(second.url("postgres"), "select 1 as one")).toEqual([{ one: 1 }]);
+    } finally {
+      other.kill();
+    }
+  });
+
+  it("ends the server that a killed starter left behind", async () => {
+    const script = `import { startDatabase } from ${JSON.stringify(join(__dirname, "embedded.ts"))};
+      await startDatabase({ folder: ${JSON.stringify(folder)} }); process.stdout.write("ready");`;
+    const starter = spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: ["ignore", "pipe", "inherit"] });
+    await once(starter.stdout, "data");
+    starter.kill("SIGKILL");
+    await once(starter, "exit");
+
+    const database = await start();
+    expect(await ask(database.url("postgres"), "select 1 as one")).toEqual([{ one: 1 }]);
+  });
+
+  it("leaves nothing half made when its folder cannot be made", async () => {
+    await writeFile(join(folder, "cluster"), "in the way");
+    await expect(startDatabase({ folder })).rejects.toThrow(/PostgreSQL cannot run here/);
+  });
+});

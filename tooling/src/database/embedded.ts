@@ -1,0 +1,196 @@
+import { randomBytes } from "node:crypto";
+import { mkdir, open, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join, resolve } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+
+import { Client, escapeIdentifier } from "pg";
+
+import { cannotStart, commandAs, postgresPrograms, run, spawnServer, type RunAs } from "./programs.ts";
+
+export interface DatabaseSettings {
+  /** Everything of the server lies here: data, password (0600), log. Made when it is missing. */
+  readonly folder: string;
+  /** Server settings besides the usual ones, such as `{ fsync: "off" }` in tests. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+export interface Database {
+  /** Address of one database on this server, password included: never for a log. */
+  url(database: string): string;
+  /** Makes a database when there is none of this name. */
+  createDatabase(name: string): Promise<void>;
+  /** Ends the server in an orderly way; connections that are still open are cut. */
+  stop(): Promise<void>;
+}
+
+const user = "relicario";
+
+/**
+ * Starts a real PostgreSQL server on a free port of 127.0.0.1. Not for production.
+ *
+ * Works as root too (see programs.ts). A server that a killed process left behind on the same folder is ended first; one
+ * whose starter still lives is an error. The first start of a folder makes it under a temporary name, so that an
+ * interrupted one leaves nothing half made.
+ *
+ * @throws DatabaseUnavailable with one clear line when this machine cannot run it.
+ */
+export async function startDatabase({ folder, settings = {} }: DatabaseSettings): Promise<Database> {
+  const root = resolve(folder);
+  await mkdir(root, { recursive: true, mode: 0o700 });
+  const programs = postgresPrograms();
+  await endLeftBehind(root);
+  await writeFile(join(root, "starter.pid"), String(process.pid));
+  const runAs = await commandAs(programs, root);
+  const password = await passwordOf(root);
+  await initialise(programs.initdb, runAs, root);
+
+  for (let attempt = 1; ; attempt++) {
+    const port = await freePort();
+    const log = await open(join(root, "postgres.log"), "w", 0o600);
+    const server = spawnServer(programs.postgres, runAs, flagsOf(join(root, "cluster"), port, settings), log.fd);
+    await log.close(); // the server has its own copy
+    if (await becomesReady(root, server.ended)) return databaseAt(root, port, password, server);
+    const said = await readFile(join(root, "postgres.log"), "utf8");
+    // Between asking for a free port and taking it somebody else may have taken it.
+    if (!/could not bind|Address already in use/.test(said) || attempt === 5) throw cannotStart(lastLine(said));
+  }
+}
+
+function databaseAt(root: string, port: number, password: string, server: ReturnType<typeof spawnServer>): Database {
+  const url = (database: string): string => `postgresql://${user}:${password}@127.0.0.1:${String(port)}/${encodeURIComponent(database)}`;
+  return {
+    url,
+    async createDatabase(name) {
+      const client = new Client({ connectionString: url("postgres") });
+      await client.connect();
+      try {
+        const found = await client.query("select 1 from pg_database where datname = $1", [name]);
+        if (found.rowCount === 0) await client.query(`create database ${escapeIdentifier(name)}`);
+      } finally {
+        await client.end();
+      }
+    },
+    async stop() {
+      server.kill("SIGINT"); // "fast": open transactions are rolled back
+      await server.ended;
+      await rm(join(root, "starter.pid"), { force: true });
+    },
+  };
+}
+
+async function initialise(initdb: string, runAs: RunAs, root: string): Promise<void> {
+  const cluster = join(root, "cluster");
+  if (await textOf(join(cluster, "PG_VERSION"))) return;
+  const fresh = join(root, `cluster.${randomBytes(4).toString("hex")}`);
+  try {
+    await run(initdb, runAs, [
+      `--pgdata=${fresh}`,
+      `--username=${user}`,
+      `--pwfile=${join(root, "password")}`,
+      "--auth=scram-sha-256",
+      "--encoding=UTF8",
+      "--locale-provider=builtin",
+      "--builtin-locale=C.UTF-8",
+      "--locale=C",
+    ]);
+    await rename(fresh, cluster);
+  } catch (cause) {
+    await rm(fresh, { recursive: true, force: true });
+    throw cannotStart("making its folder failed", cause);
+  }
+}
+
+function flagsOf(cluster: string, port: number, settings: Readonly<Record<string, string>>): string[] {
+  const all = {
+    listen_addresses: "127.0.0.1",
+    port: String(port),
+    unix_socket_directories: "",
+    lc_messages: "C",
+    timezone: "UTC",
+    // No statement and no value of a row in the log, whatever fails.
+    log_min_error_statement: "panic",
+    log_error_verbosity: "terse",
+    ...settings,
+  };
+  return ["-D", cluster, ...Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`])];
+}
+
+/** The eighth line of postmaster.pid says how far the server is, the same that pg_ctl reads. */
+async function becomesReady(root: string, ended: Promise<void>): Promise<boolean> {
+  const state = { ended: false };
+  void ended.then(() => {
+    state.ended = true;
+  });
+  for (;;) {
+    if (state.ended) return false;
+    const lines = (await textOf(join(root, "cluster", "postmaster.pid"))).split("\n");
+    if (lines[7]?.trim() === "ready") return true;
+    await pause(5);
+  }
+}
+
+/** A server of this folder whose starter was killed is ended; a pid file whose process is something else is removed. */
+async function endLeftBehind(root: string): Promise<void> {
+  const pidFile = join(root, "cluster", "postmaster.pid");
+  const pid = Number((await textOf(pidFile)).split("\n")[0]);
+  if (!Number.isInteger(pid) || pid <= 0) return;
+  const command = await commandOf(pid);
+  if (command !== null && !(command.includes("postgres") && command.includes(join(root, "cluster")))) {
+    await rm(pidFile, { force: true });
+    return;
+  }
+  if (!isAlive(pid)) return; // PostgreSQL itself clears a pid file without a process
+  const starter = Number(await textOf(join(root, "starter.pid")));
+  if (Number.isInteger(starter) && starter > 0 && starter !== process.pid && isAlive(starter)) {
+    throw cannotStart(`the folder is in use by process ${String(starter)}`);
+  }
+  process.kill(pid, "SIGINT");
+  while (isAlive(pid) && (await textOf(pidFile)) !== "") await pause(10);
+}
+
+/** The command line of a process; null where the system does not tell. */
+async function commandOf(pid: number): Promise<string | null> {
+  if (process.platform !== "linux") return null;
+  return (await textOf(`/proc/${String(pid)}/cmdline`)).replaceAll("\0", " ");
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM"; // it lives, under another user
+  }
+}
+
+async function passwordOf(root: string): Promise<string> {
+  const file = join(root, "password");
+  const kept = await textOf(file);
+  if (kept !== "") return kept;
+  const password = randomBytes(24).toString("base64url");
+  await writeFile(file, password, { mode: 0o600 });
+  return password;
+}
+
+async function textOf(file: string): Promise<string> {
+  return readFile(file, "utf8").catch(() => ""); // a missing file says the same as an empty one here
+}
+
+function freePort(): Promise<number> {
+  return new Promise((found, failed) => {
+    const probe = createServer();
+    probe.once("error", failed);
+    probe.listen(0, "127.0.0.1", () => {
+      const address = probe.address();
+      probe.close(() => {
+        if (address === null || typeof address === "string") failed(new Error("no port"));
+        else found(address.port);
+      });
+    });
+  });
+}
+
+function lastLine(text: string): string {
+  return text.trim().split("\n").at(-1) ?? "it ended without a word";
+}

