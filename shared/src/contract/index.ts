@@ -29,6 +29,7 @@ export {
   type VaultFactory,
 } from "./remote.ts";
 export type {
+  AgeFile,
   CallOptions,
   ContentKind,
   DeviceKind,

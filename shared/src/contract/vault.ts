@@ -169,8 +169,21 @@ export interface RecoveredSecret {
   readonly content: Uint8Array<ArrayBuffer>;
   /** `not_verified`: it opened, but no signing key of this account signed it. */
   readonly author: "verified" | "not_verified";
-  /** For "save as age file": the sealed content as the service keeps it, and the identity that opens it. */
-  readonly ageFile: { readonly sealed: Uint8Array<ArrayBuffer>; readonly identity: string; readonly size: number };
+  /**
+   * For "save as age file": an act of the person, so the identity leaves the worker only when this is called.
+   * `vault_locked` after the vault was locked.
+   */
+  readonly exportAge: () => Promise<AgeFile>;
+  /** Lets the worker forget what {@link exportAge} would need. Call it when the secret is put away. */
+  readonly putAway: () => void;
+}
+
+/** The sealed content as the service keeps it, and the identity (`AGE-SECRET-KEY-PQ-1…`) that opens it. */
+export interface AgeFile {
+  readonly sealed: Uint8Array<ArrayBuffer>;
+  readonly identity: string;
+  /** Bytes of the plain content; a text is padded with line feeds behind it: `age -d -i … | head -c <size>`. */
+  readonly size: number;
 }
 
 export interface PictureFieldProps {
