@@ -24,6 +24,11 @@ export function isPortalError(error: unknown, ...codes: readonly ErrorCode[]): e
 /** Any thrown value as a PortalError: itself, an aborted call as `cancelled`, all else as `unknown` with its cause kept. */
 export function toPortalError(error: unknown): PortalError {
   if (error instanceof PortalError) return error;
-  if (error instanceof Error && error.name === "AbortError") return new PortalError("cancelled", { cause: error });
+  if (isAbort(error)) return new PortalError("cancelled", { cause: error });
   return new PortalError("unknown", { cause: error });
+}
+
+/** By name, not by class: the error may come from a worker or another realm. */
+function isAbort(error: unknown): boolean {
+  return typeof error === "object" && error !== null && "name" in error && error.name === "AbortError";
 }

@@ -1,0 +1,142 @@
+import { z } from "zod";
+
+import { HttpError, isPortalError, PortalError } from "../errors/index.ts";
+import { createHttp, type HttpSettings } from "./client.ts";
+
+type Answer = () => Response | Promise<Response>;
+
+function setup(answers: readonly Answer[], more: Partial<HttpSettings> = {}) {
+  const sent: { url: string; init: RequestInit }[] = [];
+  const pauses: number[] = [];
+  const http = createHttp({
+    baseUrl: "https://portal.example/api",
+    token: () => Promise.resolve("the-token"),
+    fetch: (url, init) => {
+      sent.push({ url: String(url), init: init ?? {} });
+      const answer = answers[Math.min(sent.length, answers.length) - 1];
+      if (answer === undefined) throw new Error("no answer left");
+      return Promise.resolve().then(answer);
+    },
+    pause: (milliseconds) => {
+      pauses.push(milliseconds);
+      return Promise.resolve();
+    },
+    ...more,
+  });
+  return { http, sent, pauses };
+}
+
+const json = (value: unknown, status = 200, headers: Record<string, string> = {}): Answer => () =>
+  new Response(JSON.stringify(value), { status, headers });
+const down: Answer = () => {
+  throw new TypeError("fetch failed");
+};
+const Named = z.strictObject({ name: z.string() });
+
+const failureOf = async (call: Promise<unknown>): Promise<PortalError> => {
+  const error: unknown = await call.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  if (!isPortalError(error)) throw new Error("expected a PortalError", { cause: error });
+  return error;
+};
+
+describe("createHttp", () => {
+  it("sends the token, the query and the body, and parses the answer", async () => {
+    const { http, sent } = setup([json({ name: "a" })]);
+    const answer = await http.request("POST", "/things", Named, { body: { b: 1 }, query: { page: 2, none: undefined } });
+    expect(answer).toEqual({ name: "a" });
+    expect(sent[0]?.url).toBe("https://portal.example/api/things?page=2");
+    expect(sent[0]?.init.body).toBe('{"b":1}');
+    expect(new Headers(sent[0]?.init.headers).get("authorization")).toBe("Bearer the-token");
+    expect(sent[0]?.init.credentials).toBe("omit");
+  });
+
+  it("sends no authorization when there is no token", async () => {
+    const { http, sent } = setup([json({ name: "a" })], { token: () => Promise.resolve(null) });
+    await http.request("GET", "/things", Named);
+    expect(new Headers(sent[0]?.init.headers).has("authorization")).toBe(false);
+  });
+
+  it("tries a GET three times more on network errors and 5xx, waiting twice as long each time", async () => {
+    const { http, sent, pauses } = setup([down, json({}, 503), json({}, 500), json({ name: "late" })]);
+    expect(await http.request("GET", "/things", Named)).toEqual({ name: "late" });
+    expect(sent).toHaveLength(4);
+    expect(pauses).toEqual([350, 700, 1400]);
+  });
+
+  it("gives up after the fourth failure and says that the service does not answer", async () => {
+    const { http, sent } = setup([down]);
+    expect((await failureOf(http.request("GET", "/things", Named))).code).toBe("service_unavailable");
+    expect(sent).toHaveLength(4);
+  });
+
+  it.each(["POST", "PUT", "PATCH", "DELETE"] as const)("never repeats a %s", async (method) => {
+    const { http, sent } = setup([down]);
+    await failureOf(http.request(method, "/things", Named));
+    expect(sent).toHaveLength(1);
+  });
+
+  it.each([400, 401, 403, 404, 409, 413, 415, 422, 429])("never repeats a GET that was answered %d", async (status) => {
+    const { http, sent } = setup([json({}, status)]);
+    await failureOf(http.request("GET", "/things", Named));
+    expect(sent).toHaveLength(1);
+  });
+
+  it.each([
+    [400, "bad_request", "Bad Request"],
+    [401, "unauthorized", "Unauthorized"],
+    [403, "forbidden", "Forbidden"],
+    [404, "not_found", "Not found"],
+    [409, "conflict", "Conflict"],
+    [422, "validation_error", "Validation Error"],
+    [429, "too_many_requests", "Too Many Requests"],
+  ])("maps %d to %s, named %s", async (status, code, title) => {
+    const { http } = setup([json({}, status)]);
+    const error = await failureOf(http.request("POST", "/things", Named));
+    expect(error.code).toBe(code);
+    expect(error.cause).toBeInstanceOf(HttpError);
+    expect((error.cause as HttpError).statusText).toBe(title);
+  });
+
+  it("takes the code of the problem document when it is one of ours, else the status'", async () => {
+    const ours = setup([json({ title: "x", status: 409, code: "state_conflict", keyring: { state_rev: 3 } }, 409)]);
+    const error = await failureOf(ours.http.request("PUT", "/user/keyring", Named));
+    expect(error.code).toBe("state_conflict");
+    expect((error.cause as HttpError).problem?.["keyring"]).toEqual({ state_rev: 3 });
+    const foreign = setup([json({ title: "x", status: 409, code: "made_up" }, 409)]);
+    expect((await failureOf(foreign.http.request("PUT", "/user/keyring", Named))).code).toBe("conflict");
+  });
+
+  it("keeps what Retry-After said", async () => {
+    const { http } = setup([json({}, 429, { "retry-after": "17" })]);
+    expect((await failureOf(http.request("POST", "/things", Named))).details).toEqual({ retry_after: "17" });
+  });
+
+  it.each([["broken JSON", () => new Response("{")], ["another shape", json({ name: 1 })], ["an unknown member", json({ name: "a", more: 1 })]])(
+    "calls %s a bad answer",
+    async (_, answer) => {
+      const { http } = setup([answer as Answer]);
+      expect((await failureOf(http.request("POST", "/things", Named))).code).toBe("bad_answer");
+    },
+  );
+
+  it("is cancelled by its signal", async () => {
+    const controller = new AbortController();
+    const { http } = setup([
+      () => {
+        controller.abort();
+        throw new DOMException("aborted", "AbortError");
+      },
+    ]);
+    expect((await failureOf(http.request("GET", "/things", Named, { signal: controller.signal }))).code).toBe("cancelled");
+  });
+
+  it("shows neither query nor body when the error is logged", async () => {
+    const { http } = setup([json({ title: "t", status: 400, code: "bad_request", secret: "SENTINEL" }, 400)]);
+    const error = await failureOf(http.request("POST", "/things?token=SENTINEL", Named, { body: { a: "SENTINEL" } }));
+    const cause = error.cause as HttpError;
+    expect(JSON.stringify([error, error.message, cause, cause.message, { ...cause }])).not.toContain("SENTINEL");
+  });
+});
