@@ -1,0 +1,86 @@
+/**
+ * The memory map. Every address of the engine stands here, once. Offsets are bytes; the compiler puts the literal tables
+ * of tables.ts at FIXED_END (asconfig.json: memoryBase), and the picture lies behind them, sized for each call.
+ *
+ * Constant after start: DCT … TRANSPOSED_AT. Everything else holds the picture, its bits, or results; `wipe` fills it
+ * with zeros. Addresses that come from outside never occur: callers write to and read from the areas named here, and
+ * every index they pass is checked where it is used.
+ */
+
+/** Buckets: bits of a word of the code. */
+export const BUCKET_COUNT: i32 = 2047;
+/** DCT rows and columns kept, and cells per side. */
+export const ROWS: i32 = 80;
+export const CELLS: i32 = 128;
+/** The same for the coarse search. */
+export const COARSE_ROWS: i32 = 24;
+export const COARSE_CELLS: i32 = 48;
+/** Buckets whose four coordinates are below COARSE_ROWS. */
+export const COARSE_BUCKET_COUNT: i32 = 206;
+/** Sketches that one search looks for at the same time. */
+export const SKETCH_SLOTS: i32 = 32;
+export const CHOICE_BYTES: i32 = 256;
+export const SYNDROME_BYTES: i32 = 86;
+/** Windows that the coarse search tries, and its entries for one sketch: each window upright and transposed. */
+export const COARSE_WINDOWS: i32 = 1296;
+export const COARSE_ENTRIES: i32 = 2 * COARSE_WINDOWS;
+/** Candidates that are refined. */
+export const CANDIDATES: i32 = 6;
+
+// Tables, filled once at start.
+export const DCT: usize = 1024; // f64[80][128], row k: cos(πk(2i+1)/256)·scale
+export const DCT_ACROSS: usize = DCT + 80 * 128 * 8; // f64[128][80], the same transposed
+export const COARSE_DCT: usize = DCT_ACROSS + 128 * 80 * 8; // f64[24][48]
+export const COARSE_DCT_ACROSS: usize = COARSE_DCT + 24 * 48 * 8; // f64[48][24]
+export const EXP: usize = COARSE_DCT_ACROSS + 48 * 24 * 8; // u16[4094], α^i twice over
+export const LOG: usize = EXP + 4096 * 2; // u16[2048], LOG[0] unused
+export const COARSE_BUCKETS: usize = LOG + 2048 * 2; // u16[206], bucket numbers
+export const AT: usize = COARSE_BUCKETS + 208 * 2; // u16[2047][2], byte offset / 8 of C[v][u]
+export const TRANSPOSED_AT: usize = AT + 2048 * 4; // u16[2047][2], of C[u][v]
+
+// Sketches looked for: written by the caller.
+export const SKETCHES: usize = TRANSPOSED_AT + 2048 * 4; // 32 × (256 choice, 86 syndrome, 10 unused)
+export const SKETCH_STRIDE: usize = 352;
+
+// Results: read by the caller.
+export const OUT_CHOICE: usize = SKETCHES + 32 * 352; // u8[256]
+export const OUT_SYNDROME: usize = OUT_CHOICE + 256; // u8[86], two bytes unused
+export const OUT_IMAGE_SECRET: usize = OUT_SYNDROME + 88; // u8[32]
+export const OUT_MEASURES: usize = OUT_IMAGE_SECRET + 40; // f64[7]
+
+// Work areas.
+export const X_WHOLE: usize = OUT_MEASURES + 64; // i32[129], cell edges: whole part
+export const X_PART: usize = X_WHOLE + 136 * 4; // f64[129], their fraction
+export const X_SIZE: usize = X_PART + 136 * 8; // f64[128], cell sizes
+export const Y_WHOLE: usize = X_SIZE + 136 * 8;
+export const Y_PART: usize = Y_WHOLE + 136 * 4;
+export const Y_SIZE: usize = Y_PART + 136 * 8;
+export const CORNERS: usize = Y_SIZE + 136 * 8; // f64[129][129], area table at the cell corners; also scratch of the gate
+export const GRID: usize = CORNERS + 16648 * 8; // f64[128][128]
+export const HALF: usize = GRID + 128 * 128 * 8; // f64[80][128] = D·L; f64[128][80] in the gate
+export const COEFFICIENTS: usize = HALF + 80 * 128 * 8; // f64[80][80]
+export const BAND: usize = COEFFICIENTS + 80 * 80 * 8; // f64[128][128], and f64[80][80] before it
+export const WORD: usize = BAND + 128 * 128 * 8; // u8[256], secret bits
+export const DIFFERENCE: usize = WORD + 256; // u8[88], syndrome to decode
+export const REMAINDER: usize = DIFFERENCE + 88; // u64[11], register of the division
+export const SYNDROMES: usize = REMAINDER + 88; // u16[137], S_1 … S_136
+export const LOCATOR: usize = SYNDROMES + 280; // u16[137]
+export const LOCATOR_BEFORE: usize = LOCATOR + 280; // u16[137]
+export const LOCATOR_SAVED: usize = LOCATOR_BEFORE + 280; // u16[137]
+export const ROOT_LOGS: usize = LOCATOR_SAVED + 280; // u16[69], running logarithms of the root search
+export const ERRORS: usize = ROOT_LOGS + 144; // u8[256], error pattern
+export const HASH_BLOCKS: usize = ERRORS + 256; // u8[320], padded message
+export const HASH_SCHEDULE: usize = HASH_BLOCKS + 320; // u32[64]
+export const COARSE_SCORES: usize = HASH_SCHEDULE + 256; // f64[32][2592]
+export const COARSE_TERMS: usize = COARSE_SCORES + 32 * 2592 * 8; // f64[2][206], one term for each choice
+export const CANDIDATE: usize = COARSE_TERMS + 2 * 208 * 8; // 6 × (score, x0, x1, y0, y1, transposed, start entry, coarse score), f64 each
+export const CANDIDATE_STRIDE: usize = 64;
+export const FIXED_END: usize = CANDIDATE + 6 * 64;
+
+/** Work areas that `wipe` clears: from the sketches to the end of the fixed part. */
+export const WORK_START: usize = SKETCHES;
+
+// Behind the literal tables, sized for each picture (picture.ts):
+//   STRIP  u8[rows][width][4]   stored RGBA rows, written by the caller
+//   LUMA   u8[height][width]    as seen, cleared once reduced
+//   SAT    f64[rows + 1][columns + 1]

@@ -1,0 +1,163 @@
+/**
+ * The blind search: a coarse pass over 1296 windows, upright and transposed, for several sketches at once; six candidates
+ * for each sketch, refined by moving the sides. Mirrors and half turns do not change magnitudes, so they cost nothing here.
+ * The search only steers: what it finds is decoded from exact coefficients.
+ */
+import {
+  CANDIDATE, CANDIDATES, CANDIDATE_STRIDE, COARSE_BUCKETS, COARSE_BUCKET_COUNT, COARSE_CELLS, COARSE_DCT, COARSE_DCT_ACROSS,
+  COARSE_ENTRIES, COARSE_ROWS, COARSE_SCORES, COARSE_TERMS, COEFFICIENTS, GRID, HALF, SKETCHES, SKETCH_STRIDE,
+} from "./memory";
+import { beacon, bitAt } from "./bits";
+import { coefficients, windowAllowed, windowGrid } from "./grid";
+import { product } from "./product";
+import { BUCKETS } from "./tables";
+
+/** Coarse sides are multiples of this, 0 … 5. */
+const SIDE: f64 = 0.0125;
+/** Coarse windows of one transposition whose sides all differ by less are the same candidate. */
+const NEAR: f64 = 0.014;
+/** A move must raise the score by more. */
+const GAIN: f64 = 1e-6;
+
+/** Side number 0 … 5 of each of the four sides of a coarse window, in the order of the loops. */
+// @ts-ignore: decorator
+@inline
+function sideOf(window: i32, side: i32): f64 {
+  const divisor = side == 0 ? 216 : side == 1 ? 36 : side == 2 ? 6 : 1;
+  const inset = SIDE * <f64>((window / divisor) % 6);
+  return (side & 1) == 0 ? inset : 1.0 - inset;
+}
+
+/** Scores windows from … to − 1 for the first `sketches` sketches. */
+export function coarseScores(sketches: i32, from: i32, to: i32): void {
+  for (let window = from; window < to; window++) {
+    windowGrid(sideOf(window, 0), sideOf(window, 1), sideOf(window, 2), sideOf(window, 3), COARSE_CELLS, GRID);
+    product(COARSE_DCT, COARSE_ROWS, COARSE_CELLS, GRID, COARSE_CELLS, HALF);
+    product(HALF, COARSE_ROWS, COARSE_CELLS, COARSE_DCT_ACROSS, COARSE_ROWS, COEFFICIENTS);
+    scoreWindow(sketches, 2 * window, false);
+    scoreWindow(sketches, 2 * window + 1, true);
+  }
+}
+
+function scoreWindow(sketches: i32, entry: i32, transposed: bool): void {
+  // One term for each choice and bucket; a sketch then only picks.
+  for (let i = 0; i < COARSE_BUCKET_COUNT; i++) {
+    const place = BUCKETS + (<usize>load<u16>(COARSE_BUCKETS + (<usize>i << 1)) << 2);
+    const first = coarseMagnitude(place, transposed);
+    const second = coarseMagnitude(place + 2, transposed);
+    const sum = first + second;
+    const below = sum + 1e-9;
+    store<f64>(COARSE_TERMS + (<usize>i << 4), (2.0 * first - sum) / below);
+    store<f64>(COARSE_TERMS + (<usize>i << 4), (2.0 * second - sum) / below, 8);
+  }
+  for (let sketch = 0; sketch < sketches; sketch++) {
+    const choice = SKETCHES + <usize>sketch * SKETCH_STRIDE;
+    let total = 0.0;
+    for (let i = 0; i < COARSE_BUCKET_COUNT; i++) {
+      const bit = bitAt(choice, <i32>load<u16>(COARSE_BUCKETS + (<usize>i << 1)));
+      total += load<f64>(COARSE_TERMS + (<usize>i << 4) + (<usize>bit << 3));
+    }
+    store<f64>(COARSE_SCORES + (<usize>(sketch * COARSE_ENTRIES + entry) << 3), total / <f64>COARSE_BUCKET_COUNT);
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function coarseMagnitude(place: usize, transposed: bool): f64 {
+  const v = <i32>load<u8>(place);
+  const u = <i32>load<u8>(place, 1);
+  return abs(load<f64>(COEFFICIENTS + (<usize>(transposed ? u * COARSE_ROWS + v : v * COARSE_ROWS + u) << 3)));
+}
+
+/** Fills the candidates of a sketch, best coarse score first; equal scores keep the order of the loops. How many. */
+export function chooseCandidates(sketch: i32): i32 {
+  const scores = COARSE_SCORES + (<usize>(sketch * COARSE_ENTRIES) << 3);
+  let count = 0;
+  while (count < CANDIDATES) {
+    let best = -1;
+    let bestScore = -2.0;
+    for (let entry = 0; entry < COARSE_ENTRIES; entry++) {
+      const score = load<f64>(scores + (<usize>entry << 3));
+      if (score > bestScore && !isNear(entry, count)) {
+        best = entry;
+        bestScore = score;
+      }
+    }
+    if (best < 0) break;
+    const candidate = CANDIDATE + <usize>count * CANDIDATE_STRIDE;
+    const window = best >> 1;
+    store<f64>(candidate, bestScore);
+    for (let side = 0; side < 4; side++) store<f64>(candidate + (<usize>(side + 1) << 3), sideOf(window, side));
+    store<f64>(candidate, <f64>(best & 1), 40);
+    store<f64>(candidate, <f64>best, 48);
+    store<f64>(candidate, bestScore, 56);
+    count++;
+  }
+  return count;
+}
+
+function isNear(entry: i32, count: i32): bool {
+  for (let i = 0; i < count; i++) {
+    const chosen = <i32>load<f64>(CANDIDATE + <usize>i * CANDIDATE_STRIDE, 48);
+    if ((chosen & 1) != (entry & 1)) continue;
+    let near = true;
+    for (let side = 0; side < 4; side++) {
+      if (abs(sideOf(chosen >> 1, side) - sideOf(entry >> 1, side)) >= NEAR) near = false;
+    }
+    if (near) return true;
+  }
+  return false;
+}
+
+let x0: f64 = 0;
+let x1: f64 = 0;
+let y0: f64 = 0;
+let y1: f64 = 0;
+let score: f64 = 0;
+
+/** Moves the sides of a candidate while the full score of the sketch grows. The score. */
+export function refineCandidate(sketch: i32, index: i32): f64 {
+  const choice = SKETCHES + <usize>sketch * SKETCH_STRIDE;
+  const candidate = CANDIDATE + <usize>index * CANDIDATE_STRIDE;
+  const transposed = load<f64>(candidate, 40) != 0.0;
+  x0 = load<f64>(candidate, 8);
+  x1 = load<f64>(candidate, 16);
+  y0 = load<f64>(candidate, 24);
+  y1 = load<f64>(candidate, 32);
+  coefficients(x0, x1, y0, y1);
+  score = beacon(choice, transposed);
+  for (let s = 0; s < 4; s++) {
+    const step = s == 0 ? 0.006 : s == 1 ? 0.003 : s == 2 ? 0.0015 : 0.0008;
+    for (let round = 0; round < 3; round++) {
+      let moved = false;
+      for (let move = 0; move < 6; move++) {
+        if (tryMove(choice, transposed, move, step) || tryMove(choice, transposed, move, -step)) moved = true;
+      }
+      if (!moved) break;
+    }
+  }
+  store<f64>(candidate, score);
+  store<f64>(candidate, x0, 8);
+  store<f64>(candidate, x1, 16);
+  store<f64>(candidate, y0, 24);
+  store<f64>(candidate, y1, 32);
+  return score;
+}
+
+/** Moves: x0; x1; y0; y1; x0 and x1; y0 and y1. True, and taken, when it raises the score. */
+function tryMove(choice: usize, transposed: bool, move: i32, by: f64): bool {
+  const nx0 = move == 0 || move == 4 ? x0 + by : x0;
+  const nx1 = move == 1 || move == 4 ? x1 + by : x1;
+  const ny0 = move == 2 || move == 5 ? y0 + by : y0;
+  const ny1 = move == 3 || move == 5 ? y1 + by : y1;
+  if (!windowAllowed(nx0, nx1, ny0, ny1)) return false;
+  coefficients(nx0, nx1, ny0, ny1);
+  const there = beacon(choice, transposed);
+  if (!(there > score + GAIN)) return false;
+  x0 = nx0;
+  x1 = nx1;
+  y0 = ny0;
+  y1 = ny1;
+  score = there;
+  return true;
+}

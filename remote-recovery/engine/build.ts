@@ -1,0 +1,58 @@
+/**
+ * Builds the engine: build/engine.simd.wasm and build/engine.scalar.wasm from one source. Skips when nothing changed.
+ * Run it with `node remote-recovery/engine/build.ts`, or call {@link buildEngine} from a test's set-up.
+ */
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const here = fileURLToPath(new URL(".", import.meta.url));
+const sources = join(here, "assembly");
+const out = join(here, "build");
+
+const common = [
+  "assembly/index.ts",
+  "--baseDir", here,
+  "--config", "none",
+  "--noAssert",
+  "--runtime", "stub",
+  "-O3",
+  "--shrinkLevel", "0",
+  "--memoryBase", "2097152", // behind the map of assembly/memory.ts
+  "--use", "abort=",
+];
+const variants = {
+  "engine.simd.wasm": ["--enable", "simd"],
+  "engine.scalar.wasm": [],
+} as const;
+
+/** Builds what is missing or older than its sources. Returns the folder; rejects with the compiler's words. */
+export async function buildEngine(): Promise<string> {
+  const stamp = fingerprint();
+  const stampFile = join(out, "sources.sha256");
+  const files = Object.keys(variants).map((name) => join(out, name));
+  if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp && files.every((file) => existsSync(file))) return out;
+  mkdirSync(out, { recursive: true });
+  const { default: asc } = await import("assemblyscript/asc");
+  for (const [name, options] of Object.entries(variants)) {
+    const part = join("build", `${name}.${String(process.pid)}.part`);
+    const { error, stderr } = await asc.main([...common, ...options, "--outFile", part]);
+    if (error) throw new Error(`asc failed for ${name}:\n${stderr.toString()}`, { cause: error });
+    renameSync(join(here, part), join(out, name));
+  }
+  writeFileSync(stampFile, stamp);
+  return out;
+}
+
+/** Hash over the sources, the options and the compiler's version. */
+function fingerprint(): string {
+  const hash = createHash("sha256");
+  for (const name of readdirSync(sources).sort()) hash.update(name).update("\0").update(readFileSync(join(sources, name)));
+  hash.update(JSON.stringify([common.filter((option) => option !== here), variants]));
+  const compiler: unknown = JSON.parse(readFileSync(join(here, "../node_modules/assemblyscript/package.json"), "utf8"));
+  hash.update(JSON.stringify(compiler));
+  return hash.digest("hex");
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await buildEngine();

@@ -1,0 +1,258 @@
+/** The vectors of ../vectors with types, and the pictures that they speak of. */
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { createHash } from "node:crypto";
+import { deflateSync } from "node:zlib";
+import { z } from "zod";
+
+const gateRow = z.object({
+  verdict: z.string(),
+  without_size_rule: z.string(),
+  reasons: z.array(z.string()),
+  red_reasons: z.array(z.string()),
+  measures: z.record(z.string(), z.number()),
+});
+const searchRow = z.object({
+  recovered: z.boolean(),
+  errors: z.number().nullable(),
+  score: z.number(),
+  reason: z.string(),
+  nearest: z.number(),
+});
+const candidateRow = z.object({
+  transposed: z.number(),
+  start: z.array(z.number()),
+  coarse_score: z.number(),
+  score: z.number(),
+  window: z.array(z.number()),
+});
+const detailedRow = searchRow.extend({
+  candidates: z.array(candidateRow),
+  pattern: z.tuple([z.number(), z.number()]).optional(),
+  transposed: z.number().optional(),
+});
+const Vectors = z.object({
+  pixels: z.object({
+    luma: z.array(z.array(z.number())),
+    alpha: z.array(z.array(z.number())),
+    grey16: z.array(z.array(z.number())),
+    reduced: z.array(z.array(z.number())),
+    exif_stored: z.array(z.array(z.number())),
+    exif: z.array(z.object({ orientation: z.number(), shown: z.array(z.array(z.number())) })),
+  }),
+  buckets: z.object({ sha256: z.string(), coarse_count: z.number(), coarse_buckets: z.array(z.number()) }),
+  cosines: z.object({ base: z.array(z.string()), table_sha256: z.string(), coarse_table_sha256: z.string() }),
+  field: z.object({ exp_table_u16le_sha256: z.string() }),
+  bch: z.object({
+    generator: z.string(),
+    word: z.string(),
+    syndrome: z.string(),
+    patterns: z.array(
+      z.object({ name: z.string(), weight: z.number(), positions: z.array(z.number()), difference: z.string(), decodes: z.boolean() }),
+    ),
+    random_differences_that_must_not_decode: z.array(z.string()),
+  }),
+  pictures: z.array(
+    z.object({
+      name: z.string(),
+      width: z.number(),
+      height: z.number(),
+      rgb_sha256: z.string(),
+      luma_sha256: z.string(),
+      f: z.number(),
+      reduced_size: z.tuple([z.number(), z.number()]),
+      extent: z.tuple([z.number(), z.number()]),
+      reduced_u16le_sha256: z.string(),
+      sat_f64le_sha256: z.string(),
+      grid_f64le_sha256: z.string(),
+      coefficients_f64le_sha256: z.string(),
+      beacon_of_itself: z.number(),
+      choice: z.string(),
+      secret_bits: z.string(),
+      syndrome: z.string(),
+      image_secret: z.string(),
+      gate: gateRow,
+    }),
+  ),
+  gate_generated: z.array(gateRow.extend({ name: z.string(), rgb_sha256: z.string() })),
+  transformations: z.array(searchRow.extend({ photo: z.string(), transformation: z.string(), within_limits: z.boolean() })),
+  orientations: z.array(detailedRow.extend({ photo: z.string(), orientation: z.string() })),
+  stored: z.array(detailedRow.extend({ file: z.string(), enrolled: z.string(), rgb_sha256: z.string() })),
+  strangers: z.array(searchRow.extend({ enrolled: z.string(), shown: z.string() })),
+  gate_enlarged: z.array(
+    gateRow.extend({
+      name: z.string(),
+      enlarged: z.number(),
+      rgb_sha256: z.string(),
+      self_test_ok: z.boolean(),
+      self_test: z.array(z.object({ change: z.string(), errors: z.number().nullable() })),
+    }),
+  ),
+});
+
+const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+export const vectors = Vectors.parse(JSON.parse(readFileSync(file("../vectors/rie1.json"), "utf8")));
+export const bucketVector = z.array(z.number()).parse(JSON.parse(readFileSync(file("../vectors/rie1-buckets.json"), "utf8")));
+
+export const readVectorFile = (name: string) => readFileSync(file(`../vectors/${name}`));
+export const readPhoto = (name: string) => readFileSync(file(`../../../e2e/fixtures/photos/${name}`));
+
+export const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
+export const fromHex = (text: string) => new Uint8Array(Buffer.from(text, "hex"));
+export const toHex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex");
+
+/** Pixels as RGBA, and how they are turned. */
+export interface Pixels {
+  readonly width: number;
+  readonly height: number;
+  readonly orientation: number;
+  readonly rgba: Uint8Array;
+}
+
+/** R, G, B per pixel, as the vectors hash them. */
+export function rgbOf({ rgba }: Pixels): Uint8Array {
+  const rgb = new Uint8Array((rgba.length / 4) * 3);
+  for (let i = 0, j = 0; i < rgba.length; i += 4) {
+    rgb[j++] = rgba[i] ?? 0;
+    rgb[j++] = rgba[i + 1] ?? 0;
+    rgb[j++] = rgba[i + 2] ?? 0;
+  }
+  return rgb;
+}
+
+function fill(width: number, height: number, colour: (x: number, y: number) => readonly [number, number, number]): Pixels {
+  const rgba = new Uint8Array(width * height * 4);
+  for (let y = 0, at = 0; y < height; y++) {
+    for (let x = 0; x < width; x++, at += 4) {
+      const [r, g, b] = colour(x, y);
+      rgba.set([r, g, b, 255], at);
+    }
+  }
+  return { width, height, orientation: 1, rgba };
+}
+
+const grey = (width: number, height: number, value: (x: number, y: number) => number) =>
+  fill(width, height, (x, y) => {
+    const v = value(x, y);
+    return [v, v, v];
+  });
+
+/** x ← 1664525·x + 1013904223 mod 2³²; below(n) draws once and gives ⌊x / 256⌋ mod n. */
+export function drawer(seed: number): (n: number) => number {
+  let x = seed;
+  return (n) => {
+    x = (Math.imul(1664525, x) + 1013904223) >>> 0;
+    return (x >>> 8) % n;
+  };
+}
+
+/** The rectangle picture of `synthetic_generator`. */
+export function synthetic(width: number, height: number, seed: number): Pixels {
+  const draw = drawer(seed);
+  const sums = new Int32Array(width * height * 3);
+  for (let i = 0; i < 4000; i++) {
+    const left = draw(width);
+    const top = draw(height);
+    const right = Math.min(width, left + 1 + draw(Math.floor(width / 6)));
+    const bottom = Math.min(height, top + 1 + draw(Math.floor(height / 6)));
+    const change = [draw(81) - 40, draw(81) - 40, draw(81) - 40];
+    for (let y = top; y < bottom; y++) {
+      for (let at = (y * width + left) * 3; at < (y * width + right) * 3; at += 3) {
+        for (let c = 0; c < 3; c++) sums[at + c] = (sums[at + c] ?? 0) + (change[c] ?? 0);
+      }
+    }
+  }
+  const clamped = (at: number) => Math.min(255, Math.max(0, (sums[at] ?? 0) + 128));
+  return fill(width, height, (x, y) => {
+    const at = (y * width + x) * 3;
+    return [clamped(at), clamped(at + 1), clamped(at + 2)];
+  });
+}
+
+const blockNoise = () => {
+  const draw = drawer(1);
+  const blocks = Array.from({ length: 200 * 150 }, () => draw(256));
+  return grey(1600, 1200, (x, y) => blocks[Math.floor(y / 8) * 200 + Math.floor(x / 8)] ?? 0);
+};
+const makers: Readonly<Record<string, () => Pixels>> = {
+  "synthetic-1200x900": () => synthetic(1200, 900, 1),
+  "synthetic-901x1333": () => synthetic(901, 1333, 2),
+  black: () => grey(1600, 1200, () => 0),
+  white: () => grey(1600, 1200, () => 255),
+  gradient: () => grey(1600, 1200, (x) => Math.floor((255 * x) / 1600)),
+  "diagonal gradient": () => grey(1600, 1200, (x, y) => Math.floor((255 * (x + y)) / 2800)),
+  disc: () => grey(1600, 1200, (x, y) => ((x - 700) ** 2 + (y - 500) ** 2 < 90000 ? 220 : 20)),
+  horizon: () => grey(1600, 1200, (_, y) => (y < 500 ? 200 : 80)),
+  checkerboard: () => grey(1600, 1200, (x, y) => ((Math.floor(x / 40) + Math.floor(y / 40)) % 2) * 255),
+  stripes: () => grey(1600, 1200, (x) => (Math.floor(x / 25) % 2) * 255),
+  "block noise": blockNoise,
+};
+
+/** A generated picture of the vectors; null when the name is that of a photograph. */
+export function generated(name: string): Pixels | null {
+  return makers[name]?.() ?? null;
+}
+
+export interface PngOptions {
+  readonly width: number;
+  readonly height: number;
+  /** 0 grey, 2 RGB, 3 palette, 4 grey and alpha, 6 RGBA. */
+  readonly colourType: number;
+  readonly depth: number;
+  /** Rows without filter bytes. */
+  readonly data: Uint8Array;
+  readonly chunks?: readonly (readonly [type: string, body: Uint8Array])[];
+}
+
+/** A PNG file, unfiltered, compressed fast. */
+export function makePng({ width, height, colourType, depth, data, chunks = [] }: PngOptions): Uint8Array {
+  const rowBytes = data.length / height;
+  const raw = new Uint8Array((rowBytes + 1) * height);
+  for (let y = 0; y < height; y++) raw.set(data.subarray(y * rowBytes, (y + 1) * rowBytes), y * (rowBytes + 1) + 1);
+  const head = Buffer.alloc(13);
+  head.writeUInt32BE(width, 0);
+  head.writeUInt32BE(height, 4);
+  head.set([depth, colourType, 0, 0, 0], 8);
+  return Buffer.concat([
+    Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
+    chunk("IHDR", head),
+    ...chunks.map(([type, body]) => chunk(type, body)),
+    chunk("IDAT", deflateSync(raw, { level: 1 })),
+    chunk("IEND", new Uint8Array(0)),
+  ]);
+}
+
+export const pngOf = ({ width, height, rgba }: Pixels): Uint8Array => makePng({ width, height, colourType: 6, depth: 8, data: rgba });
+
+function chunk(type: string, body: Uint8Array): Buffer {
+  const out = Buffer.alloc(12 + body.length);
+  out.writeUInt32BE(body.length, 0);
+  out.write(type, 4, "latin1");
+  out.set(body, 8);
+  out.writeUInt32BE(crc32(out.subarray(4, 8 + body.length)), 8 + body.length);
+  return out;
+}
+
+function crc32(bytes: Uint8Array): number {
+  let crc = 0xffffffff;
+  for (const byte of bytes) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
+  }
+  return (crc ^ 0xffffffff) >>> 0;
+}
+
+/** A TIFF structure with the orientation alone, in either byte order. */
+export function exifOrientation(orientation: number, little = true): Uint8Array {
+  const view = new DataView(new ArrayBuffer(26));
+  view.setUint16(0, little ? 0x4949 : 0x4d4d);
+  view.setUint16(2, 42, little);
+  view.setUint32(4, 8, little);
+  view.setUint16(8, 1, little);
+  view.setUint16(10, 0x0112, little);
+  view.setUint16(12, 3, little);
+  view.setUint32(14, 1, little);
+  view.setUint16(18, orientation, little);
+  return new Uint8Array(view.buffer);
+}

@@ -1,0 +1,68 @@
+import { PortalError } from "@relicario/shared/errors";
+import type { Raster } from "../engine-wasm.ts";
+import { readHeader, unreadable, type PictureHeader } from "./header.ts";
+import { decodeJpeg } from "./jpeg.ts";
+import { decodePng } from "./png.ts";
+
+export type CodecName = "jpeg" | "png";
+
+/** Pixels of a codec: RGBA as stored, valid until `release`, which clears them. */
+export interface Decoded {
+  readonly width: number;
+  readonly height: number;
+  readonly rgba: Uint8Array;
+  readonly release: () => void;
+}
+
+/** More is refused before decoding. */
+export const mostPixels = 52_000_000;
+/** Estimated need above this is refused before decoding, in bytes. */
+export const mostMemory = 900_000_000;
+
+/** Code, tables and slack of codec and engine. */
+const baseMemory = 40_000_000;
+
+/**
+ * Memory that decoding and reading a picture will take at most, in bytes: the file twice, the codec's RGBA and the copy
+ * that leaves it, what the codec keeps beside it, luma and the area table.
+ */
+export function estimateMemory({ width, height, extraBytesPerPixel }: PictureHeader, fileSize: number): number {
+  const pixels = width * height;
+  const factor = Math.max(1, Math.floor(Math.min(width, height) / 384));
+  return baseMemory + 2 * fileSize + pixels * (4 + 4 + extraBytesPerPixel + 1) + (8 * pixels) / (factor * factor);
+}
+
+/**
+ * Decodes a picture file to RGBA. The caller releases it. `picture_unreadable`, `picture_too_large`; see readHeader for
+ * the details.
+ */
+export async function decodePicture(
+  bytes: Uint8Array,
+  codec: (name: CodecName) => Promise<WebAssembly.Module>,
+): Promise<Raster & { readonly release: () => void }> {
+  const header = readHeader(bytes);
+  const { kind, width, height, orientation } = header;
+  if (width * height > mostPixels || estimateMemory(header, bytes.length) > mostMemory) {
+    throw new PortalError("picture_too_large", { details: { width, height } });
+  }
+  const decoded = await decodeWith(kind, bytes, await codec(kind));
+  if (decoded.width !== width || decoded.height !== height) {
+    decoded.release();
+    throw unreadable("broken", kind);
+  }
+  return { ...decoded, orientation };
+}
+
+async function decodeWith(kind: CodecName, bytes: Uint8Array, module: WebAssembly.Module): Promise<Decoded> {
+  try {
+    switch (kind) {
+      case "jpeg":
+        return await decodeJpeg(bytes, module);
+      case "png":
+        return decodePng(bytes, module);
+    }
+  } catch (error) {
+    // Whatever a codec throws (a trap, a C++ exception's address, out of memory) means: it could not read this file.
+    throw error instanceof PortalError ? error : unreadable("broken", kind, error);
+  }
+}

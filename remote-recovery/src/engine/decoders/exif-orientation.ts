@@ -1,0 +1,29 @@
+/** The one tag that the engine reads of a picture's metadata. */
+
+const orientationTag = 0x0112;
+const shortType = 3;
+
+/**
+ * Orientation 1…8 of the first directory of a TIFF structure (EXIF 2.32, 4.6.2); null when there is none, or the structure
+ * is broken: a picture with spoilt metadata is taken as stored.
+ */
+export function readExifOrientation(tiff: Uint8Array): number | null {
+  if (tiff.length < 8) return null;
+  const view = new DataView(tiff.buffer, tiff.byteOffset, tiff.byteLength);
+  const order = view.getUint16(0);
+  if (order !== 0x4949 && order !== 0x4d4d) return null;
+  const little = order === 0x4949;
+  if (view.getUint16(2, little) !== 42) return null;
+  const directory = view.getUint32(4, little);
+  if (directory + 2 > tiff.length) return null;
+  const count = view.getUint16(directory, little);
+  for (let i = 0; i < count; i++) {
+    const entry = directory + 2 + 12 * i;
+    if (entry + 12 > tiff.length) return null;
+    if (view.getUint16(entry, little) !== orientationTag) continue;
+    if (view.getUint16(entry + 2, little) !== shortType || view.getUint32(entry + 4, little) !== 1) return null;
+    const value = view.getUint16(entry + 8, little);
+    return value >= 1 && value <= 8 ? value : null;
+  }
+  return null;
+}

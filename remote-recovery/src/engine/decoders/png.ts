@@ -1,0 +1,72 @@
+import { unreadable } from "./header.ts";
+import type { Decoded } from "./decode.ts";
+
+/**
+ * Decodes a PNG of any colour type and depth to RGBA with the Rust codec of @jsquash/png, in an instance of its own. Depth
+ * 16 keeps the high byte. The package's own glue keeps one instance for ever, memory and all; this one lives for one picture, is
+ * cleared, and needs no copy of the pixels. `picture_unreadable` when the file is broken or cut.
+ */
+export function decodePng(bytes: Uint8Array, module: WebAssembly.Module): Decoded {
+  let image: { at: number; length: number; width: number } | null = null;
+  // The names carry a hash of the binding; what they do is in the part before it.
+  const behaviour: readonly (readonly [start: string, run: (...numbers: readonly number[]) => unknown])[] = [
+    [
+      "__wbg_newwithownedu8clampedarrayandsh_",
+      (at = 0, length = 0, width = 0) => {
+        image = { at: at >>> 0, length: length >>> 0, width: width >>> 0 };
+        return 0;
+      },
+    ],
+    [
+      "__wbindgen_throw",
+      () => {
+        throw unreadable("broken", "png");
+      },
+    ],
+    ["__wbindgen_memory", () => 0],
+    ["__wbindgen_object_drop_ref", () => undefined],
+    ["__wbg_buffer_", () => 0],
+    ["__wbg_newwithbyteoffsetandlength_", () => 0],
+  ];
+  const imports: Record<string, () => unknown> = {};
+  for (const { name } of WebAssembly.Module.imports(module)) {
+    const found = behaviour.find(([start]) => name.startsWith(start));
+    if (found !== undefined) imports[name] = found[1];
+  }
+  const { memory, allocate, decode } = parseExports(new WebAssembly.Instance(module, { wbg: imports }).exports);
+  const clear = () => void new Uint8Array(memory.buffer).fill(0);
+  try {
+    const input = allocate(bytes.length, 1) >>> 0;
+    new Uint8Array(memory.buffer).set(bytes, input);
+    decode(input, bytes.length);
+  } catch (error) {
+    clear();
+    throw unreadable("broken", "png", error);
+  }
+  return finish(image, memory, clear);
+}
+
+function finish(image: { at: number; length: number; width: number } | null, memory: WebAssembly.Memory, release: () => void): Decoded {
+  if (image === null || image.width === 0 || image.length % (4 * image.width) !== 0) {
+    release();
+    throw unreadable("broken", "png");
+  }
+  const { at, length, width } = image;
+  return { width, height: length / (4 * width), rgba: new Uint8Array(memory.buffer, at, length), release };
+}
+
+function parseExports(exports: WebAssembly.Exports): {
+  memory: WebAssembly.Memory;
+  allocate: (size: number, alignment: number) => number;
+  decode: (at: number, length: number) => unknown;
+} {
+  const { memory, __wbindgen_malloc: allocate, decode } = exports;
+  if (!(memory instanceof WebAssembly.Memory) || typeof allocate !== "function" || typeof decode !== "function") {
+    throw new TypeError("this module is not the PNG codec");
+  }
+  return {
+    memory,
+    allocate: (size, alignment) => Number(allocate(size, alignment)),
+    decode: (at, length) => decode(at, length) as unknown,
+  };
+}

@@ -1,0 +1,104 @@
+/** The engine's WASM instance with types: what engine/assembly/index.ts exports. The only importer of that module. */
+import { sketchSizes, type GateMeasures, type Sketch } from "./engine.ts";
+
+const functions = [
+  "beginPicture", "endPicture", "takeRows", "stripAddress", "stripRows", "lumaAddress", "reductionFactor", "satAddress", "look", "gate",
+  "enrol", "score", "attempt", "coarse", "choose", "refine", "syndromeOfWord", "decode", "distance", "wipe",
+] as const;
+const globals = [
+  "sketches", "sketchStride", "sketchSlots", "outChoice", "outSyndrome", "outImageSecret", "outMeasures", "candidates", "candidateStride",
+  "coarseWindows", "grid", "coefficientTable", "word", "difference", "errors", "workStart", "workEnd", "satRows", "satColumns", "width",
+  "height",
+] as const;
+
+type WasmFunction = (...numbers: readonly number[]) => number;
+export type EngineWasm = { readonly memory: WebAssembly.Memory } & Readonly<Record<(typeof functions)[number], WasmFunction>> &
+  Readonly<Record<(typeof globals)[number], { readonly value: number }>>;
+
+/** A fresh instance with memory of its own. Throws a TypeError when the module is not this engine. */
+export function instantiateEngine(module: WebAssembly.Module): EngineWasm {
+  const { exports } = new WebAssembly.Instance(module);
+  const complete =
+    exports["memory"] instanceof WebAssembly.Memory &&
+    functions.every((name) => typeof exports[name] === "function") &&
+    globals.every((name) => exports[name] instanceof WebAssembly.Global);
+  if (!complete) throw new TypeError("this module is not the image engine");
+  return exports as unknown as EngineWasm; // checked above
+}
+
+/** A window: sides in parts of width and height. */
+export type Window = readonly [x0: number, x1: number, y0: number, y1: number];
+export const enrolmentWindow: Window = [0.06, 0.94, 0.06, 0.94];
+
+/** A window that the search found for a sketch. */
+export interface Candidate {
+  readonly score: number;
+  readonly window: Window;
+  readonly transposed: boolean;
+  /** Number of the coarse window that it started from, and its coarse score. */
+  readonly start: number;
+  readonly coarseScore: number;
+}
+
+/** A copy of a part of the engine's memory. */
+export function copyOut(wasm: EngineWasm, address: number, length: number): Uint8Array {
+  return new Uint8Array(wasm.memory.buffer, address, length).slice();
+}
+
+export function writeSketch(wasm: EngineWasm, slot: number, sketch: Sketch): void {
+  const at = wasm.sketches.value + slot * wasm.sketchStride.value;
+  const memory = new Uint8Array(wasm.memory.buffer);
+  memory.set(sketch.choice, at);
+  memory.set(sketch.syndrome, at + sketchSizes.choice);
+}
+
+export function readSketch(wasm: EngineWasm): Sketch {
+  return {
+    choice: copyOut(wasm, wasm.outChoice.value, sketchSizes.choice),
+    syndrome: copyOut(wasm, wasm.outSyndrome.value, sketchSizes.syndrome),
+  };
+}
+
+export function readImageSecret(wasm: EngineWasm): Uint8Array {
+  return copyOut(wasm, wasm.outImageSecret.value, sketchSizes.imageSecret);
+}
+
+export function readMeasures(wasm: EngineWasm): GateMeasures {
+  const [coverage = 0, spread = 0, median = 0, tenth = 0, peak = 0, slope = 0, estimate = 0] = new Float64Array(
+    wasm.memory.buffer,
+    wasm.outMeasures.value,
+    7,
+  );
+  return { coverage, spread, median, tenth, peak, slope, estimate };
+}
+
+export function readCandidate(wasm: EngineWasm, index: number): Candidate {
+  const [score = 0, x0 = 0, x1 = 0, y0 = 0, y1 = 0, transposed = 0, entry = 0, coarseScore = 0] = new Float64Array(
+    wasm.memory.buffer,
+    wasm.candidates.value + index * wasm.candidateStride.value,
+    8,
+  );
+  return { score, window: [x0, x1, y0, y1], transposed: transposed !== 0, start: entry >> 1, coarseScore };
+}
+
+/** Tightly packed RGBA, row by row, as stored in the file. */
+export interface Raster {
+  readonly width: number;
+  readonly height: number;
+  /** EXIF orientation, 1…8. */
+  readonly orientation: number;
+  readonly rgba: Uint8Array;
+}
+
+/** Feeds pixels into the engine. False when the engine refuses them: a side under 64, too many pixels, or no memory. */
+export function feedPicture(wasm: EngineWasm, { width, height, orientation, rgba }: Raster): boolean {
+  if (rgba.length !== width * height * 4 || wasm.beginPicture(width, height, orientation) !== 1) return false;
+  const rowBytes = width * 4;
+  for (let row = 0; row < height; ) {
+    const count = Math.min(wasm.stripRows(), height - row);
+    new Uint8Array(wasm.memory.buffer).set(rgba.subarray(row * rowBytes, (row + count) * rowBytes), wasm.stripAddress());
+    wasm.takeRows(count);
+    row += count;
+  }
+  return wasm.endPicture() === 1;
+}

@@ -1,0 +1,125 @@
+/** Finding sketches in the picture that the engine holds: the same framing first, then the blind search. */
+import { sketchSizes, type RecoverResult, type Sketch } from "./engine.ts";
+import { enrolmentWindow, readCandidate, readImageSecret, writeSketch, type Candidate, type EngineWasm } from "./engine-wasm.ts";
+
+/** A score below this means: another picture. */
+export const beaconFloor = 0.2;
+const signPatterns = [[0, 0], [1, 0], [0, 1], [1, 1]] as const;
+const coarseSlices = 8;
+
+/** Lets waiting messages in (a cancellation above all) and reports; rejects with `cancelled`. */
+export type Pause = (phase: "straight" | "searching", done: number, total: number) => Promise<void>;
+
+/** A failed recovery with what is needed to compare failures. */
+type Failure = Exclude<RecoverResult, { outcome: "recovered" }>;
+
+/**
+ * Looks for any of the sketches. One that decodes ends it; else the best failure. Sketches of a wrong size fit nothing:
+ * the caller checks them.
+ */
+export async function findSketch(wasm: EngineWasm, sketches: readonly Sketch[], pause: Pause): Promise<RecoverResult> {
+  let best: Failure = { outcome: "not_this_picture", score: -1 };
+  const slots = wasm.sketchSlots.value;
+  for (let from = 0; from < sketches.length; from += slots) {
+    const batch = sketches.slice(from, from + slots);
+    batch.forEach((sketch, slot) => {
+      writeSketch(wasm, slot, sketch);
+    });
+    await pause("straight", from, sketches.length);
+    const straight = lookStraight(wasm, batch.length);
+    if (straight !== null) return { ...straight, index: from + straight.index };
+  }
+  for (let from = 0; from < sketches.length; from += slots) {
+    const batch = sketches.slice(from, from + slots);
+    batch.forEach((sketch, slot) => {
+      writeSketch(wasm, slot, sketch);
+    });
+    const total = sketches.length;
+    const result = await searchBatch(wasm, batch.length, (done) => pause("searching", from * 7 + done, total * 7));
+    if (result.outcome === "recovered") return { ...result, index: from + result.index };
+    best = worseOf(best, result.outcome === "too_many_errors" ? { ...result, index: from + result.index } : result);
+  }
+  return best;
+}
+
+/** The picture of a sketch, though it does not decode, says more than any other score. */
+function worseOf(a: Failure, b: Failure): Failure {
+  if (a.outcome !== b.outcome) return a.outcome === "too_many_errors" ? a : b;
+  return b.score > a.score ? b : a;
+}
+
+type Recovered = Extract<RecoverResult, { outcome: "recovered" }>;
+
+/** Tries the framing of enrolment, in all eight orientations. */
+export function lookStraight(wasm: EngineWasm, count: number): Recovered | null {
+  if (wasm.look(...enrolmentWindow) !== 1) return null;
+  for (let slot = 0; slot < count; slot++) {
+    for (const transposed of [0, 1]) {
+      const score = wasm.score(slot, transposed);
+      const found = score >= beaconFloor ? decodeLooked(wasm, slot, transposed, score) : null;
+      if (found !== null) return found;
+    }
+  }
+  return null;
+}
+
+/** Decodes a sketch in the window looked at, with the four sign patterns. */
+function decodeLooked(wasm: EngineWasm, slot: number, transposed: number, score: number): Recovered | null {
+  for (const [a, b] of signPatterns) {
+    const errors = wasm.attempt(slot, transposed, a, b);
+    if (errors >= 0) return { outcome: "recovered", index: slot, imageSecretBytes: readImageSecret(wasm), errors, score };
+  }
+  return null;
+}
+
+/** Blind search for the sketches in the slots; seven steps each. The most promising sketch goes first. */
+async function searchBatch(wasm: EngineWasm, count: number, step: (done: number) => Promise<void>): Promise<RecoverResult> {
+  const windows = wasm.coarseWindows.value;
+  for (let slice = 0; slice < coarseSlices; slice++) {
+    await step((count * slice) / coarseSlices);
+    wasm.coarse(count, Math.floor((windows * slice) / coarseSlices), Math.floor((windows * (slice + 1)) / coarseSlices));
+  }
+  const order = Array.from({ length: count }, (_, slot) => ({ slot, score: wasm.choose(slot) > 0 ? readCandidate(wasm, 0).score : -1 }));
+  order.sort((a, b) => b.score - a.score);
+
+  let best: Failure = { outcome: "not_this_picture", score: -1 };
+  for (const [place, { slot }] of order.entries()) {
+    const found = await refineAll(wasm, slot, (done) => step(count + place * 6 + done));
+    const result = decodeCandidates(wasm, slot, found);
+    if (result.outcome === "recovered") return result;
+    best = worseOf(best, result);
+  }
+  return best;
+}
+
+/** The candidates of a sketch, refined, best final score first. */
+export async function refineAll(wasm: EngineWasm, slot: number, step: (done: number) => Promise<void>): Promise<readonly Candidate[]> {
+  const count = wasm.choose(slot);
+  for (let index = 0; index < count; index++) {
+    await step(index);
+    wasm.refine(slot, index);
+  }
+  return Array.from({ length: count }, (_, index) => readCandidate(wasm, index)).sort((a, b) => b.score - a.score);
+}
+
+/** Decodes in order of final score, those of 0.20 or more. */
+export function decodeCandidates(wasm: EngineWasm, slot: number, found: readonly Candidate[]): RecoverResult {
+  const score = found[0]?.score ?? -1;
+  for (const candidate of found) {
+    if (candidate.score < beaconFloor) break;
+    wasm.look(...candidate.window);
+    const recovered = decodeLooked(wasm, slot, candidate.transposed ? 1 : 0, candidate.score);
+    if (recovered !== null) return recovered;
+  }
+  return score < beaconFloor ? { outcome: "not_this_picture", score } : { outcome: "too_many_errors", index: slot, score };
+}
+
+/** True for a sketch of the right sizes whose unused bits are 0. */
+export function isSketch({ choice, syndrome }: Sketch): boolean {
+  return (
+    choice.length === sketchSizes.choice &&
+    syndrome.length === sketchSizes.syndrome &&
+    ((choice[255] ?? 0) & 0x80) === 0 &&
+    ((syndrome[85] ?? 0) & 0xfc) === 0
+  );
+}
