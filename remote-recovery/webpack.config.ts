@@ -1,0 +1,3 @@
+import { remoteConfig, type BuildMode } from "@relicario/tooling/webpack";
+
+export default (_environment: unknown, { mode }: BuildMode) => remoteConfig({ name: "recovery", ...(mode && { mode }) });

@@ -1,0 +1,28 @@
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+
+import { rootFolder } from "../paths.ts";
+import { filesBelow } from "../release/files.ts";
+import { folderOf, type Buildable } from "./packages.ts";
+
+const everybody = ["pnpm-lock.yaml", "tsconfig.base.json", "shared/package.json", "shared/src", "tooling/src/webpack", "tooling/src/bundle", "tooling/src/release"];
+const own = ["package.json", "tsconfig.json", "webpack.config.ts", "declaration.json", "src", "public", "engine/assembly", "engine/build.ts"];
+const notBuilt = /\.test\.tsx?$|(^|\/)testing\//;
+
+/** Hash over all that a package is built from: equal means that nothing has to be done. */
+export function fingerprint(name: Buildable): string {
+  const hash = createHash("sha256");
+  const paths = [...everybody, ...own.map((path) => `${folderOf(name)}/${path}`)];
+  for (const path of paths) {
+    for (const file of filesOf(path)) hash.update(`${file}\0`).update(readFileSync(join(rootFolder, file))).update("\0");
+  }
+  return hash.digest("hex");
+}
+
+function filesOf(path: string): string[] {
+  const full = join(rootFolder, path);
+  if (!existsSync(full)) return [];
+  if (statSync(full).isFile()) return [path];
+  return filesBelow(full).filter((file) => !notBuilt.test(file)).map((file) => `${path}/${file}`);
+}

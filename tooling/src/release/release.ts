@@ -1,0 +1,136 @@
+/**
+ * Makes a release of a remote: an immutable folder named by its files, and `release.json`, which lists the hash of every
+ * file and is signed by the remote's team. The same sources give the same release.
+ */
+import { createHash } from "node:crypto";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { ReleaseRecord, type RemoteName } from "@relicario/shared/contract";
+import { CompactSign, compactVerify, decodeProtectedHeader, importJWK } from "jose";
+import { z } from "zod";
+
+import type { SigningKey } from "../keys/development-keys.ts";
+import { compressFolder, isEncodedForm } from "./compress.ts";
+import { filesBelow } from "./files.ts";
+
+/** What a remote says of itself before its code runs: `declaration.json` of its package, and a file of each release. */
+export const Declaration = z.strictObject({
+  contract: ReleaseRecord.shape.contract,
+  capabilities: ReleaseRecord.shape.capabilities,
+  api_paths: ReleaseRecord.shape.api_paths,
+});
+
+export interface ReleaseSources {
+  readonly remote: RemoteName;
+  /** Folder of the remote's package: `declaration.json`, `package.json`, `src/locales`, and `dist`, where releases go. */
+  readonly packageFolder: string;
+  /** What webpack made. */
+  readonly webFolder: string;
+  /** Workers and WASM, carried as `assets/`. */
+  readonly assetsFolder?: string;
+  readonly key: SigningKey;
+}
+
+export interface Release {
+  readonly record: ReleaseRecord;
+  /** `release.json`: the record, signed. */
+  readonly jws: string;
+  readonly folder: string;
+}
+
+const manifestFile = "mf-manifest.json";
+const notReleased = (path: string) => path.endsWith(".map") || path === manifestFile || path === "mf-stats.json";
+/** Releases before the present one that stay, for sessions that started with them. */
+const kept = 2;
+
+/** Makes the release, or finds that it is there already, and notes it as the present one. */
+export async function makeRelease({ remote, packageFolder, webFolder, assetsFolder, key }: ReleaseSources): Promise<Release> {
+  const dist = join(packageFolder, "dist");
+  const part = join(dist, `.part-${String(process.pid)}`);
+  rmSync(part, { recursive: true, force: true });
+  mkdirSync(part, { recursive: true });
+
+  cpSync(webFolder, part, { recursive: true, filter: (source) => !notReleased(source.slice(webFolder.length + 1)) });
+  if (assetsFolder !== undefined) cpSync(assetsFolder, join(part, "assets"), { recursive: true });
+  const locales = join(packageFolder, "src/locales");
+  if (existsSync(locales)) cpSync(locales, join(part, "locales"), { recursive: true, filter: (source) => !source.includes(".test.") });
+  const declaration = readFileSync(join(packageFolder, "declaration.json"), "utf8");
+  // A file like the others: what a remote asks for is part of what names its release.
+  writeFileSync(join(part, "declaration.json"), declaration);
+
+  const files = integrityOfFiles(part);
+  const { version } = z.object({ version: z.string() }).parse(JSON.parse(readFileSync(join(packageFolder, "package.json"), "utf8")));
+  const release = `${remote}-${version}-${hashOfList(files)}`;
+  const record = ReleaseRecord.parse({
+    v: 1,
+    release,
+    remote,
+    version,
+    ...Declaration.parse(JSON.parse(declaration)),
+    namespaces: namespacesOf(files),
+    files,
+    manifest: JSON.parse(readFileSync(join(webFolder, manifestFile), "utf8")),
+  } satisfies z.input<typeof ReleaseRecord>);
+
+  const folder = join(dist, release);
+  const jws = await signRecord(record, key);
+  if (existsSync(folder)) {
+    rmSync(part, { recursive: true });
+  } else {
+    await compressFolder(part);
+    writeFileSync(join(part, "release.json"), jws);
+    renameSync(part, folder);
+  }
+  writeFileSync(join(dist, "current"), `${release}\n`);
+  removeOld(dist, release);
+  return { record, jws: readFileSync(join(folder, "release.json"), "utf8"), folder };
+}
+
+/** The present release of a package, or null when none was made, or its signature is not of this key, or a file is missing. */
+export async function presentRelease(packageFolder: string, key: SigningKey): Promise<Release | null> {
+  const dist = join(packageFolder, "dist");
+  if (!existsSync(join(dist, "current"))) return null;
+  const folder = join(dist, readFileSync(join(dist, "current"), "utf8").trim());
+  if (!existsSync(join(folder, "release.json"))) return null;
+  const jws = readFileSync(join(folder, "release.json"), "utf8");
+  const record = await openRecord(jws, key);
+  if (record === null || !Object.keys(record.files).every((file) => existsSync(join(folder, file)))) return null;
+  return { record, jws, folder };
+}
+
+/** The record of a JWS that this key signed; null for another's. */
+export async function openRecord(jws: string, key: SigningKey): Promise<ReleaseRecord | null> {
+  if (decodeProtectedHeader(jws).kid !== key.publicKey.kid) return null;
+  const { payload } = await compactVerify(jws, await importJWK(key.publicKey, "EdDSA"), { algorithms: ["EdDSA"] });
+  return ReleaseRecord.parse(JSON.parse(new TextDecoder().decode(payload)));
+}
+
+/** Signs a record as `release.json` holds it: JWS compact, EdDSA. */
+export function signRecord(record: ReleaseRecord, key: SigningKey): Promise<string> {
+  return new CompactSign(new TextEncoder().encode(JSON.stringify(record))).setProtectedHeader({ alg: "EdDSA", kid: key.publicKey.kid }).sign(key.privateKey);
+}
+
+function integrityOfFiles(folder: string): Record<string, string> {
+  const files = filesBelow(folder).filter((file) => !isEncodedForm(file));
+  return Object.fromEntries(files.map((file) => [file, `sha384-${createHash("sha384").update(readFileSync(join(folder, file))).digest("base64")}`]));
+}
+
+/** First 12 hex digits of the SHA-256 over `<path> <integrity>\n` of each file, in the order of their paths. */
+function hashOfList(files: Readonly<Record<string, string>>): string {
+  const list = Object.entries(files).map(([path, integrity]) => `${path} ${integrity}\n`);
+  return createHash("sha256").update(list.join("")).digest("hex").slice(0, 12);
+}
+
+function namespacesOf(files: Readonly<Record<string, string>>): string[] {
+  const names = Object.keys(files).map((file) => /^locales\/en\/([^/]+)\.json$/.exec(file)?.[1]);
+  return names.filter((name) => name !== undefined);
+}
+
+function removeOld(dist: string, present: string): void {
+  const older = readdirSync(dist, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && entry.name !== present && !entry.name.startsWith("."))
+    .map(({ name }) => ({ name, made: statSync(join(dist, name)).mtimeMs }))
+    .sort((a, b) => b.made - a.made);
+  for (const { name } of older.slice(kept)) rmSync(join(dist, name), { recursive: true, force: true });
+}

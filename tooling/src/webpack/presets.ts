@@ -1,0 +1,162 @@
+/**
+ * The shared webpack preset of the host and the remotes, and of what runs in workers. The settings of Module Federation
+ * were found by reading its sources and by trials: docs/decisions/0050-webpack-and-module-federation.md says which and why.
+ */
+import { createRequire } from "node:module";
+import { join } from "node:path";
+
+import { ModuleFederationPlugin } from "@module-federation/enhanced/webpack";
+import type { RemoteName } from "@relicario/shared/contract";
+import HtmlWebpackPlugin from "html-webpack-plugin";
+import MiniCssExtractPlugin from "mini-css-extract-plugin";
+import webpack, { type Configuration } from "webpack";
+
+import { rootFolder } from "../paths.ts";
+import { providedByHost, takenFromHost } from "./shared-packages.ts";
+import { readAssetMap } from "./worker-assets.ts";
+
+const require = createRequire(import.meta.url);
+
+export interface BuildMode {
+  /** Production when not said otherwise. */
+  readonly mode?: "production" | "development";
+}
+
+/** The host: one page, everything shared in it from the start, remotes found at run time only. */
+export function hostConfig({ mode = "production" }: BuildMode = {}): Configuration {
+  const context = join(rootFolder, "host");
+  return {
+    ...common({ name: "host", context, mode }),
+    entry: { main: "./src/index.ts" },
+    output: {
+      path: join(context, "build/web"),
+      publicPath: "/",
+      // The federation runtime cannot name entries by [contenthash]; the hash of the whole build does as well.
+      filename: "static/[name].[fullhash:8].js",
+      chunkFilename: "static/[name].[contenthash:8].js",
+      assetModuleFilename: "static/[name].[contenthash:8][ext]",
+      hashFunction: "sha256",
+      uniqueName: "relicario_host",
+      crossOriginLoading: "anonymous",
+      clean: true,
+    },
+    module: {
+      strictExportPresence: true,
+      rules: [typescript(), { test: /\.css$/, use: [MiniCssExtractPlugin.loader, require.resolve("css-loader")] }],
+    },
+    plugins: [
+      new ModuleFederationPlugin({
+        name: "relicario_host",
+        // Remotes are registered at run time from the verified deployment document, never here.
+        remotes: {},
+        shared: providedByHost(),
+        // The default loads every remote at start-up, and one dead remote then kills the page.
+        shareStrategy: "loaded-first",
+        experiments: { provideExternalRuntime: true },
+        manifest: false,
+        dts: false,
+      }),
+      new MiniCssExtractPlugin({ filename: "static/[name].[contenthash:8].css", chunkFilename: "static/[name].[contenthash:8].css" }),
+      new HtmlWebpackPlugin({ template: "./src/index.html", scriptLoading: "defer", minify: mode === "production" }),
+    ],
+  };
+}
+
+/** A remote: one exposed face, nothing shared brought along. */
+export function remoteConfig({ name, mode = "production" }: BuildMode & { readonly name: RemoteName }): Configuration {
+  const context = join(rootFolder, `remote-${name}`);
+  const container = `relicario_${name}`;
+  return {
+    ...common({ name, context, mode }),
+    entry: {},
+    output: {
+      path: join(context, "build/web"),
+      publicPath: "auto",
+      // The folder of a release is named by the hash of its files, so its entry needs no hash of its own.
+      filename: "[name].js",
+      chunkFilename: "[name].[contenthash:8].js",
+      assetModuleFilename: "[name].[contenthash:8][ext]",
+      hashFunction: "sha256",
+      uniqueName: container,
+      crossOriginLoading: "anonymous",
+      strictModuleErrorHandling: true,
+      clean: true,
+    },
+    module: { strictExportPresence: true, rules: [typescript()] },
+    plugins: [
+      new ModuleFederationPlugin({
+        name: container,
+        filename: "remoteEntry.js",
+        library: { type: "var", name: container },
+        exposes: { "./remote": "./src/remote.tsx" },
+        shared: takenFromHost(),
+        shareStrategy: "loaded-first",
+        experiments: { externalRuntime: true, optimization: { disableSnapshot: true, target: "web" } },
+        manifest: true,
+        dts: false,
+      }),
+      ...(name === "recovery" ? [new webpack.DefinePlugin({ __ASSETS__: webpack.DefinePlugin.runtimeValue(() => JSON.stringify(readAssetMap()), true) })] : []),
+    ],
+  };
+}
+
+/**
+ * What runs in recovery's workers: one self-contained file each, without federation. The page fetches a worker's file with
+ * its integrity and starts it from a blob address, where there is no base for relative addresses: WASM is handed over compiled.
+ */
+export function workersConfig({ mode = "production" }: BuildMode = {}): Configuration {
+  const context = join(rootFolder, "remote-recovery");
+  return {
+    ...common({ name: "workers", context, mode }),
+    target: "webworker",
+    entry: { "vault-worker": "./src/vault/vault.worker.ts", "engine-worker": "./src/engine/engine.worker.ts" },
+    output: {
+      path: join(context, "build/workers"),
+      publicPath: "",
+      filename: "[name].js",
+      hashFunction: "sha256",
+      uniqueName: "relicario_workers",
+      clean: true,
+    },
+    module: {
+      strictExportPresence: true,
+      // Decoders name their WASM by `new URL(…, import.meta.url)`; nothing of that is fetched, so nothing is emitted.
+      parser: { javascript: { url: false, worker: false } },
+      rules: [typescript()],
+    },
+    plugins: [
+      new webpack.DefinePlugin({ "import.meta.url": JSON.stringify("https://in-a-worker.invalid/") }),
+      new webpack.optimize.LimitChunkCountPlugin({ maxChunks: 1 }),
+    ],
+  };
+}
+
+function common({ name, context, mode }: { name: string; context: string; mode: "production" | "development" }): Configuration {
+  return {
+    name,
+    mode,
+    context,
+    target: ["web", "es2022"],
+    // Kept apart from what is released: see release/release.ts.
+    devtool: mode === "production" ? "hidden-source-map" : "source-map",
+    resolve: { extensions: [".ts", ".tsx", ".js"], symlinks: true },
+    cache: { type: "filesystem", name: `${name}-${mode}`, cacheDirectory: join(rootFolder, ".cache/webpack"), buildDependencies: { preset: [import.meta.filename, join(rootFolder, "pnpm-lock.yaml")] } },
+    optimization: { runtimeChunk: false, moduleIds: "deterministic", chunkIds: "deterministic" },
+    // Budgets are kept by size-limit, on compressed sizes.
+    performance: false,
+    infrastructureLogging: { level: "error" },
+    stats: "errors-warnings",
+  };
+}
+
+/** Types are checked apart (`pnpm types`), so a build only strips them. */
+function typescript(): webpack.RuleSetRule {
+  return {
+    test: /\.tsx?$/,
+    loader: require.resolve("ts-loader"),
+    options: {
+      transpileOnly: true,
+      compilerOptions: { noEmit: false, allowImportingTsExtensions: false, sourceMap: true, target: "ES2022", jsx: "react-jsx" },
+    },
+  };
+}
