@@ -1,4 +1,4 @@
-import { remoteNames } from "@relicario/shared/contract";
+import type { remoteNames } from "@relicario/shared/contract";
 
 /** What webpack builds, the longest first, so that two at a time end soonest. */
 export const buildables = ["recovery", "host", "secrets", "sharing", "settings"] as const satisfies readonly ("host" | (typeof remoteNames)[number])[];

@@ -70,7 +70,7 @@ export async function makeRelease({ remote, packageFolder, webFolder, assetsFold
     ...Declaration.parse(JSON.parse(declaration)),
     namespaces: namespacesOf(files),
     files,
-    manifest: JSON.parse(readFileSync(join(webFolder, manifestFile), "utf8")),
+    manifest: ReleaseRecord.shape.manifest.parse(JSON.parse(readFileSync(join(webFolder, manifestFile), "utf8"))),
   } satisfies z.input<typeof ReleaseRecord>);
 
   const folder = join(dist, release);

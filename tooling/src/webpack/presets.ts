@@ -17,6 +17,9 @@ import { readAssetMap } from "./worker-assets.ts";
 
 const require = createRequire(import.meta.url);
 
+/** An import of something that is not exported ends the build. */
+const strictExports = { javascript: { exportsPresence: "error" } } as const;
+
 export interface BuildMode {
   /** Production when not said otherwise. */
   readonly mode?: "production" | "development";
@@ -41,7 +44,7 @@ export function hostConfig({ mode = "production" }: BuildMode = {}): Configurati
       clean: true,
     },
     module: {
-      strictExportPresence: true,
+      parser: strictExports,
       rules: [typescript(), { test: /\.css$/, use: [MiniCssExtractPlugin.loader, require.resolve("css-loader")] }],
     },
     plugins: [
@@ -82,7 +85,7 @@ export function remoteConfig({ name, mode = "production" }: BuildMode & { readon
       strictModuleErrorHandling: true,
       clean: true,
     },
-    module: { strictExportPresence: true, rules: [typescript()] },
+    module: { parser: strictExports, rules: [typescript()] },
     plugins: [
       new ModuleFederationPlugin({
         name: container,
@@ -119,9 +122,8 @@ export function workersConfig({ mode = "production" }: BuildMode = {}): Configur
       clean: true,
     },
     module: {
-      strictExportPresence: true,
       // Decoders name their WASM by `new URL(…, import.meta.url)`; nothing of that is fetched, so nothing is emitted.
-      parser: { javascript: { url: false, worker: false } },
+      parser: { javascript: { ...strictExports.javascript, url: false, worker: false } },
       rules: [typescript()],
     },
     plugins: [

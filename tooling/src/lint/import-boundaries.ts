@@ -1,0 +1,121 @@
+/**
+ * Which package may import which, and which library has its home where. A message says why, and where to go instead.
+ * Static imports, re-exports, `import()` and `require()` are all looked at.
+ */
+import { posix, relative, sep } from "node:path";
+
+import type { Rule } from "eslint";
+
+const packages: readonly string[] = ["shared", "host", "remote-secrets", "remote-sharing", "remote-recovery", "remote-settings", "api", "tooling", "e2e"];
+
+/** What a package may import of the others; an entry with a `/` is one door of `shared`. */
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+  shared: [],
+  "remote-secrets": ["shared"],
+  "remote-sharing": ["shared"],
+  "remote-recovery": ["shared"],
+  "remote-settings": ["shared"],
+  host: ["shared"],
+  api: ["shared/api", "shared/errors", "shared/contract"],
+  tooling: ["shared/contract", "shared/errors", "shared/api"],
+  e2e: ["shared", "tooling"],
+};
+
+/** Tests of the service start a database server; configurations of webpack use the preset. */
+const mayImportInTests: Readonly<Record<string, readonly string[]>> = { api: ["tooling"], e2e: ["shared", "tooling"] };
+
+/** Libraries with which one can do harm, each with its homes. */
+const homes: readonly { readonly libraries: readonly string[]; readonly folders: readonly string[]; readonly instead: string }[] = [
+  {
+    libraries: ["oidc-client-ts"],
+    folders: ["host/src/session"],
+    instead: "sign-in has one owner; ask for what you need in host/src/session, and in a remote use usePortal().user",
+  },
+  {
+    libraries: ["age-encryption"],
+    folders: ["remote-recovery/src/vault"],
+    instead: "sealing has one owner; ask the vault (usePortal().vault) for the outcome",
+  },
+  {
+    libraries: ["hash-wasm"],
+    folders: ["remote-recovery/src/vault", "api/src/identity"],
+    instead: "passphrases are stretched in the vault, passwords by the identity provider, and nowhere else",
+  },
+  {
+    libraries: ["jose"],
+    folders: ["host/src/session", "host/src/deployment", "remote-recovery/src/vault", "api/src/auth", "api/src/identity", "tooling", "e2e"],
+    instead: "tokens and signatures are handled in host/src/session, host/src/deployment, the vault, api/src/auth and the identity provider",
+  },
+  {
+    libraries: ["pg"],
+    folders: ["api/src/db", "api/src/identity", "tooling/src/database", "e2e"],
+    instead: "queries go through api/src/db",
+  },
+];
+
+const isTest = (file: string): boolean => /\.test\.tsx?$|(^|\/)testing\//.test(file);
+const within = (file: string, folder: string): boolean => file.startsWith(`${folder}/`);
+
+/** The message for an import of `specifier` in `file` (path from the root, with `/`); null when it is fine. */
+export function objectionTo(file: string, specifier: string): string | null {
+  const own = packages.find((name) => within(file, name));
+  if (own === undefined) return null;
+
+  if (specifier.startsWith(".")) {
+    const target = posix.normalize(posix.join(posix.dirname(file), specifier));
+    const other = packages.find((name) => name !== own && within(target, name));
+    if (other === undefined) return null;
+    if (other === "shared") return "Import shared by one of its doors (@relicario/shared/contract, /api, /ui, /errors, /i18n, /testing): what is behind them may change.";
+    return objectionToPackage(file, own, other) ?? `Import ${other} by its name, @relicario/${other}, not by a path into it.`;
+  }
+
+  const [, named, door] = /^@relicario\/([^/]+)(?:\/(.+))?$/.exec(specifier) ?? [];
+  if (named !== undefined) return objectionToPackage(file, own, named, door);
+
+  const library = homes.find(({ libraries }) => libraries.some((name) => specifier === name || specifier.startsWith(`${name}/`)));
+  if (library === undefined || isTest(file) || library.folders.some((folder) => within(file, folder))) return null;
+  return `${specifier} belongs in ${library.folders.join(", ")}: ${library.instead}.`;
+}
+
+function objectionToPackage(file: string, own: string, other: string, door?: string): string | null {
+  if (other === own) return `Inside ${own} import the file, not the package's door: a door that is used from within makes cycles.`;
+  if (/^webpack\.config\.ts$/.test(posix.basename(file)) && other === "tooling") return null;
+  const allowed = [...(mayImport[own] ?? []), ...(isTest(file) || /\.(config|setup)\./.test(file) ? (mayImportInTests[own] ?? []) : [])];
+  if (allowed.includes(other) || (door !== undefined && allowed.includes(`${other}/${door}`))) {
+    if (other === "shared" && door === "testing" && !isTest(file) && !file.endsWith("/standalone.tsx") && own !== "e2e") {
+      return "Test doubles stay out of the product: only tests and standalone.tsx import @relicario/shared/testing.";
+    }
+    return null;
+  }
+  if (own.startsWith("remote-") && other.startsWith("remote-")) return `${own} may not import ${other}: ask the portal for the service, or link to a route.`;
+  if (own === "shared") return `shared may not import ${other}: everything else is built on it. Declare what you need in shared/contract and let ${other} supply it.`;
+  if (own === "host" && other.startsWith("remote-")) return `host may not import ${other}: remotes are loaded at run time from the signed deployment document, so that each can be released alone.`;
+  if (own === "api" && other === "shared") return "api may import only shared/api, shared/errors and shared/contract: the others need a browser.";
+  if (own === "tooling" && other === "shared") return "tooling may import only shared/contract, shared/errors and shared/api: the others need a browser.";
+  if (other === "host") return `${own} may not import host: the host supplies what shared/contract declares; use usePortal().`;
+  if (other === "api") return `${own} may not import api: talk to the service through its calls, with the schemas of shared/api.`;
+  return `${own} may not import ${other}: see "Imports flow one way" in CONTRIBUTING.md.`;
+}
+
+const boundaries: Rule.RuleModule = {
+  meta: { type: "problem", schema: [], messages: { boundary: "{{objection}}" } },
+  create(context) {
+    const file = relative(context.cwd, context.filename).split(sep).join("/");
+    const check = (source: Rule.Node | { readonly type: string } | null | undefined): void => {
+      if (source?.type !== "Literal" || !("value" in source) || typeof source.value !== "string") return;
+      const objection = objectionTo(file, source.value);
+      if (objection !== null) context.report({ node: source, messageId: "boundary", data: { objection } });
+    };
+    return {
+      ImportDeclaration: ({ source }) => { check(source); },
+      ExportNamedDeclaration: ({ source }) => { check(source); },
+      ExportAllDeclaration: ({ source }) => { check(source); },
+      ImportExpression: ({ source }) => { check(source); },
+      CallExpression: ({ callee, arguments: [first] }) => {
+        if (callee.type === "Identifier" && callee.name === "require") check(first);
+      },
+    };
+  },
+};
+
+export const importBoundaries = { rules: { boundaries } };
