@@ -1,0 +1,85 @@
+import { createInstance, type BackendModule, type i18n as I18n, type InitOptions, type ResourceKey } from "i18next";
+import { initReactI18next } from "react-i18next";
+
+import { languages, type Language } from "../contract/index.ts";
+import { fallbackLanguage } from "./languages.ts";
+
+/** Texts of one namespace, nested as in its file. */
+export type Texts = Readonly<Record<string, unknown>>;
+
+/** Fetches and checks the texts of one namespace. Rejects when that failed; it is asked again. */
+export type FetchTexts = (language: Language, namespace: string) => Promise<Texts>;
+
+export interface I18nSettings {
+  readonly language: Language;
+  /** Stands where texts say `{{product}}`. */
+  readonly product: string;
+  readonly fetchTexts: FetchTexts;
+  /** Texts that are there before anything is fetched: what the page needs to say that something cannot be fetched. */
+  readonly bundled?: Readonly<Partial<Record<Language, Readonly<Record<string, Texts>>>>>;
+  /** Loaded before {@link createI18n} resolves. */
+  readonly namespaces?: readonly string[];
+  /** Called with a key that no text was found for. */
+  readonly onMissing?: (key: string) => void;
+}
+
+/** Retries, first pause and parallel reads of a failed load (specification, section 9). i18next doubles the pause itself. */
+export const textLoading = { maxRetries: 5, retryTimeout: 350, maxParallelReads: 10 } as const;
+
+/**
+ * i18next, set up as specified: loads by language, falls back to English, does not escape (React does).
+ * Namespaces are fetched when a screen asks for them; the ones given are awaited.
+ */
+export async function createI18n(settings: I18nSettings): Promise<I18n> {
+  const instance = createInstance();
+  const { onMissing } = settings;
+  await instance
+    .use(initReactI18next)
+    .use(backendOf(settings.fetchTexts))
+    .init({
+      lng: settings.language,
+      supportedLngs: [...languages],
+      fallbackLng: fallbackLanguage,
+      load: "languageOnly",
+      ns: [...(settings.namespaces ?? [])],
+      defaultNS: "common",
+      partialBundledLanguages: true,
+      resources: copyOf(settings.bundled),
+      contextSeparator: "/", // the underscore is part of key names
+      interpolation: { escapeValue: false, defaultVariables: { product: settings.product } },
+      returnNull: false,
+      saveMissing: onMissing !== undefined,
+      ...(onMissing === undefined
+        ? {}
+        : {
+            missingKeyHandler: (_languages: readonly string[], namespace: string, key: string) => {
+              onMissing(`${namespace}:${key}`);
+            },
+          }),
+      ...textLoading,
+      react: { useSuspense: true },
+    });
+  return instance;
+}
+
+function backendOf(fetchTexts: FetchTexts): BackendModule {
+  return {
+    type: "backend",
+    callbackApi: true,
+    init: () => undefined,
+    read: (language, namespace, done) => {
+      fetchTexts(language === "es" ? "es" : "en", namespace).then(
+        (texts) => {
+          done(null, texts as ResourceKey); // parsed by whoever fetched it
+        },
+        (error: unknown) => {
+          done(error instanceof Error ? error : new Error("texts did not load"), true); // true: try again
+        },
+      );
+    },
+  };
+}
+
+function copyOf(bundled: I18nSettings["bundled"]): NonNullable<InitOptions["resources"]> {
+  return Object.fromEntries(Object.entries(bundled ?? {}).map(([language, namespaces]) => [language, { ...(namespaces as Record<string, ResourceKey>) }]));
+}

@@ -1,0 +1,62 @@
+import type { ConfirmRequest, LockReason, Notice, Portal, Report, Vault } from "../contract/index.ts";
+import { createFakeHttp, type FakeHttp } from "./fake-http.ts";
+import { createFakeVault } from "./fake-vault.tsx";
+
+/** What screens did with the portal. */
+export interface PortalRecord {
+  readonly paths: string[];
+  readonly notices: Notice[];
+  readonly confirms: ConfirmRequest[];
+  readonly reports: Report[];
+  /** Listeners of `onLock` that are attached now. */
+  readonly lockListeners: Set<(reason: LockReason) => void | Promise<void>>;
+}
+
+export interface FakePortal {
+  readonly portal: Portal;
+  readonly record: PortalRecord;
+}
+
+export interface FakePortalSettings extends Partial<Omit<Portal, "vault" | "http">> {
+  /** A vault, or a promise of one; a vault with nothing in it unless told otherwise. */
+  readonly vault?: Vault | Promise<Vault>;
+  readonly http?: FakeHttp;
+  /** What the person answers to every `confirm`; yes unless told otherwise. */
+  readonly answer?: boolean;
+}
+
+/** A portal without host, provider and service. */
+export function createFakePortal(settings: FakePortalSettings = {}): FakePortal {
+  const { vault, http, answer = true, ...overrides } = settings;
+  const record: PortalRecord = { paths: [], notices: [], confirms: [], reports: [], lockListeners: new Set() };
+  const portal: Portal = Object.freeze({
+    http: http ?? createFakeHttp(),
+    vault: Promise.resolve(vault ?? createFakeVault()),
+    user: { userId: "01890a5d-ac96-7000-8000-00000000a11c", userName: "alba", contactEmail: "alba@example.org" },
+    vendor: { vendorId: "relicario", branding: { productName: "Relicario" } },
+    features: {},
+    language: "en" as const,
+    theme: "light" as const,
+    navigate: (path: string) => {
+      record.paths.push(path);
+    },
+    confirm: (request: ConfirmRequest) => {
+      record.confirms.push(request);
+      return Promise.resolve(answer);
+    },
+    notify: (notice: Notice) => {
+      record.notices.push(notice);
+    },
+    report: (report: Report) => {
+      record.reports.push(report);
+    },
+    onLock: (listener: (reason: LockReason) => void | Promise<void>) => {
+      record.lockListeners.add(listener);
+      return () => {
+        record.lockListeners.delete(listener);
+      };
+    },
+    ...overrides,
+  });
+  return { portal, record };
+}

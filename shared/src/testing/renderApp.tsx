@@ -1,0 +1,141 @@
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { act, render, type RenderResult } from "@testing-library/react";
+import { domAnimation, LazyMotion } from "framer-motion";
+import type { i18n as I18n } from "i18next";
+import { Suspense, useMemo, type ReactNode } from "react";
+import { I18nextProvider } from "react-i18next";
+import { createMemoryRouter, Outlet, RouterProvider, useNavigate } from "react-router-dom";
+
+import { PortalContext, type Language, type Portal, type RemoteModule, type ThemeName } from "../contract/index.ts";
+import { createI18n } from "../i18n/index.ts";
+import { GlobalStyle } from "../ui/index.ts";
+import { createFakePortal, type FakePortalSettings, type PortalRecord } from "./fake-portal.ts";
+import { acceptForeignSignals } from "./router-request.ts";
+import { textsFromDisk } from "./texts-from-disk.ts";
+
+export interface RenderAppSettings extends FakePortalSettings {
+  readonly language?: Language;
+  readonly theme?: ThemeName;
+  /** Where the page stands at the start, with query. */
+  readonly path?: string;
+  /** The pattern that the screen is shown at, such as `/edit-secret/:secretId`; any path unless told otherwise. */
+  readonly route?: string;
+  /** Screens of a remote, beside `ui`. */
+  readonly routes?: RemoteModule["routes"];
+}
+
+export interface RenderedApp extends RenderResult {
+  readonly portal: Portal;
+  readonly record: PortalRecord;
+  readonly i18n: I18n;
+  readonly queryClient: QueryClient;
+  /** Path and query where the page stands now. */
+  readonly location: () => string;
+  readonly goTo: (path: string) => Promise<void>;
+}
+
+/**
+ * Draws a screen as the host would: real texts, real theme, router, query cache, and a portal whose service and vault are
+ * in memory. A text that is missing fails the test.
+ */
+export async function renderApp(ui: ReactNode, settings: RenderAppSettings = {}): Promise<RenderedApp> {
+  const { language = "en", theme = "light", path = "/", route = "*", routes = [], ...portalSettings } = settings;
+  const { portal, record } = createFakePortal({ ...portalSettings, language, theme });
+  const missing = new Set<string>();
+  const i18n = await createI18n({
+    language,
+    product: portal.vendor.branding.productName,
+    fetchTexts: textsFromDisk,
+    namespaces: ["common", "errors"],
+    onMissing: (key) => missing.add(key),
+  });
+  const queryClient = createTestQueryClient();
+  document.documentElement.lang = language;
+  document.documentElement.dataset["theme"] = theme;
+
+  const pages = await Promise.all(routes.map(async (each) => ({ path: each.path, Component: (await each.load()).default })));
+  const overridden = portalSettings.navigate !== undefined;
+  const router = createMemoryRouter(
+    [
+      {
+        element: <WithPortal portal={portal} keepNavigate={overridden} />,
+        children: [...pages, { path: route, element: ui }, ...(route === "*" ? [] : [{ path: "*", element: null }])],
+      },
+    ],
+    { initialEntries: [path] },
+  );
+
+  let rendered: RenderResult | undefined;
+  await act(async () => {
+    rendered = render(
+      <I18nextProvider i18n={i18n}>
+        <QueryClientProvider client={queryClient}>
+          <LazyMotion features={domAnimation} strict>
+            <GlobalStyle />
+            <Suspense fallback={null}>
+              <RouterProvider router={router} />
+            </Suspense>
+          </LazyMotion>
+        </QueryClientProvider>
+      </I18nextProvider>,
+    );
+    await Promise.resolve();
+  });
+  if (rendered === undefined) throw new Error("nothing was drawn");
+  watchTexts(missing);
+  return {
+    ...rendered,
+    portal,
+    record,
+    i18n,
+    queryClient,
+    location: () => `${router.state.location.pathname}${router.state.location.search}`,
+    goTo: async (target) => {
+      await act(() => router.navigate(target));
+    },
+  };
+}
+
+/** As the host's, without retries: a failure in a test is meant. */
+export function createTestQueryClient(): QueryClient {
+  return new QueryClient({ defaultOptions: { queries: { retry: false, staleTime: 300_000, refetchOnWindowFocus: false, refetchOnReconnect: false }, mutations: { retry: false } } });
+}
+
+function WithPortal({ portal, keepNavigate }: { readonly portal: Portal; readonly keepNavigate: boolean }) {
+  const navigate = useNavigate();
+  const whole = useMemo(
+    () =>
+      keepNavigate
+        ? portal
+        : Object.freeze<Portal>({
+            ...portal,
+            navigate: (path, options) => {
+              portal.navigate(path, options);
+              void navigate(path, { replace: options?.replace ?? false });
+            },
+          }),
+    [portal, keepNavigate, navigate],
+  );
+  return (
+    <PortalContext.Provider value={whole}>
+      <Suspense fallback={null}>
+        <Outlet />
+      </Suspense>
+    </PortalContext.Provider>
+  );
+}
+
+const watched: Set<string>[] = [];
+
+function watchTexts(missing: Set<string>): void {
+  watched.push(missing);
+}
+
+/** Throws with the texts that the screens of this test asked for in vain. Runs after each test. */
+export function expectTextsComplete(): void {
+  const keys = watched.splice(0).flatMap((missing) => [...missing]);
+  if (keys.length > 0) throw new Error(`texts are missing: ${[...new Set(keys)].join(", ")}`);
+}
+
+acceptForeignSignals();
+if (typeof afterEach === "function") afterEach(expectTextsComplete);

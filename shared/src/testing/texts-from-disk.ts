@@ -1,0 +1,36 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+
+import type { Language } from "../contract/index.ts";
+import type { FetchTexts, Texts } from "../i18n/index.ts";
+
+/** The real texts, from the packages' `src/locales` folders. */
+export const textsFromDisk: FetchTexts = (language, namespace) => {
+  const texts = readTexts(language, namespace);
+  return texts === null ? Promise.reject(new Error(`no package has the texts ${language}/${namespace}`)) : Promise.resolve(texts);
+};
+
+/** The texts of one namespace, or null when no package has them. */
+export function readTexts(language: Language, namespace: string): Texts | null {
+  const root = workspaceRoot();
+  for (const name of readdirSync(root)) {
+    const file = path.join(root, name, "src", "locales", language, `${namespace}.json`);
+    if (existsSync(file)) return JSON.parse(readFileSync(file, "utf8")) as Texts;
+  }
+  return null;
+}
+
+/** Keys of a namespace in dot notation, sorted, without the endings of plurals: two languages must agree on them. */
+export function textKeys(texts: Texts, prefix = ""): string[] {
+  const keys = Object.entries(texts).flatMap(([key, value]) =>
+    typeof value === "object" && value !== null ? textKeys(value as Texts, `${prefix}${key}.`) : [`${prefix}${key}`.replace(/_(zero|one|two|few|many|other)$/, "")],
+  );
+  return [...new Set(keys)].sort();
+}
+
+function workspaceRoot(): string {
+  for (let folder = process.cwd(); ; folder = path.dirname(folder)) {
+    if (existsSync(path.join(folder, "pnpm-workspace.yaml"))) return folder;
+    if (folder === path.dirname(folder)) throw new Error("tests run inside the workspace");
+  }
+}
