@@ -1,0 +1,125 @@
+import { createRemoteJWKSet, errors, jwtVerify, type JSONWebKeySet } from "jose";
+import { z } from "zod";
+
+import type { Env } from "../env.ts";
+import { Problem } from "../http/problem.ts";
+
+/** What the service takes from the provider's access token. Times in seconds since 1970. */
+const AccessToken = z.looseObject({
+  sub: z.string().min(1).max(255),
+  iss: z.string(),
+  iat: z.int(),
+  aud: z.union([z.string(), z.array(z.string())]).optional(),
+  azp: z.string().optional(),
+  typ: z.string().optional(),
+  sid: z.string().max(255).optional(),
+  auth_time: z.int().optional(),
+  preferred_username: z.string().max(255).optional(),
+  email: z.string().max(255).optional(),
+});
+
+export interface ProvenIdentity {
+  readonly issuer: string;
+  readonly subject: string;
+  readonly issuedAt: number;
+  readonly authTime: number | null;
+  readonly providerSession: string | null;
+  /** The provider's name for the person. */
+  readonly username: string;
+}
+
+export interface IdentityProvider {
+  /** @throws Problem `token_invalid`, `token_expired`, or `service_unavailable` when the provider's keys cannot be had. */
+  prove(accessToken: string): Promise<ProvenIdentity>;
+  keys(): Promise<JSONWebKeySet>;
+}
+
+const algorithms = ["RS256", "PS256", "ES256", "EdDSA"];
+const Discovery = z.looseObject({ issuer: z.string(), jwks_uri: z.url({ protocol: /^https?$/ }) });
+
+type Settings = Pick<Env, "IDP_AUTHORITY" | "IDP_CLIENT_ID" | "IDP_AUDIENCE" | "IDP_JWKS_URL">;
+
+export function createIdentityProvider(settings: Settings): IdentityProvider {
+  let keySet: Promise<ReturnType<typeof createRemoteJWKSet>> | null = null;
+
+  /** Found once; a failure is forgotten, so that a provider that starts later is found later. */
+  function keySetOnce(): Promise<ReturnType<typeof createRemoteJWKSet>> {
+    keySet ??= jwksAddress(settings).then(
+      (address) => createRemoteJWKSet(address, { timeoutDuration: 5_000, cooldownDuration: 10_000 }),
+      (error: unknown) => {
+        keySet = null;
+        throw error;
+      },
+    );
+    return keySet;
+  }
+
+  return {
+    async prove(accessToken) {
+      const found = await keySetOnce();
+      const claims = await verify(accessToken, found, settings.IDP_AUTHORITY);
+      if (!isMeantForUs(claims, settings)) throw new Problem("token_invalid", { detail: "the token is meant for somebody else" });
+      return {
+        issuer: claims.iss,
+        subject: claims.sub,
+        issuedAt: claims.iat,
+        authTime: claims.auth_time ?? null,
+        providerSession: claims.sid ?? null,
+        username: claims.preferred_username ?? claims.email ?? claims.sub,
+      };
+    },
+    async keys() {
+      const found = await keySetOnce();
+      try {
+        if (!found.fresh) await found.reload();
+      } catch (cause) {
+        if (found.jwks() === undefined) throw new Problem("service_unavailable", { cause });
+      }
+      return found.jwks() ?? { keys: [] };
+    },
+  };
+}
+
+async function verify(token: string, keySet: ReturnType<typeof createRemoteJWKSet>, issuer: string): Promise<z.infer<typeof AccessToken>> {
+  try {
+    const { payload } = await jwtVerify(token, keySet, { issuer, algorithms, clockTolerance: 5, requiredClaims: ["exp", "iat", "sub"] });
+    return AccessToken.parse(payload);
+  } catch (cause) {
+    if (cause instanceof errors.JWTExpired) throw new Problem("token_expired", { cause });
+    if (isOurRefusal(cause)) throw new Problem("token_invalid", { cause });
+    throw new Problem("service_unavailable", { cause }); // the keys could not be had
+  }
+}
+
+/** Everything that the token itself is to blame for; what remains is the network or the provider. */
+function isOurRefusal(cause: unknown): boolean {
+  if (cause instanceof z.ZodError || cause instanceof TypeError) return !isNetworkFailure(cause);
+  if (cause instanceof errors.JWKSTimeout || cause instanceof errors.JWKSInvalid) return false;
+  return cause instanceof errors.JOSEError && cause.code !== "ERR_JOSE_GENERIC";
+}
+
+/** `fetch` rejects with a TypeError that has a cause. */
+function isNetworkFailure(cause: Error): boolean {
+  return cause instanceof TypeError && cause.cause !== undefined;
+}
+
+/** Audience or authorised party; another client's token and an ID token are refused even when the audience fits. */
+function isMeantForUs({ aud, azp, typ }: z.infer<typeof AccessToken>, settings: Settings): boolean {
+  if (typ !== undefined && typ.toLowerCase() === "id") return false;
+  if (azp !== undefined && azp !== settings.IDP_CLIENT_ID) return false;
+  const audience = aud === undefined ? [] : [aud].flat();
+  return audience.includes(settings.IDP_AUDIENCE) || azp === settings.IDP_CLIENT_ID;
+}
+
+async function jwksAddress({ IDP_AUTHORITY, IDP_JWKS_URL }: Settings): Promise<URL> {
+  if (IDP_JWKS_URL !== undefined) return new URL(IDP_JWKS_URL);
+  try {
+    const response = await fetch(`${IDP_AUTHORITY}/.well-known/openid-configuration`, { signal: AbortSignal.timeout(5_000), redirect: "error" });
+    if (!response.ok) throw new Error(`discovery answered ${String(response.status)}`);
+    const { issuer, jwks_uri } = Discovery.parse(await response.json());
+    if (issuer !== IDP_AUTHORITY) throw new Error("discovery names another issuer");
+    return new URL(jwks_uri);
+  } catch (cause) {
+    throw new Problem("service_unavailable", { cause });
+  }
+}

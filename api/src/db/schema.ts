@@ -1,0 +1,184 @@
+import { sql } from "drizzle-orm";
+import { bigint, boolean, check, customType, index, integer, pgTable, primaryKey, text, timestamp, uuid } from "drizzle-orm/pg-core";
+
+/*
+ * Every table of an account begins its primary key with the account's id, so that a distributed engine can place an
+ * account's rows together. `identities` and `user_names` are directories that lead to an account; `rate_limits` belongs to
+ * nobody. What a person sealed is text or bytes here, never looked into.
+ */
+
+const bytea = customType<{ data: Buffer; driverData: Buffer }>({ dataType: () => "bytea" });
+const counter = (name: string) => bigint(name, { mode: "number" });
+const time = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: "date" });
+
+export const accounts = pgTable("accounts", {
+  id: uuid("id").primaryKey(),
+  vendorId: text("vendor_id").notNull(),
+  userName: text("user_name").notNull(),
+  /** The identity provider's name for the person, as of the last token exchange. */
+  username: text("username").notNull(),
+  contactEmail: text("contact_email"),
+  contactEmailVerified: boolean("contact_email_verified").notNull().default(false),
+  plan: text("plan").notNull().default("free"),
+  /** Bytes of sealed contents, all versions. */
+  storageUsed: counter("storage_used").notNull().default(0),
+  /** Grows in the transaction of every change of a row in `secrets`: `since` and the ETag of the list. */
+  changes: counter("changes").notNull().default(0),
+  createdAt: time("created_at").notNull().defaultNow(),
+});
+
+/** Account = (vendor, issuer, subject), never e-mail. */
+export const identities = pgTable(
+  "identities",
+  {
+    vendorId: text("vendor_id").notNull(),
+    issuer: text("issuer").notNull(),
+    subject: text("subject").notNull(),
+    accountId: uuid("account_id").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.vendorId, table.issuer, table.subject] })],
+);
+
+/** `nameKey` is the user name in NFKC and lower case, so that two people never have names that look the same. */
+export const userNames = pgTable(
+  "user_names",
+  { vendorId: text("vendor_id").notNull(), nameKey: text("name_key").notNull(), accountId: uuid("account_id").notNull() },
+  (table) => [primaryKey({ columns: [table.vendorId, table.nameKey] })],
+);
+
+export const sessions = pgTable(
+  "sessions",
+  {
+    accountId: uuid("account_id").notNull(),
+    id: uuid("id").notNull(),
+    /** The provider's own session, where its token names one: ending one of its product sessions ends them all. */
+    providerSession: text("provider_session"),
+    createdAt: time("created_at").notNull().defaultNow(),
+    expiresAt: time("expires_at").notNull(),
+    revokedAt: time("revoked_at"),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.id] }), index("sessions_by_provider").on(table.accountId, table.providerSession)],
+);
+
+export const secrets = pgTable(
+  "secrets",
+  {
+    accountId: uuid("account_id").notNull(),
+    id: uuid("id").notNull(),
+    version: integer("version").notNull(),
+    favorite: boolean("favorite").notNull().default(false),
+    label: text("label").notNull(),
+    /** Bytes of the sealed content of the current version. */
+    size: counter("size").notNull(),
+    createdAt: time("created_at").notNull(),
+    updatedAt: time("updated_at").notNull(),
+    deletedAt: time("deleted_at"),
+    /** `accounts.changes` when this row last changed. */
+    change: counter("change").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.accountId, table.id] }),
+    index("secrets_by_change").on(table.accountId, table.change),
+    check("version_begins_at_1", sql`${table.version} >= 1`),
+  ],
+);
+
+export const secretVersions = pgTable(
+  "secret_versions",
+  {
+    accountId: uuid("account_id").notNull(),
+    secretId: uuid("secret_id").notNull(),
+    version: integer("version").notNull(),
+    ticket: bytea("ticket").notNull(),
+    objectKey: text("object_key").notNull(),
+    contentSha256: bytea("content_sha256").notNull(),
+    size: counter("size").notNull(),
+    createdAt: time("created_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.secretId, table.version] })],
+);
+
+/** Ids that went for good: `purged` of the list, and never to be used again. */
+export const purgedSecrets = pgTable(
+  "purged_secrets",
+  { accountId: uuid("account_id").notNull(), id: uuid("id").notNull(), change: counter("change").notNull() },
+  (table) => [primaryKey({ columns: [table.accountId, table.id] }), index("purged_secrets_by_change").on(table.accountId, table.change)],
+);
+
+export const keyrings = pgTable("keyrings", {
+  accountId: uuid("account_id").primaryKey(),
+  keyEpoch: counter("key_epoch").notNull(),
+  stateRev: counter("state_rev").notNull(),
+  state: text("state").notNull(),
+  book: text("book").notNull(),
+  shares: text("shares").notNull(),
+  /** JCS of the statement, as it was signed. */
+  keyStatement: text("key_statement").notNull(),
+  /** SHA-256 of the JCS of the last keyring change, `sig` included: the same one once more answers as the first time. */
+  lastChangeSha256: bytea("last_change_sha256").notNull(),
+  /** SHA-256 of what came with it in the call (see keyring/repeat.ts), and the secret that it was about. */
+  lastCallSha256: bytea("last_call_sha256").notNull(),
+  lastSecretId: uuid("last_secret_id"),
+  lastVersion: integer("last_version"),
+  updatedAt: time("updated_at").notNull(),
+});
+
+/** Every state is kept, so that a device can follow `previous` from any of them to the newest. */
+export const keyringStates = pgTable(
+  "keyring_states",
+  { accountId: uuid("account_id").notNull(), stateRev: counter("state_rev").notNull(), state: text("state").notNull(), createdAt: time("created_at").notNull() },
+  (table) => [primaryKey({ columns: [table.accountId, table.stateRev] })],
+);
+
+/** What a keyring change replaced or removed, for 30 days. `stateRev` is the change that ended it. */
+export const keyringFormer = pgTable(
+  "keyring_former",
+  {
+    accountId: uuid("account_id").notNull(),
+    stateRev: counter("state_rev").notNull(),
+    part: text("part", { enum: ["book", "shares", "slot", "image_record"] }).notNull(),
+    /** The opener's or record's id; empty for book and shares. */
+    partId: text("part_id").notNull(),
+    value: bytea("value").notNull(),
+    endedAt: time("ended_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.stateRev, table.part, table.partId] }), index("keyring_former_by_end").on(table.endedAt)],
+);
+
+export const slots = pgTable(
+  "slots",
+  {
+    accountId: uuid("account_id").notNull(),
+    openerId: uuid("opener_id").notNull(),
+    kind: text("kind", { enum: ["image", "recovery_code", "passkey"] }).notNull(),
+    slot: bytea("slot").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.openerId] })],
+);
+
+export const imageRecords = pgTable(
+  "image_records",
+  {
+    accountId: uuid("account_id").notNull(),
+    id: uuid("id").notNull(),
+    /** The helper, sealed with RECORD_KEY (see keyring/record-box.ts). */
+    sealedHelper: bytea("sealed_helper").notNull(),
+    /** The client's time. */
+    createdAt: time("created_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.id] })],
+);
+
+/** Objects that no row refers to: not yet, or not any more. What is due goes (objects/loose.ts). */
+export const looseObjects = pgTable(
+  "loose_objects",
+  { accountId: uuid("account_id").notNull(), objectKey: text("object_key").notNull(), dueAt: time("due_at").notNull() },
+  (table) => [primaryKey({ columns: [table.accountId, table.objectKey] }), index("loose_objects_by_due").on(table.dueAt)],
+);
+
+/** Calls counted in fixed windows, across processes. `subject` is an account, a keyed digest of an address, or empty. */
+export const rateLimits = pgTable(
+  "rate_limits",
+  { subject: text("subject").notNull(), rule: text("rule").notNull(), windowStart: time("window_start").notNull(), calls: integer("calls").notNull() },
+  (table) => [primaryKey({ columns: [table.subject, table.rule, table.windowStart] }), index("rate_limits_by_window").on(table.windowStart)],
+);

@@ -1,0 +1,77 @@
+import { ed25519PrivateJwk, type SessionKey } from "./auth/session-keys.ts";
+import { VendorId } from "@relicario/shared/api";
+import { z } from "zod";
+
+const json = <T extends z.ZodType>(schema: T) =>
+  z
+    .string()
+    .transform((text, context): unknown => {
+      try {
+        return JSON.parse(text);
+      } catch {
+        context.addIssue({ code: "custom", message: "is not JSON" });
+        return z.NEVER;
+      }
+    })
+    .pipe(schema);
+
+const webAddress = z.url({ protocol: /^https?$/, error: "is not an http(s) address" }).transform((url) => url.replace(/\/+$/, ""));
+
+const ConfiguredVendor = z.strictObject({
+  vendor_id: VendorId,
+  name: z.string().min(1),
+  enabled: z.boolean().default(true),
+  quota_bytes: z.int().positive().optional(),
+});
+export type ConfiguredVendor = z.infer<typeof ConfiguredVendor>;
+
+const Environment = z.object({
+  API_HOST: z.string().min(1).default("127.0.0.1"),
+  /** 0: any free one; the ready line says which. */
+  API_PORT: z.coerce.number("is not a port").int().min(0).max(65_535).default(0),
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: "is not a postgresql address" }),
+  /** A folder. */
+  OBJECTS_URL: z
+    .string()
+    .min(1)
+    .refine((text) => !/^[a-z0-9]+:\/\//i.test(text) || text.startsWith("file://"), "is not a folder"),
+  /** The issuer, as it stands in tokens. */
+  IDP_AUTHORITY: webAddress,
+  IDP_CLIENT_ID: z.string().min(1),
+  IDP_AUDIENCE: z.string().min(1).default("relicario-api"),
+  /** Where this service reaches the provider's keys, when that is not where its discovery document says. */
+  IDP_JWKS_URL: webAddress.optional(),
+  VENDORS: json(z.array(ConfiguredVendor).min(1, "names no vendor")).default([{ vendor_id: "relicario", name: "Relicario", enabled: true }]),
+  /** Origin of the portal: the only one that may call from a browser. */
+  PUBLIC_ORIGIN: webAddress.refine((url) => URL.canParse(url) && new URL(url).origin === url, "is not an origin"),
+  SESSION_TTL_SECONDS: z.coerce.number("is not a number").int().min(60).max(86_400).default(900),
+  SESSION_KEYS: json(z.object({ keys: z.array(ed25519PrivateJwk).min(1, "names no key") })),
+  RECORD_KEY: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{43}$/, "is not 32 bytes in base64url")
+    .transform((text) => Buffer.from(text, "base64url")),
+  /** Whose `X-Forwarded-For` is believed: `loopback`, addresses or networks, separated by commas. */
+  TRUSTED_PROXIES: z.string().min(1).default("loopback"),
+  ENVIRONMENT: z.string().min(1).default("test"),
+  APP_VERSION: z.string().min(1).default("0.3.1"),
+  LOG_LEVEL: z.enum(["debug", "info", "warn", "error", "silent"]).default("info"),
+});
+
+export type Env = z.infer<typeof Environment>;
+export type { SessionKey };
+
+/** A name is missing or wrong; the message is one line that lists them all, without their values. */
+export class EnvironmentError extends Error {
+  override readonly name = "EnvironmentError";
+}
+
+/** Parsed once, at start. */
+export function parseEnv(variables: Readonly<Record<string, string | undefined>>): Env {
+  const parsed = Environment.safeParse(variables);
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map(({ path, message }) => {
+    const name = String(path[0]);
+    return variables[name] === undefined ? `${name} is missing` : `${name} ${message}`;
+  });
+  throw new EnvironmentError(`The service cannot start: ${[...new Set(problems)].join("; ")}`);
+}

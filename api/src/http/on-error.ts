@@ -1,0 +1,56 @@
+import { errorOfStatus, isPortalError } from "@relicario/shared/errors";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { hasZodFastifySchemaValidationErrors } from "fastify-type-provider-zod";
+
+import { isUnreachable } from "../db/database.ts";
+import { isAnsweredCode, Problem, statusOfCode } from "./problem.ts";
+import { factsOf } from "./logging.ts";
+
+/** The one gate out for everything that fails: RFC 9457 problem documents with a code of `shared/errors`. */
+export function answerErrors(app: FastifyInstance): void {
+  app.setErrorHandler((error, request, reply) => sendProblem(problemOf(error), request, reply, error));
+  app.setNotFoundHandler((request, reply) => sendProblem(new Problem("not_found"), request, reply));
+}
+
+function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply, error: unknown = problem): FastifyReply {
+  const status = statusOfCode[problem.code];
+  if (status >= 500) request.log.error({ failure: factsOf(error) }, "failed");
+  const { detail, members, headers } = problem.options;
+  return reply
+    .code(status)
+    .headers(headers ?? {})
+    .type("application/problem+json")
+    .serializer(JSON.stringify)
+    .send({
+      type: "about:blank",
+      title: errorOfStatus(status).title,
+      status,
+      code: problem.code,
+      ...(detail === undefined ? {} : { detail }),
+      request_id: request.id,
+      ...members,
+    });
+}
+
+function problemOf(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (isPortalError(error) && isAnsweredCode(error.code)) return new Problem(error.code, { cause: error });
+  if (hasZodFastifySchemaValidationErrors(error)) {
+    // Names and rules only: a value that was sent never comes back.
+    const errors = error.validation.map(({ instancePath, keyword }) => ({ path: instancePath, reason: keyword }));
+    return new Problem("validation_error", { cause: error, members: { errors } });
+  }
+  const status = statusOf(error);
+  if (status !== null) {
+    const { code } = errorOfStatus(status);
+    if (isAnsweredCode(code) && statusOfCode[code] < 500) return new Problem(code, { cause: error });
+    if (status < 500) return new Problem("bad_request", { cause: error });
+  }
+  return new Problem(isUnreachable(error) ? "service_unavailable" : "internal_error", { cause: error });
+}
+
+/** Fastify's own refusals (a body that is no JSON, too large, of another type) carry their status. */
+function statusOf(error: unknown): number | null {
+  if (!(error instanceof Error) || !("statusCode" in error) || typeof error.statusCode !== "number") return null;
+  return error.statusCode >= 400 && error.statusCode < 500 ? error.statusCode : null;
+}

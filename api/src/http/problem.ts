@@ -1,0 +1,52 @@
+import { PortalError, type ErrorCode } from "@relicario/shared/errors";
+
+/** Status of each code that this service answers; every other one becomes `internal_error`. */
+export const statusOfCode = {
+  bad_request: 400,
+  unauthorized: 401,
+  token_invalid: 401,
+  token_expired: 401,
+  forbidden: 403,
+  vendor_unknown: 403,
+  vendor_disabled: 403,
+  not_found: 404,
+  no_keyring: 404,
+  conflict: 409,
+  id_taken: 409,
+  version_conflict: 409,
+  state_conflict: 409,
+  payload_too_large: 413,
+  quota_exceeded: 413,
+  unsupported_media_type: 415,
+  validation_error: 422,
+  keyring_change_invalid: 422,
+  too_many_requests: 429,
+  internal_error: 500,
+  service_unavailable: 503,
+} as const satisfies Partial<Record<ErrorCode, number>>;
+
+export type AnsweredCode = keyof typeof statusOfCode;
+
+export function isAnsweredCode(code: string): code is AnsweredCode {
+  return Object.hasOwn(statusOfCode, code);
+}
+
+export interface ProblemOptions {
+  readonly cause?: unknown;
+  /** One plain sentence for whoever reads the network panel; never a value that somebody sent. */
+  readonly detail?: string;
+  /** Further members of the problem document, such as `keyring`. */
+  readonly members?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** The one error that handlers throw; on-error.ts makes the answer of it. */
+export class Problem extends PortalError {
+  declare readonly code: AnsweredCode;
+  readonly options: ProblemOptions;
+
+  constructor(code: AnsweredCode, options: ProblemOptions = {}) {
+    super(code, "cause" in options ? { cause: options.cause } : {});
+    this.options = options;
+  }
+}

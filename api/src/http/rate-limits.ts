@@ -1,0 +1,64 @@
+import { createHmac } from "node:crypto";
+
+import { imageRecordReadsAnHour } from "@relicario/shared/api";
+import { lt, sql } from "drizzle-orm";
+
+import type { Db } from "../db/database.ts";
+import { rateLimits } from "../db/schema.ts";
+import { Problem } from "./problem.ts";
+
+export interface RateRule {
+  readonly name: string;
+  readonly calls: number;
+  readonly windowSeconds: number;
+  /** Whose calls are counted together. */
+  readonly per: "account" | "address" | "everybody";
+}
+
+export const rateRules = {
+  exchange: { name: "exchange", calls: 300, windowSeconds: 60, per: "address" },
+  exchangeOfAll: { name: "exchange_all", calls: 6_000, windowSeconds: 60, per: "everybody" },
+  write: { name: "write", calls: 1_200, windowSeconds: 60, per: "account" },
+  imageRecords: { name: "image_records", calls: imageRecordReadsAnHour, windowSeconds: 3_600, per: "account" },
+  keyDirectory: { name: "key_directory", calls: 120, windowSeconds: 3_600, per: "account" },
+} as const satisfies Record<string, RateRule>;
+
+export interface Caller {
+  readonly accountId: string | null;
+  readonly address: string;
+}
+
+export interface RateLimiter {
+  /** Counts one call. @throws Problem `too_many_requests` with `Retry-After` when the window is full. */
+  count(rule: RateRule, caller: Caller): Promise<void>;
+  /** Forgets windows that are over. */
+  sweep(): Promise<void>;
+}
+
+/** Fixed windows in the database, so that they hold across processes. Addresses are kept as keyed digests only. */
+export function createRateLimiter(db: Db, key: Buffer, now: () => Date = () => new Date()): RateLimiter {
+  const subjectOf = (rule: RateRule, caller: Caller): string => {
+    if (rule.per === "everybody") return "";
+    if (rule.per === "account" && caller.accountId !== null) return caller.accountId;
+    return createHmac("sha256", key).update(`relicario/rate\n${caller.address}`).digest("base64url");
+  };
+  return {
+    async count(rule, caller) {
+      const seconds = Math.floor(now().getTime() / 1_000);
+      const start = seconds - (seconds % rule.windowSeconds);
+      const [row] = await db
+        .insert(rateLimits)
+        .values({ subject: subjectOf(rule, caller), rule: rule.name, windowStart: new Date(start * 1_000), calls: 1 })
+        .onConflictDoUpdate({
+          target: [rateLimits.subject, rateLimits.rule, rateLimits.windowStart],
+          set: { calls: sql`${rateLimits.calls} + 1` },
+        })
+        .returning({ calls: rateLimits.calls });
+      if (row === undefined || row.calls <= rule.calls) return;
+      throw new Problem("too_many_requests", { headers: { "retry-after": String(start + rule.windowSeconds - seconds) } });
+    },
+    async sweep() {
+      await db.delete(rateLimits).where(lt(rateLimits.windowStart, new Date(now().getTime() - 2 * 3_600_000)));
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import { createHash } from "node:crypto";
+
+import { canonicalBytes, type Json, type KeyringChange } from "@relicario/shared/api";
+
+import type { Tx } from "../db/database.ts";
+import { Problem } from "../http/problem.ts";
+import { purgeSecrets } from "../secrets/purge.ts";
+import { checkChange, type StoredKeyring } from "./check-change.ts";
+import { presentKeyring } from "./present.ts";
+import { writeChange, type AccountRow, type KeyringRow } from "./queries.ts";
+import type { RecordBox } from "./record-box.ts";
+
+/*
+ * [Note: Keyring changes] In one transaction, with the account's row held, every call that carries a change
+ *
+ * 1. answers as the first time when the change is the stored last one, byte for byte (`repeatOf`);
+ * 2. looks for its own conflicts: `id_taken`, `version_conflict`;
+ * 3. looks for `state_conflict`, checks signature and contents, and writes the change (`applyChange`);
+ * 4. writes its own rows.
+ */
+
+export interface Call {
+  readonly change: KeyringChange;
+  /** SHA-256 of the JCS of the change, `sig` included. */
+  readonly changeSha256: Buffer;
+  /** SHA-256 of the JCS of what else is in the call; of nothing for `PUT /user/keyring`. */
+  readonly callSha256: Buffer;
+}
+
+export function callOf(change: KeyringChange, rest: Json = null): Call {
+  return { change, changeSha256: sha256(canonicalBytes(change)), callSha256: sha256(canonicalBytes(rest)) };
+}
+
+export interface FirstAnswer {
+  readonly stateRev: number;
+  readonly secretId: string | null;
+  readonly version: number | null;
+}
+
+/**
+ * What was answered to the same change, null when it is another one. A call that has the same change but other contents
+ * is no repeat: answering it as the first would lose what it brings.
+ *
+ * @throws Problem `state_conflict` for such a call.
+ */
+export function repeatOf(stored: KeyringRow | null, call: Call): FirstAnswer | null {
+  if (stored === null || !stored.lastChangeSha256.equals(call.changeSha256)) return null;
+  const bringsNothing = call.callSha256.equals(nothing);
+  if (!bringsNothing && !stored.lastCallSha256.equals(call.callSha256)) throw conflictWith(stored);
+  return { stateRev: stored.stateRev, secretId: stored.lastSecretId, version: stored.lastVersion };
+}
+
+/** The secret that a change goes with, as it is after the call. */
+export interface GoesWith {
+  readonly secretId: string;
+  readonly version: number;
+}
+
+export interface Deps {
+  readonly box: RecordBox;
+  readonly now: Date;
+}
+
+/**
+ * @throws Problem `no_keyring`, `state_conflict` (with the current keyring as the member `keyring`), `keyring_change_invalid`.
+ */
+export async function applyChange(tx: Tx, account: AccountRow, stored: KeyringRow | null, call: Call, secret: GoesWith | null, deps: Deps): Promise<void> {
+  const { change } = call;
+  if (stored === null && change.state_rev !== 1) throw new Problem("no_keyring");
+  if (stored !== null && change.state_rev !== stored.stateRev + 1) throw conflictWith(stored);
+  if (stored === null && secret === null) {
+    throw new Problem("keyring_change_invalid", { detail: "the first change comes with the first secret" });
+  }
+  checkChange(account.id, stored satisfies StoredKeyring | null, change);
+  if (secret !== null && change.purge?.includes(secret.secretId) === true) {
+    throw new Problem("keyring_change_invalid", { detail: "it purges the secret that it goes with" });
+  }
+  const record = { changeSha256: call.changeSha256, callSha256: call.callSha256, secretId: secret?.secretId ?? null, version: secret?.version ?? null };
+  await writeChange(tx, account.id, stored, change, record, deps.box, deps.now);
+  await purgeSecrets(tx, account, change.purge ?? [], deps.now);
+}
+
+function conflictWith(stored: KeyringRow): Problem {
+  return new Problem("state_conflict", { members: { keyring: presentKeyring(stored) } });
+}
+
+function sha256(bytes: Uint8Array): Buffer {
+  return createHash("sha256").update(bytes).digest();
+}
+
+const nothing = sha256(canonicalBytes(null));

@@ -1,0 +1,175 @@
+import { canonicalText, KeyStatement, type KeyringChange } from "@relicario/shared/api";
+import { and, asc, eq, gt, inArray, sql } from "drizzle-orm";
+
+import type { Db, Tx } from "../db/database.ts";
+import { accounts, imageRecords, keyringFormer, keyrings, keyringStates, slots, userNames } from "../db/schema.ts";
+import type { RecordBox } from "./record-box.ts";
+import type { StoredKeyring } from "./check-change.ts";
+import type { Directory, OwnKeyring } from "./policy.ts";
+import { nameKeyOf } from "../users/user-name.ts";
+
+export interface KeyringRow extends StoredKeyring {
+  readonly book: string;
+  readonly shares: string;
+  readonly slots: readonly { openerId: string; kind: "image" | "recovery_code" | "passkey"; slot: Buffer }[];
+  readonly lastChangeSha256: Buffer;
+  readonly lastCallSha256: Buffer;
+  readonly lastSecretId: string | null;
+  readonly lastVersion: number | null;
+}
+
+export interface AccountRow {
+  readonly id: string;
+  readonly vendorId: string;
+  readonly changes: number;
+  readonly storageUsed: number;
+}
+
+/**
+ * Holds the account's row to the end of the transaction. Every write of an account begins with it, so that writers of one
+ * account take turns and those of different accounts never meet.
+ */
+export async function lockAccount(tx: Tx, accountId: string): Promise<AccountRow> {
+  const [row] = await tx
+    .select({ id: accounts.id, vendorId: accounts.vendorId, changes: accounts.changes, storageUsed: accounts.storageUsed })
+    .from(accounts)
+    .where(eq(accounts.id, accountId))
+    .for("update");
+  if (row === undefined) throw new Error("a session without its account");
+  return row;
+}
+
+export async function readKeyring(db: Db | Tx, { accountId }: OwnKeyring): Promise<KeyringRow | null> {
+  const [row] = await db.select().from(keyrings).where(eq(keyrings.accountId, accountId));
+  if (row === undefined) return null;
+  const slotRows = await db.select().from(slots).where(eq(slots.accountId, accountId)).orderBy(asc(slots.openerId));
+  const records = await db.select({ id: imageRecords.id }).from(imageRecords).where(eq(imageRecords.accountId, accountId));
+  return {
+    ...row,
+    keyStatement: KeyStatement.parse(JSON.parse(row.keyStatement)),
+    slots: slotRows,
+    imageRecordIds: records.map(({ id }) => id),
+  };
+}
+
+/** The states after `since`, oldest first. */
+export function readStates(db: Db | Tx, { accountId }: OwnKeyring, since: number): Promise<{ stateRev: number; state: string }[]> {
+  return db
+    .select({ stateRev: keyringStates.stateRev, state: keyringStates.state })
+    .from(keyringStates)
+    .where(and(eq(keyringStates.accountId, accountId), gt(keyringStates.stateRev, since)))
+    .orderBy(asc(keyringStates.stateRev));
+}
+
+/** All reads of one keyring are of one moment. */
+export function inOneMoment<T>(db: Db, read: (tx: Tx) => Promise<T>): Promise<T> {
+  return db.transaction(read, { isolationLevel: "repeatable read", accessMode: "read only" });
+}
+
+export function readImageRecords(db: Db, { accountId }: OwnKeyring): Promise<{ id: string; sealedHelper: Buffer; createdAt: Date }[]> {
+  return db.select().from(imageRecords).where(eq(imageRecords.accountId, accountId)).orderBy(asc(imageRecords.id));
+}
+
+/** The published key of a person of this vendor; null when there is no such person, or no key yet. */
+export async function readKeyStatement(db: Db, { vendorId }: Directory, userName: string): Promise<KeyStatement | null> {
+  const [row] = await db
+    .select({ keyStatement: keyrings.keyStatement })
+    .from(userNames)
+    .innerJoin(keyrings, eq(keyrings.accountId, userNames.accountId))
+    .where(and(eq(userNames.vendorId, vendorId), eq(userNames.nameKey, nameKeyOf(userName))));
+  return row === undefined ? null : KeyStatement.parse(JSON.parse(row.keyStatement));
+}
+
+export interface ChangeRecord {
+  readonly changeSha256: Buffer;
+  readonly callSha256: Buffer;
+  readonly secretId: string | null;
+  readonly version: number | null;
+}
+
+/** Writes a change that was checked. What it replaces or removes is kept for 30 days, every state for ever. */
+export async function writeChange(
+  tx: Tx,
+  accountId: string,
+  stored: KeyringRow | null,
+  change: KeyringChange,
+  record: ChangeRecord,
+  box: RecordBox,
+  now: Date,
+): Promise<void> {
+  await keepFormer(tx, accountId, stored, change, now);
+  const values = {
+    keyEpoch: change.key_epoch,
+    stateRev: change.state_rev,
+    state: change.state,
+    ...(change.book === undefined ? {} : { book: change.book }),
+    ...(change.shares === undefined ? {} : { shares: change.shares }),
+    ...(change.key_statement === undefined ? {} : { keyStatement: canonicalText(change.key_statement) }),
+    lastChangeSha256: record.changeSha256,
+    lastCallSha256: record.callSha256,
+    lastSecretId: record.secretId,
+    lastVersion: record.version,
+    updatedAt: now,
+  };
+  if (stored === null) {
+    const { book, shares, keyStatement } = values;
+    if (book === undefined || shares === undefined || keyStatement === undefined) throw new Error("a first change that was not checked");
+    await tx.insert(keyrings).values({ accountId, ...values, book, shares, keyStatement });
+  } else {
+    await tx.update(keyrings).set(values).where(eq(keyrings.accountId, accountId));
+  }
+  await tx.insert(keyringStates).values({ accountId, stateRev: change.state_rev, state: change.state, createdAt: now });
+  await writeSlots(tx, accountId, change);
+  await writeImageRecords(tx, accountId, change, box);
+}
+
+async function writeSlots(tx: Tx, accountId: string, { slots: changed }: KeyringChange): Promise<void> {
+  if (changed === undefined) return;
+  if (changed.remove.length > 0) await tx.delete(slots).where(and(eq(slots.accountId, accountId), inArray(slots.openerId, changed.remove)));
+  if (changed.set.length === 0) return;
+  await tx
+    .insert(slots)
+    .values(changed.set.map(({ opener_id, kind, slot }) => ({ accountId, openerId: opener_id, kind, slot: Buffer.from(slot, "base64url") })))
+    .onConflictDoUpdate({ target: [slots.accountId, slots.openerId], set: { kind: sql`excluded.kind`, slot: sql`excluded.slot` } });
+}
+
+async function writeImageRecords(tx: Tx, accountId: string, { image_records: changed }: KeyringChange, box: RecordBox): Promise<void> {
+  if (changed === undefined) return;
+  if (changed.remove.length > 0) {
+    await tx.delete(imageRecords).where(and(eq(imageRecords.accountId, accountId), inArray(imageRecords.id, changed.remove)));
+  }
+  if (changed.set.length === 0) return;
+  await tx
+    .insert(imageRecords)
+    .values(
+      changed.set.map(({ id, helper, created_at }) => ({
+        accountId,
+        id,
+        sealedHelper: box.seal(accountId, id, Buffer.from(helper, "base64url")),
+        createdAt: new Date(created_at),
+      })),
+    )
+    .onConflictDoUpdate({
+      target: [imageRecords.accountId, imageRecords.id],
+      set: { sealedHelper: sql`excluded.sealed_helper`, createdAt: sql`excluded.created_at` },
+    });
+}
+
+async function keepFormer(tx: Tx, accountId: string, stored: KeyringRow | null, change: KeyringChange, now: Date): Promise<void> {
+  if (stored === null) return;
+  const former: { part: "book" | "shares" | "slot" | "image_record"; partId: string; value: Buffer }[] = [];
+  if (change.book !== undefined) former.push({ part: "book", partId: "", value: Buffer.from(stored.book) });
+  if (change.shares !== undefined) former.push({ part: "shares", partId: "", value: Buffer.from(stored.shares) });
+  const endedSlots = new Set([...(change.slots?.remove ?? []), ...(change.slots?.set ?? []).map((slot) => slot.opener_id)]);
+  for (const { openerId, slot } of stored.slots) if (endedSlots.has(openerId)) former.push({ part: "slot", partId: openerId, value: slot });
+  const endedRecords = [...(change.image_records?.remove ?? []), ...(change.image_records?.set ?? []).map((record) => record.id)];
+  if (endedRecords.length > 0) {
+    const rows = await tx
+      .select({ id: imageRecords.id, sealedHelper: imageRecords.sealedHelper })
+      .from(imageRecords)
+      .where(and(eq(imageRecords.accountId, accountId), inArray(imageRecords.id, endedRecords)));
+    for (const { id, sealedHelper } of rows) former.push({ part: "image_record", partId: id, value: sealedHelper });
+  }
+  if (former.length === 0) return;
+  await tx.insert(keyringFormer).values(former.map((part) => ({ accountId, stateRev: change.state_rev, endedAt: now, ...part })));
+}

@@ -1,0 +1,43 @@
+import { createHash } from "node:crypto";
+
+import { fromB64u } from "@relicario/shared/api";
+import { z } from "zod";
+
+const Header = z.record(z.string(), z.unknown());
+
+export interface ExpectedHeader {
+  readonly typ: "relicario-label" | "relicario-book" | "relicario-state" | "relicario-shares";
+  readonly user_id: string;
+  readonly key_epoch: number;
+  readonly [member: string]: string | number | null;
+}
+
+/**
+ * Whether the protected header of a sealed document says exactly what it should, member by member (sealing.md, JWE).
+ * The service cannot open it; it refuses one that its own device could never open again. A member whose expected value is
+ * undefined may have any.
+ */
+export function hasHeader(jwe: string, expected: ExpectedHeader, open: readonly string[] = []): boolean {
+  const header = headerOf(jwe);
+  if (header === null) return false;
+  const wanted: Record<string, unknown> = { alg: "dir", enc: "A256GCM", ...expected };
+  const names = Object.keys(wanted);
+  return (
+    Object.keys(header).length === names.length + open.length &&
+    names.every((name) => Object.hasOwn(header, name) && header[name] === wanted[name]) &&
+    open.every((name) => Object.hasOwn(header, name))
+  );
+}
+
+function headerOf(jwe: string): Record<string, unknown> | null {
+  try {
+    return Header.parse(JSON.parse(Buffer.from(fromB64u(jwe.slice(0, jwe.indexOf(".")))).toString("utf8")));
+  } catch {
+    return null; // not base64url, not JSON, not an object: not a header
+  }
+}
+
+/** Digest of a sealed document, base64url: over its bytes as sent. */
+export function sealedDigest(jwe: string): string {
+  return createHash("sha256").update(jwe, "ascii").digest("base64url");
+}

@@ -1,0 +1,53 @@
+import { buildApp } from "./app.ts";
+import { migrateDatabase } from "./db/migrate.ts";
+import { EnvironmentError, parseEnv, type Env } from "./env.ts";
+import { factsOf } from "./http/logging.ts";
+
+const sweepMilliseconds = 10 * 60_000;
+
+async function main(): Promise<void> {
+  const env = readEnv();
+  await migrateDatabase(env.DATABASE_URL);
+  const app = await buildApp(env);
+
+  let stopped: Promise<void> | null = null;
+  const stop = (): void => {
+    clearInterval(sweeper);
+    stopped ??= app.stop().then(
+      () => process.exit(0),
+      (error: unknown) => fail(error),
+    );
+  };
+  const sweep = (): void => {
+    // What could not be removed now is due again the next time.
+    app.sweep().catch((error: unknown) => {
+      app.http.log.error({ failure: factsOf(error) }, "the sweep failed");
+    });
+  };
+  const sweeper = setInterval(sweep, sweepMilliseconds);
+  process.once("SIGTERM", stop);
+  process.once("SIGINT", stop);
+
+  await app.http.listen({ host: env.API_HOST, port: env.API_PORT });
+  const address = app.http.server.address();
+  const port = address === null || typeof address === "string" ? env.API_PORT : address.port;
+  process.stdout.write(`${JSON.stringify({ ready: true, port })}\n`);
+  sweep();
+}
+
+function readEnv(): Env {
+  try {
+    return parseEnv(process.env);
+  } catch (error) {
+    if (!(error instanceof EnvironmentError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(78); // EX_CONFIG
+  }
+}
+
+function fail(error: unknown): never {
+  process.stderr.write(`${JSON.stringify({ ready: false, failure: factsOf(error) })}\n`);
+  process.exit(1);
+}
+
+main().catch(fail);

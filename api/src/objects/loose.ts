@@ -1,0 +1,66 @@
+import { and, eq, inArray, lte } from "drizzle-orm";
+
+import type { Db, Tx } from "../db/database.ts";
+import { looseObjects } from "../db/schema.ts";
+import type { ObjectStore } from "./object-store.ts";
+
+/*
+ * [Note: Objects and rows] An object and the row that refers to it cannot change in one transaction. So:
+ *
+ * 1. `announce`: the key is written down as loose, due in a day.
+ * 2. The object is put.
+ * 3. `publish`, in the transaction that makes the row: the key is loose no more.
+ * 4. `discard`, in the transaction that removes a row: its key is loose and due now.
+ * 5. `collect`: what is due goes, first the object, then its key.
+ *
+ * kill -9 between any two of them leaves a published object with its row, or a loose one that is collected.
+ */
+
+const unpublishedHours = 24;
+
+export async function announce(db: Db, accountId: string, objectKey: string, now: Date): Promise<void> {
+  await db.insert(looseObjects).values({ accountId, objectKey, dueAt: new Date(now.getTime() + unpublishedHours * 3_600_000) });
+}
+
+/** @throws Error when the object was collected meanwhile; the transaction must not go on. */
+export async function publish(tx: Tx, accountId: string, objectKey: string): Promise<void> {
+  const taken = await tx.delete(looseObjects).where(isThat(accountId, objectKey)).returning({ key: looseObjects.objectKey });
+  if (taken.length !== 1) throw new Error("the object waited too long to be published");
+}
+
+export async function discard(tx: Tx, accountId: string, objectKeys: readonly string[], now: Date): Promise<void> {
+  if (objectKeys.length === 0) return;
+  await tx.insert(looseObjects).values(objectKeys.map((objectKey) => ({ accountId, objectKey, dueAt: now })));
+}
+
+/** One that was announced and will not be published. */
+export async function abandon(db: Db, objects: ObjectStore, accountId: string, objectKey: string): Promise<void> {
+  await objects.delete(objectKey);
+  await db.delete(looseObjects).where(isThat(accountId, objectKey));
+}
+
+/**
+ * Removes what is due. Several processes may do so at once: a row is held while its object goes.
+ *
+ * @returns how many went.
+ */
+export async function collect(db: Db, objects: ObjectStore, now: Date): Promise<number> {
+  for (let count = 0; ; ) {
+    const went = await db.transaction(async (tx) => {
+      const due = await tx
+        .select({ accountId: looseObjects.accountId, objectKey: looseObjects.objectKey })
+        .from(looseObjects)
+        .where(lte(looseObjects.dueAt, now))
+        .limit(50)
+        .for("update", { skipLocked: true });
+      for (const { objectKey } of due) await objects.delete(objectKey);
+      const keys = due.map(({ objectKey }) => objectKey); // a key begins with its account's id, so it alone says which row
+      if (keys.length > 0) await tx.delete(looseObjects).where(inArray(looseObjects.objectKey, keys));
+      return due.length;
+    });
+    if (went === 0) return count;
+    count += went;
+  }
+}
+
+const isThat = (accountId: string, objectKey: string) => and(eq(looseObjects.accountId, accountId), eq(looseObjects.objectKey, objectKey));

@@ -1,0 +1,19 @@
+import type { Readable } from "node:stream";
+
+/**
+ * Immutable sealed objects. A key is never written twice with other bytes; what `put` confirmed survives a loss of power.
+ * A folder by default (folder-store.ts); an S3-compatible store fits the same face.
+ */
+export interface ObjectStore {
+  put(key: string, bytes: Uint8Array | Readable): Promise<void>;
+  /** @throws ObjectMissing */
+  get(key: string): Promise<Buffer>;
+  /** Nothing happens when there is none. */
+  delete(key: string): Promise<void>;
+  /** Throws when it cannot be written to. */
+  check(): Promise<void>;
+}
+
+export class ObjectMissing extends Error {
+  override readonly name = "ObjectMissing";
+}

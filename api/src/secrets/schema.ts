@@ -1,0 +1,16 @@
+import { GetSecret, Id, ListQuery, SecretContent, SecretPage, SecretStored, SetFavorite, StoredSecret, StoreSecret } from "@relicario/shared/api";
+import { z } from "zod";
+
+import { answers } from "../http/answers.ts";
+
+export const secretSchemas = {
+  list: { summary: "Rows of the account by id, trash included; with since what changed", querystring: ListQuery, response: { ...answers(SecretPage), 304: z.undefined().describe("nothing changed since the ETag") } },
+  store: {
+    summary: "A new secret or version, a new label or ticket, or a restore from the trash",
+    body: StoreSecret,
+    response: answers(SecretStored),
+  },
+  trash: { summary: "To the trash, for 30 days", params: z.strictObject({ secret_db_id: Id }), response: answers(StoredSecret) },
+  get: { summary: "Ticket and content of one version", body: GetSecret, response: answers(SecretContent) },
+  favorite: { summary: "Sets or takes away the star", body: SetFavorite, response: answers(StoredSecret) },
+};

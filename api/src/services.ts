@@ -1,0 +1,20 @@
+import type { IdentityProvider } from "./auth/identity-provider.ts";
+import type { SessionTokens } from "./auth/session-tokens.ts";
+import type { Db } from "./db/database.ts";
+import type { Env } from "./env.ts";
+import type { RateLimiter } from "./http/rate-limits.ts";
+import type { RecordBox } from "./keyring/record-box.ts";
+import type { ObjectStore } from "./objects/object-store.ts";
+import type { Vendors } from "./vendors/vendors.ts";
+
+/** What the resources are made with, built once in app.ts. */
+export interface Services {
+  readonly env: Env;
+  readonly db: Db;
+  readonly objects: ObjectStore;
+  readonly vendors: Vendors;
+  readonly identityProvider: IdentityProvider;
+  readonly sessionTokens: SessionTokens;
+  readonly recordBox: RecordBox;
+  readonly limiter: RateLimiter;
+}

@@ -1,0 +1,113 @@
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes, sign, type KeyObject } from "node:crypto";
+
+import { helperBytes, signedBytes, type Json, type KeyringChange, type KeyStatement, type StoreSecret } from "@relicario/shared/api";
+import { decodeJwt } from "jose";
+
+import { uuidv7 } from "../db/uuid.ts";
+
+const b64u = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64url");
+
+/** Somebody with a session and a real signing key, who keeps what a device would: the last state and its number. */
+export interface Person {
+  readonly subject: string;
+  readonly token: string;
+  readonly userId: string;
+  readonly signingKey: KeyObject;
+  stateRev: number;
+  state: string | null;
+  imageId: string;
+}
+
+export function createPerson(subject: string, token: string): Person {
+  const { sub } = decodeJwt(token);
+  if (sub === undefined) throw new Error("a session token without sub");
+  const { privateKey } = generateKeyPairSync("ed25519");
+  return { subject, token, userId: sub, signingKey: privateKey, stateRev: 0, state: null, imageId: uuidv7() };
+}
+
+/** A well-formed compact JWE with this header; what is inside is noise, as it is for the service. */
+export function buildJwe(header: Readonly<Record<string, unknown>>): string {
+  const head = b64u(Buffer.from(JSON.stringify({ alg: "dir", enc: "A256GCM", ...header })));
+  return `${head}..${b64u(randomBytes(12))}.${b64u(randomBytes(512))}.${b64u(randomBytes(16))}`;
+}
+
+export function buildLabel(person: Person, secretId: string, version: number, rev = 1, keyEpoch = 1): string {
+  return buildJwe({ typ: "relicario-label", user_id: person.userId, key_epoch: keyEpoch, secret_id: secretId, version, rev });
+}
+
+export const digestOf = (text: string): string => createHash("sha256").update(text).digest("base64url");
+
+/** Native hybrid recipients are 1216 bytes in bech32; the service looks at form and length only. */
+export const buildRecipient = (): string => `age1pq1${"q".repeat(1_952)}`;
+
+export function signWith<T extends Readonly<Record<string, Json | undefined>>>(prefix: "key" | "put", document: T, key: KeyObject): T & { sig: string } {
+  const { sig: _, ...rest } = document;
+  return { ...document, sig: b64u(sign(null, signedBytes(prefix, rest), key)) };
+}
+
+export function buildStatement(person: Person, overrides: Partial<KeyStatement> = {}): KeyStatement {
+  const { x } = createPublicKey(createPrivateKey(person.signingKey.export({ format: "pem", type: "pkcs8" }))).export({ format: "jwk" });
+  const statement = { v: 1 as const, user_id: person.userId, recipient: buildRecipient(), signing_key: String(x), key_epoch: 1, previous_sig: null, ...overrides };
+  return signWith("key", statement, person.signingKey);
+}
+
+export function buildState(person: Person): string {
+  const previous = person.state === null ? null : digestOf(person.state);
+  return buildJwe({ typ: "relicario-state", user_id: person.userId, key_epoch: 1, previous });
+}
+
+export const buildSlot = (openerId: string, kind: "image" | "recovery_code" | "passkey" = "image") => ({ opener_id: openerId, kind, slot: b64u(randomBytes(1_600)) });
+
+export const buildImageRecord = (id: string) => ({ id, helper: b64u(randomBytes(helperBytes)), created_at: "2026-11-21T10:00:00.000Z" });
+
+/** What the device of this person would send next, signed. Members of `overrides` that are undefined are left out. */
+export function buildChange(person: Person, overrides: Readonly<Record<string, Json | undefined>> = {}): KeyringChange {
+  const whose = { user_id: person.userId, key_epoch: 1 };
+  const first =
+    person.stateRev === 0
+      ? {
+          book: buildJwe({ typ: "relicario-book", ...whose }),
+          shares: buildJwe({ typ: "relicario-shares", ...whose }),
+          slots: { set: [buildSlot(person.imageId)], remove: [] },
+          key_statement: buildStatement(person),
+          image_records: { set: [buildImageRecord(person.imageId)], remove: [] },
+        }
+      : {};
+  const change: Record<string, Json> = { v: 1, ...whose, state_rev: person.stateRev + 1, state: buildState(person), ...first };
+  for (const [name, value] of Object.entries(overrides)) {
+    if (value === undefined) delete change[name];
+    else change[name] = value;
+  }
+  return signWith("put", change, person.signingKey) as unknown as KeyringChange; // tests send broken ones too
+}
+
+/** The device takes over what the service confirmed. */
+export function confirm(person: Person, change: KeyringChange): void {
+  person.stateRev = change.state_rev;
+  person.state = change.state;
+}
+
+export interface SecretCall {
+  readonly body: Extract<StoreSecret, { content: string }>;
+  readonly content: Buffer;
+}
+
+/** A whole `POST /secrets/store`: a new secret, or a new version of `secret_db_id`. */
+export function buildSecret(
+  person: Person,
+  { id = uuidv7(), base, bytes = 700, change = {} }: { id?: string; base?: number; bytes?: number; change?: Readonly<Record<string, Json | undefined>> } = {},
+): SecretCall {
+  const content = randomBytes(bytes);
+  const version = (base ?? 0) + 1;
+  return {
+    content,
+    body: {
+      secret_db_id: id,
+      ...(base === undefined ? {} : { base_version: base }),
+      label: buildLabel(person, id, version),
+      ticket: b64u(randomBytes(2_000)),
+      content: b64u(content),
+      keyring: buildChange(person, change),
+    },
+  };
+}

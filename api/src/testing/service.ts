@@ -1,0 +1,122 @@
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { freshDatabase, type TestDatabase } from "@relicario/tooling/database/for-tests";
+import { exportJWK, generateKeyPair } from "jose";
+
+import { buildApp, type App } from "../app.ts";
+import { migrateDatabase, migrationsFolder } from "../db/migrate.ts";
+import { parseEnv } from "../env.ts";
+import { startIssuer, type TestIssuer } from "./issuer.ts";
+import { createPerson, type Person } from "./person.ts";
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  /** The parsed JSON; null for an empty answer. */
+  readonly body: Record<string, unknown> & { readonly code?: string };
+  readonly text: string;
+}
+
+export interface CallOptions {
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly remoteAddress?: string;
+}
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
+
+export interface TestService {
+  readonly app: App;
+  readonly issuer: TestIssuer;
+  readonly origin: string;
+  readonly objectsFolder: string;
+  readonly database: TestDatabase;
+  /** Everything that was logged so far. */
+  readonly log: () => string;
+  /** A call as anybody who has this session token, or nobody. */
+  call(method: Method, path: string, token: string | null, options?: CallOptions): Promise<Answer>;
+  /** Signs somebody in: token exchange with a real access token. */
+  signIn(subject?: string, vendorId?: string): Promise<Person>;
+  stop(): Promise<void>;
+}
+
+export const testVendors = [
+  { vendor_id: "relicario", name: "Relicario" },
+  { vendor_id: "second", name: "Second", quota_bytes: 1_000 },
+  { vendor_id: "closed", name: "Closed", enabled: false },
+];
+
+/** A private Ed25519 key as `SESSION_KEYS` has them. */
+export async function makeSessionKey(): Promise<Record<string, unknown>> {
+  const { privateKey } = await generateKeyPair("EdDSA", { extractable: true });
+  return { ...(await exportJWK(privateKey)), kid: randomUUID() };
+}
+
+export async function serviceDatabase(): Promise<TestDatabase> {
+  const digest = createHash("sha256");
+  for (const name of (await readdir(migrationsFolder)).filter((file) => file.endsWith(".sql")).sort()) {
+    digest.update(await readFile(join(migrationsFolder, name)));
+  }
+  return freshDatabase(`service_${digest.digest("hex").slice(0, 16)}`, migrateDatabase);
+}
+
+/** The variables that the service is started with. */
+export async function serviceVariables(issuer: string, databaseUrl: string, objectsFolder: string): Promise<Record<string, string>> {
+  return {
+    DATABASE_URL: databaseUrl,
+    OBJECTS_URL: objectsFolder,
+    IDP_AUTHORITY: issuer,
+    IDP_CLIENT_ID: "relicario-portal",
+    VENDORS: JSON.stringify(testVendors),
+    PUBLIC_ORIGIN: "http://localhost:3000",
+    SESSION_KEYS: JSON.stringify({ keys: [await makeSessionKey(), await makeSessionKey()] }),
+    RECORD_KEY: randomBytes(32).toString("base64url"),
+  };
+}
+
+/** The real service on a database and a folder of its own, called without a socket. */
+export async function startService(overrides: Readonly<Record<string, string>> = {}): Promise<TestService> {
+  const issuer = await startIssuer();
+  const database = await serviceDatabase();
+  const objectsFolder = await mkdtemp(join(tmpdir(), "relicario-objects-"));
+  const lines: string[] = [];
+  const env = parseEnv({ ...(await serviceVariables(issuer.issuer, database.url, objectsFolder)), ...overrides });
+  const app = await buildApp(env, { logStream: { write: (line) => lines.push(line) } });
+
+  const call: TestService["call"] = async (method, path, token, { body, headers = {}, remoteAddress = "127.0.0.1" } = {}) => {
+    const response = await app.http.inject({
+      method,
+      url: path,
+      remoteAddress,
+      headers: { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...headers },
+      ...(body === undefined ? {} : { payload: body as object | string }),
+    });
+    const isJson = /json/.test(String(response.headers["content-type"] ?? ""));
+    return { status: response.statusCode, headers: response.headers, text: response.body, body: isJson ? response.json<Answer["body"]>() : {} };
+  };
+
+  return {
+    app,
+    issuer,
+    origin: env.PUBLIC_ORIGIN,
+    objectsFolder,
+    database,
+    log: () => lines.join(""),
+    call,
+    async signIn(subject = `person-${randomBytes(4).toString("hex")}`, vendorId = "relicario") {
+      const token = await issuer.accessToken(subject);
+      const answer = await call("POST", `/auth/token?app_vendor_id=${vendorId}`, null, { body: { token } });
+      if (answer.status !== 200) throw new Error(`the exchange answered ${String(answer.status)} ${answer.text}`);
+      return createPerson(subject, String(answer.body["token"]));
+    },
+    async stop() {
+      await app.stop();
+      await database.drop();
+      await issuer.stop();
+      await rm(objectsFolder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import type { UpdateMe } from "@relicario/shared/api";
+import { and, count, eq } from "drizzle-orm";
+
+import type { Db, Tx } from "../db/database.ts";
+import { accounts, secrets, userNames } from "../db/schema.ts";
+import { Problem } from "../http/problem.ts";
+import { lockAccount } from "../keyring/queries.ts";
+import type { OwnAccount } from "./policy.ts";
+import { nameKeyOf } from "./user-name.ts";
+
+export type Account = typeof accounts.$inferSelect;
+
+export async function readAccount(db: Db | Tx, { accountId }: OwnAccount): Promise<{ account: Account; secrets: number }> {
+  const [account] = await db.select().from(accounts).where(eq(accounts.id, accountId));
+  if (account === undefined) throw new Error("a session without its account");
+  const [counted] = await db.select({ rows: count() }).from(secrets).where(eq(secrets.accountId, accountId));
+  return { account, secrets: counted?.rows ?? 0 };
+}
+
+/** @throws Problem `validation_error` with the reason `taken` when another account of the vendor has the name. */
+export async function updateAccount(tx: Tx, own: OwnAccount, { user_name: userName, contact_email: contactEmail }: UpdateMe): Promise<void> {
+  await lockAccount(tx, own.accountId);
+  const { account } = await readAccount(tx, own);
+  if (userName !== undefined && userName !== account.userName) await rename(tx, own, account.userName, userName);
+  if (contactEmail !== undefined && contactEmail !== account.contactEmail) {
+    await tx.update(accounts).set({ contactEmail, contactEmailVerified: false }).where(eq(accounts.id, own.accountId));
+  }
+}
+
+async function rename(tx: Tx, { accountId, vendorId }: OwnAccount, before: string, after: string): Promise<void> {
+  if (nameKeyOf(before) !== nameKeyOf(after)) {
+    const claimed = await tx.insert(userNames).values({ vendorId, nameKey: nameKeyOf(after), accountId }).onConflictDoNothing().returning();
+    if (claimed.length === 0) throw new Problem("validation_error", { members: { errors: [{ path: "/user_name", reason: "taken" }] } });
+    await tx.delete(userNames).where(and(eq(userNames.vendorId, vendorId), eq(userNames.nameKey, nameKeyOf(before))));
+  }
+  await tx.update(accounts).set({ userName: after }).where(eq(accounts.id, accountId));
+}

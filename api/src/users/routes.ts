@@ -1,0 +1,29 @@
+import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+
+import { actorOf } from "../http/access.ts";
+import { Problem } from "../http/problem.ts";
+import { rateRules } from "../http/rate-limits.ts";
+import type { Services } from "../services.ts";
+import { accountPolicy, type OwnAccount } from "./policy.ts";
+import { presentMe } from "./present.ts";
+import { readAccount, updateAccount } from "./queries.ts";
+import { userSchemas } from "./schema.ts";
+
+export const userRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
+  const { db, vendors } = services;
+
+  async function me(own: OwnAccount) {
+    const vendor = vendors.find(own.vendorId);
+    if (vendor === null) throw new Problem("token_invalid");
+    const { account, secrets } = await readAccount(db, own);
+    return presentMe(account, secrets, vendor);
+  }
+
+  app.get("/user/me", { schema: userSchemas.me, config: { access: "signed_in" } }, (request) => me(accountPolicy(actorOf(request))));
+
+  app.post("/user/me", { schema: userSchemas.update, config: { access: "signed_in", rates: [rateRules.write] } }, async (request) => {
+    const own = accountPolicy(actorOf(request));
+    await db.transaction((tx) => updateAccount(tx, own, request.body));
+    return me(own);
+  });
+};
