@@ -16,6 +16,7 @@ export type TokenCerts = z.infer<typeof TokenCerts>;
 
 /** `GET /auth/certs`: the keys of the identity provider that this service trusts. */
 export const ProviderCerts = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
+export type ProviderCerts = z.infer<typeof ProviderCerts>;
 
 /** Claims of a session token. `exp`, `iat`, `auth_time` in seconds since 1970. */
 export const SessionClaims = z.looseObject({

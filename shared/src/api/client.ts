@@ -73,7 +73,7 @@ export function createHttp(settings: HttpSettings): Http {
 }
 
 function addressOf(baseUrl: string, path: string, query: HttpOptions["query"]): string {
-  const entries = Object.entries(query ?? {}).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
+  const entries = Object.entries(query ?? {}).flatMap(([name, value]): [string, string][] => (value === undefined ? [] : [[name, String(value)]]));
   return entries.length === 0 ? `${baseUrl}${path}` : `${baseUrl}${path}?${new URLSearchParams(entries).toString()}`;
 }
 

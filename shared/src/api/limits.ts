@@ -4,8 +4,8 @@ export const API_VERSION = "0.1.0";
 
 /** Sealed content of a secret that goes in one call. */
 export const maxSmallSecretBytes = 256 * 1024;
-/** A whole JSON body: a small secret as base64url beside label, ticket and keyring change. */
-export const maxJsonBodyBytes = 1024 * 1024;
+/** A whole JSON body: a small secret as base64url beside label, ticket and a keyring change with all its parts at their limits. */
+export const maxJsonBodyBytes = 3 * 1024 * 1024;
 
 export const maxTitleLength = 200; // characters
 export const maxTags = 32;
