@@ -23,7 +23,6 @@ export {
   Progress,
   Skeleton,
   Stepper,
-  useLate,
   type EmptyStateProps,
   type ProgressProps,
   type SkeletonProps,

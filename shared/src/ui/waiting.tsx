@@ -1,7 +1,7 @@
 import { Check } from "lucide-react";
+import { useId, type ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import styled, { keyframes } from "styled-components";
-import { useEffect, useId, useState, type ReactNode } from "react";
 
 import { VisuallyHidden } from "./layout.tsx";
 import { s, space } from "./tokens.ts";
@@ -106,20 +106,6 @@ export function EmptyState({ icon, title, children, actions }: EmptyStateProps) 
       {actions !== undefined && <EmptyActions>{actions}</EmptyActions>}
     </Empty>
   );
-}
-
-/** True once `milliseconds` have passed: what is quick shows no skeleton. */
-export function useLate(milliseconds: number): boolean {
-  const [late, setLate] = useState(false);
-  useEffect(() => {
-    const timer = setTimeout(() => {
-      setLate(true);
-    }, milliseconds);
-    return () => {
-      clearTimeout(timer);
-    };
-  }, [milliseconds]);
-  return late;
 }
 
 const breathe = keyframes`

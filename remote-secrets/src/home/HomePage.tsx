@@ -1,0 +1,98 @@
+import { usePortal, type SecretRow, type Vault } from "@relicario/shared/contract";
+import { ButtonLink, Card, Loading, media, Muted, Page, s, SectionTitle, Skeleton, space, Stack } from "@relicario/shared/ui";
+import { ShieldPlus } from "lucide-react";
+import { useTranslation } from "react-i18next";
+import { Link } from "react-router-dom";
+import styled from "styled-components";
+
+import { useSecrets } from "../data/secrets.ts";
+import { SecretList } from "../list/SecretList.tsx";
+import { SecretsTrouble } from "../list/SecretsTrouble.tsx";
+import { UnlockNotice } from "../list/UnlockNotice.tsx";
+import { HowItWorks } from "./HowItWorks.tsx";
+
+/** The first screen: one big thing to do, and what is at hand. */
+export default function HomePage() {
+  const { t } = useTranslation("beta-home");
+  const { user } = usePortal();
+  const secrets = useSecrets();
+  return (
+    <Page width="wide" title={t("home.title", { name: user.userName })} lead={t("home.lead_body")}>
+      <Hero data-tour="home-create">
+        <HeroText>
+          <SectionTitle>{t("home.create_title")}</SectionTitle>
+          <Muted>{t("home.create_body")}</Muted>
+        </HeroText>
+        <ButtonLink size="large" to="/add-secret" icon={<ShieldPlus aria-hidden />}>
+          {t("home.create_action")}
+        </ButtonLink>
+      </Hero>
+      {secrets.status === "loading" && (
+        <Loading label={t("list.loading_status")}>
+          <Stack $gap={3}>
+            <Skeleton width="160px" height="30px" />
+            <Skeleton height="78px" />
+            <Skeleton height="78px" />
+          </Stack>
+        </Loading>
+      )}
+      {secrets.status === "failed" && <SecretsTrouble error={secrets.error} vault={secrets.vault} onRetry={secrets.retry} />}
+      {secrets.status === "ready" && secrets.standing === "empty" && <HowItWorks />}
+      {secrets.status === "ready" && secrets.standing === "locked" && <UnlockNotice then="/home" />}
+      {secrets.status === "ready" && <AtHand vault={secrets.vault} rows={secrets.rows} />}
+    </Page>
+  );
+}
+
+/** So many of each are at hand on the first screen. */
+const atHand = 4;
+
+interface AtHandProps {
+  readonly vault: Vault;
+  readonly rows: readonly SecretRow[];
+}
+
+function AtHand({ vault, rows }: AtHandProps) {
+  const { t } = useTranslation("beta-home");
+  const kept = rows.filter((row) => row.deletedAt === null);
+  const favorites = kept.filter((row) => row.favorite).slice(0, atHand);
+  const recent = kept.filter((row) => !row.favorite).slice(0, atHand);
+  return (
+    <>
+      {favorites.length > 0 && (
+        <Stack $gap={3}>
+          <SectionTitle>{t("home.favorites_title")}</SectionTitle>
+          <SecretList vault={vault} rows={favorites} label={t("home.favorites_title")} />
+        </Stack>
+      )}
+      {recent.length > 0 && (
+        <Stack $gap={3}>
+          <SectionTitle>{t("home.recent_title")}</SectionTitle>
+          <SecretList vault={vault} rows={recent} label={t("home.recent_title")} />
+        </Stack>
+      )}
+      {kept.length > favorites.length + recent.length && <Link to="/secrets">{t("home.all_action", { count: kept.length })}</Link>}
+    </>
+  );
+}
+
+const Hero = styled(Card)`
+  display: flex;
+  flex-wrap: wrap;
+  align-items: center;
+  justify-content: space-between;
+  gap: ${space(5)};
+  padding: ${space(8)};
+  background: ${s("accentSoft")};
+  border-color: transparent;
+  & p { color: ${s("text")}; }
+  ${media.mobile} { padding: ${space(5)}; & > a { width: 100%; } }
+`;
+
+const HeroText = styled.div`
+  display: flex;
+  flex-direction: column;
+  gap: ${space(2)};
+  flex: 1 1 18rem;
+  min-width: 0;
+`;
