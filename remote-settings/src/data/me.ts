@@ -1,0 +1,25 @@
+import { Me, type UpdateMe } from "@relicario/shared/api";
+import { usePortal, type Portal } from "@relicario/shared/contract";
+import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+
+export const meKeys = { me: (userId: string) => ["user", "me", userId] as const };
+
+/** The account as the service keeps it. */
+export function meQuery({ http, user }: Pick<Portal, "http" | "user">) {
+  return queryOptions({
+    queryKey: meKeys.me(user.userId),
+    queryFn: ({ signal }) => http.request("GET", "/user/me", Me, { signal }),
+  });
+}
+
+/** Changes name and contact address; the answer takes the place of what was known (specification, section 7). */
+export function useUpdateMe() {
+  const { http, user } = usePortal();
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (body: UpdateMe) => http.request("POST", "/user/me", Me, { body }),
+    onSuccess: (me) => {
+      client.setQueryData(meKeys.me(user.userId), me);
+    },
+  });
+}

@@ -1,0 +1,29 @@
+import { ContactEmail, UserName, type Me, type UpdateMe } from "@relicario/shared/api";
+import { z } from "zod";
+
+export const profileProblems = ["name_invalid", "email_invalid"] as const;
+export type ProfileProblem = (typeof profileProblems)[number];
+
+/** What the form holds: the service's own rules. An address may be missing only while none was ever given. */
+export function profileDraftOf(me: Pick<Me, "contact_email">) {
+  return z.object({
+    userName: z.string().trim().refine((name) => UserName.safeParse(name).success, { error: "name_invalid" satisfies ProfileProblem }),
+    contactEmail: z
+      .string()
+      .trim()
+      .refine((address) => (address === "" ? me.contact_email === null : ContactEmail.safeParse(address).success), { error: "email_invalid" satisfies ProfileProblem }),
+  });
+}
+export type ProfileDraft = z.infer<ReturnType<typeof profileDraftOf>>;
+
+export function isProfileProblem(message: string | undefined): message is ProfileProblem {
+  return profileProblems.some((each) => each === message);
+}
+
+/** Only what differs is sent. */
+export function changesOf(me: Me, { userName, contactEmail }: ProfileDraft): UpdateMe {
+  return {
+    ...(userName === me.user_name ? {} : { user_name: userName }),
+    ...(contactEmail === "" || contactEmail === me.contact_email ? {} : { contact_email: contactEmail }),
+  };
+}

@@ -1,0 +1,49 @@
+import { ButtonLink, Card, media, Page, s, SmallText, space, SpacedRow } from "@relicario/shared/ui";
+import { Image, LockKeyhole, UserRound } from "lucide-react";
+import { useEffect } from "react";
+import { useTranslation } from "react-i18next";
+import styled from "styled-components";
+
+import { rememberLanding } from "./landing-visit.ts";
+
+const points = [
+  { name: "sealed", Icon: LockKeyhole },
+  { name: "picture", Icon: Image },
+  { name: "account", Icon: UserRound },
+] as const;
+
+/** What this is, for a visitor who came by a link for the first time. */
+export default function LandingPage() {
+  const { t } = useTranslation("landing");
+  useEffect(() => {
+    rememberLanding(localStorage);
+  }, []);
+  return (
+    <Page width="wide" title={t("page.title")} lead={t("page.lead_body")}>
+      <Points>
+        {points.map(({ name, Icon }) => (
+          <Card as="li" key={name}>
+            <Icon aria-hidden />
+            <h2>{t(`${name}.title`)}</h2>
+            <SmallText>{t(`${name}.body`)}</SmallText>
+          </Card>
+        ))}
+      </Points>
+      <SpacedRow>
+        <ButtonLink size="large" to="/home">
+          {t("page.enter_action")}
+        </ButtonLink>
+      </SpacedRow>
+    </Page>
+  );
+}
+
+const Points = styled.ul`
+  display: grid;
+  grid-template-columns: repeat(3, 1fr);
+  gap: ${space(4)};
+  & > li { display: flex; flex-direction: column; gap: ${space(2)}; }
+  & > li > svg { color: ${s("accentText")}; }
+  & h2 { font-size: ${s("textBase")}; }
+  ${media.mobile} { grid-template-columns: 1fr; }
+`;
