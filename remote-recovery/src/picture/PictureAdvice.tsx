@@ -1,0 +1,49 @@
+import { s, space } from "@relicario/shared/ui";
+import { useTranslation } from "react-i18next";
+import styled from "styled-components";
+
+interface PictureAdviceProps {
+  /** Unfolded to begin with. */
+  readonly open: boolean;
+}
+
+const points = ["own", "good", "bad", "copies", "changes", "burst", "key", "lost"] as const;
+
+/** What everybody should know before choosing a picture (image-key.md, "What the user is told"). */
+export function PictureAdvice({ open }: PictureAdviceProps) {
+  const { t } = useTranslation("provide-image");
+  return (
+    <Advice open={open}>
+      <summary>{t("advice.title")}</summary>
+      <ul>
+        {points.map((point) => (
+          <li key={point}>{t(`advice.${point}_body`)}</li>
+        ))}
+      </ul>
+    </Advice>
+  );
+}
+
+const Advice = styled.details`
+  border: 1px solid ${s("border")};
+  border-radius: ${s("radius")};
+  background: ${s("surface")};
+  & > summary {
+    display: list-item;
+    min-height: 44px;
+    padding: ${space(2.5)} ${space(4)};
+    border-radius: ${s("radius")};
+    font-weight: 600;
+    cursor: pointer;
+  }
+  & > ul {
+    display: flex;
+    flex-direction: column;
+    gap: ${space(1.5)};
+    padding: 0 ${space(4)} ${space(4)} ${space(9)};
+    list-style: disc;
+    max-width: ${s("lineLength")};
+    color: ${s("textMuted")};
+    font-size: ${s("textSmall")};
+  }
+`;

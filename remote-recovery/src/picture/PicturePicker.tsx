@@ -1,0 +1,172 @@
+import { toPortalError } from "@relicario/shared/errors";
+import { Button, ErrorNotice, FieldError, media, Progress, s, SmallText, space, useVault } from "@relicario/shared/ui";
+import type { Vault, VaultProgress } from "@relicario/shared/contract";
+import { ImagePlus } from "lucide-react";
+import { useEffect, useId, useRef, useState } from "react";
+import { useDropzone } from "react-dropzone";
+import { useTranslation } from "react-i18next";
+import styled from "styled-components";
+
+import { maxPictureBytes, type PictureStanding } from "./picture-draft.ts";
+import { PictureAdvice } from "./PictureAdvice.tsx";
+import { PictureVerdictNotice } from "./PictureVerdictNotice.tsx";
+import { usePreview } from "./usePreview.ts";
+
+interface PicturePickerProps {
+  readonly purpose: "choose" | "show";
+  readonly standing: PictureStanding;
+  readonly disabled: boolean;
+  readonly onChange: (standing: PictureStanding) => void;
+}
+
+/** Takes one picture by choosing, dropping or pasting, shows it, and says what it is good for. */
+export function PicturePicker({ purpose, standing, disabled, onChange }: PicturePickerProps) {
+  const { t } = useTranslation(["provide-image", "errors"]);
+  const access = useVault();
+  const titleId = useId();
+  const examination = useExamination(onChange);
+  const [localError, setLocalError] = useState<"empty" | "too_large" | "several" | null>(null);
+
+  const take = (files: readonly File[]) => {
+    const file = files[0];
+    if (file === undefined) return;
+    const wrong = files.length > 1 ? "several" : file.size === 0 ? "empty" : file.size > maxPictureBytes ? "too_large" : null;
+    setLocalError(wrong);
+    examination.stop();
+    if (wrong !== null) onChange({ status: "none" });
+    else if (purpose === "show") onChange({ status: "shown", picture: file });
+    else if (access.status === "ready") examination.start(access.vault, file);
+  };
+  const ready = !disabled && (purpose === "show" || access.status === "ready");
+  // The kind of a file is judged by its content, so nothing is refused by its name here.
+  const { getRootProps, getInputProps, open, isDragActive } = useDropzone({ onDrop: take, disabled: !ready, noClick: true, noKeyboard: true });
+  const picture = "picture" in standing ? standing.picture : null;
+  const preview = usePreview(picture);
+
+  return (
+    <Box role="group" aria-labelledby={titleId}>
+      <Title id={titleId}>{t(purpose === "choose" ? "field.choose_title" : "field.show_title")}</Title>
+      <Drop {...getRootProps()} data-drag={isDragActive} data-chosen={picture !== null}>
+        <input {...getInputProps({ accept: "image/*", "aria-label": t("field.file_aria") })} />
+        {preview !== null && <Preview key={preview} src={preview} alt={t("field.preview_aria")} onError={(event) => { event.currentTarget.hidden = true; }} />}
+        {picture === null && (
+          <DropIcon aria-hidden>
+            <ImagePlus />
+          </DropIcon>
+        )}
+        <DropText>
+          {picture instanceof File ? <FileName>{picture.name}</FileName> : <span>{t("field.drop_body")}</span>}
+          <SmallText>{t("field.private_hint")}</SmallText>
+          <Button tone={picture === null ? "primary" : "quiet"} disabled={!ready} onClick={open}>
+            {t(picture === null ? "field.choose_action" : "field.another_action")}
+          </Button>
+        </DropText>
+      </Drop>
+      {access.status === "failed" && <ErrorNotice error={access.error} />}
+      {localError !== null && <FieldError>{t(`field.${localError}_error`)}</FieldError>}
+      {standing.status === "failed" && <FieldError>{t(`errors:${toPortalError(standing.error).code}`)}</FieldError>}
+      {standing.status === "examining" && (
+        <Progress label={t("field.examining_status")} done={examination.progress?.done ?? 0} total={examination.progress?.total ?? 0} />
+      )}
+      {standing.status === "examined" && <PictureVerdictNotice verdict={standing.verdict} />}
+      {purpose === "choose" && <PictureAdvice open={standing.status === "none" || (standing.status === "examined" && standing.verdict.level === "red")} />}
+    </Box>
+  );
+}
+
+/** One examination at a time: a newer picture, or leaving the page, ends the one before. */
+function useExamination(onChange: (standing: PictureStanding) => void) {
+  const running = useRef<AbortController | null>(null);
+  const report = useRef(onChange);
+  const [progress, setProgress] = useState<VaultProgress | null>(null);
+  useEffect(() => {
+    report.current = onChange;
+  });
+  useEffect(() => () => running.current?.abort(), []);
+
+  const stop = () => {
+    running.current?.abort();
+    running.current = null;
+  };
+  const start = (vault: Vault, picture: Blob) => {
+    const own = new AbortController();
+    running.current = own;
+    setProgress(null);
+    onChange({ status: "examining", picture });
+    vault.examine(picture, { signal: own.signal, onProgress: setProgress }).then(
+      (verdict) => {
+        if (running.current === own) report.current({ status: "examined", picture, verdict });
+      },
+      (error: unknown) => {
+        if (running.current === own) report.current({ status: "failed", error });
+      },
+    );
+  };
+  return { start, stop, progress };
+}
+
+const Box = styled.div`
+  display: flex;
+  flex-direction: column;
+  gap: ${space(3)};
+  min-width: 0;
+`;
+
+const Title = styled.h3`
+  font-size: ${s("textBase")};
+  font-weight: 600;
+`;
+
+const Drop = styled.div`
+  display: flex;
+  align-items: center;
+  gap: ${space(5)};
+  padding: ${space(5)};
+  border: 1.5px dashed ${s("borderStrong")};
+  border-radius: ${s("radius")};
+  background: ${s("surfaceSunken")};
+  min-height: 148px;
+  &:focus-visible { outline: 2px solid ${s("focus")}; }
+  &[data-drag="true"] { border-color: ${s("accent")}; background: ${s("accentSoft")}; }
+  &[data-chosen="true"] { border-style: solid; border-color: ${s("border")}; }
+  ${media.mobile} { flex-direction: column; align-items: stretch; text-align: center; gap: ${space(3)}; }
+`;
+
+const DropIcon = styled.span`
+  display: grid;
+  place-items: center;
+  flex: none;
+  width: 64px;
+  height: 64px;
+  border-radius: 50%;
+  background: ${s("accentSoft")};
+  color: ${s("accentText")};
+  & > svg { width: 28px; height: 28px; }
+  ${media.mobile} { align-self: center; }
+`;
+
+const DropText = styled.div`
+  display: flex;
+  flex-direction: column;
+  align-items: flex-start;
+  gap: ${space(2)};
+  min-width: 0;
+  ${media.mobile} { align-items: center; }
+`;
+
+const FileName = styled.strong`
+  max-width: 100%;
+  overflow: hidden;
+  text-overflow: ellipsis;
+  white-space: nowrap;
+`;
+
+const Preview = styled.img`
+  flex: none;
+  width: 148px;
+  height: 112px;
+  object-fit: cover;
+  border-radius: ${s("radiusSmall")};
+  background: ${s("border")};
+  ${media.mobile} { width: 100%; height: 180px; }
+`;

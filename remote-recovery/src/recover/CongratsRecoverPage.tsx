@@ -1,0 +1,46 @@
+import { usePortal } from "@relicario/shared/contract";
+import { Button, ButtonLink, Card, EmptyState, Notice, Page, SpacedRow } from "@relicario/shared/ui";
+import { KeyRound } from "lucide-react";
+import { useEffect } from "react";
+import { useTranslation } from "react-i18next";
+
+import { AgeFile } from "./AgeFile.tsx";
+import { dropOpened, showOpened, useOpened } from "./opened-secret.ts";
+import { RevealedFile } from "./RevealedFile.tsx";
+import { RevealedText } from "./RevealedText.tsx";
+
+/** The opened secret: hidden until asked for. Leaving the page puts it away. */
+export default function CongratsRecoverPage() {
+  const { t } = useTranslation("beta-recover");
+  const { navigate } = usePortal();
+  const secret = useOpened();
+  useEffect(showOpened, []);
+
+  if (secret === null) {
+    return (
+      <Page title={t("closed.title")}>
+        <EmptyState icon={<KeyRound />} title={t("closed.subtitle")} actions={<ButtonLink to="/secrets">{t("closed.list_action")}</ButtonLink>}>
+          <p>{t("closed.body")}</p>
+        </EmptyState>
+      </Page>
+    );
+  }
+  const handlePutAway = () => {
+    dropOpened();
+    navigate("/secrets");
+  };
+  return (
+    <Page title={secret.title === "" ? t("open.untitled_title") : secret.title} lead={t("open.body")}>
+      {secret.author === "not_verified" && (
+        <Notice tone="warn" title={t("open.author_title")}>
+          {t("open.author_body")}
+        </Notice>
+      )}
+      <Card>{secret.contentKind === "file" ? <RevealedFile secret={secret} /> : <RevealedText secret={secret} />}</Card>
+      <AgeFile secret={secret} />
+      <SpacedRow>
+        <Button onClick={handlePutAway}>{t("open.put_away_action")}</Button>
+      </SpacedRow>
+    </Page>
+  );
+}

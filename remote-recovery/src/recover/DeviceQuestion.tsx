@@ -1,0 +1,67 @@
+import type { DeviceKind, Vault } from "@relicario/shared/contract";
+import { Button, Card, ErrorNotice, media, Muted, s, SectionTitle, SmallText, space, Stack } from "@relicario/shared/ui";
+import { Laptop, Users } from "lucide-react";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import styled from "styled-components";
+
+interface DeviceQuestionProps {
+  readonly vault: Vault;
+}
+
+type Answering = { readonly status: "asking" } | { readonly status: "saving"; readonly kind: DeviceKind } | { readonly status: "failed"; readonly error: unknown };
+
+/** "My own device" or "a shared computer": asked once, two equal answers. */
+export function DeviceQuestion({ vault }: DeviceQuestionProps) {
+  const { t } = useTranslation("image-recovery");
+  const [answering, setAnswering] = useState<Answering>({ status: "asking" });
+  const answer = (kind: DeviceKind) => {
+    setAnswering({ status: "saving", kind });
+    vault.answerDevice(kind).catch((error: unknown) => {
+      setAnswering({ status: "failed", error });
+    });
+  };
+  const saving = answering.status === "saving" ? answering.kind : null;
+  return (
+    <Card aria-labelledby="device-question" data-tour="device-question">
+      <Stack $gap={4}>
+        <SectionTitle id="device-question">{t("device.title")}</SectionTitle>
+        <Muted>{t("device.body")}</Muted>
+        <Answers>
+          <Answer>
+            <Laptop aria-hidden />
+            <Button tone="quiet" wide pending={saving === "own"} disabled={saving === "shared"} onClick={() => { answer("own"); }}>
+              {t("device.own_action")}
+            </Button>
+            <SmallText>{t("device.own_hint")}</SmallText>
+          </Answer>
+          <Answer>
+            <Users aria-hidden />
+            <Button tone="quiet" wide pending={saving === "shared"} disabled={saving === "own"} onClick={() => { answer("shared"); }}>
+              {t("device.shared_action")}
+            </Button>
+            <SmallText>{t("device.shared_hint")}</SmallText>
+          </Answer>
+        </Answers>
+        {answering.status === "failed" && <ErrorNotice error={answering.error} />}
+      </Stack>
+    </Card>
+  );
+}
+
+const Answers = styled.div`
+  display: grid;
+  grid-template-columns: 1fr 1fr;
+  gap: ${space(4)};
+  ${media.mobile} { grid-template-columns: 1fr; }
+`;
+
+const Answer = styled.div`
+  display: flex;
+  flex-direction: column;
+  gap: ${space(3)};
+  padding: ${space(4)};
+  border: 1px solid ${s("border")};
+  border-radius: ${s("radius")};
+  & > svg { color: ${s("accentText")}; }
+`;

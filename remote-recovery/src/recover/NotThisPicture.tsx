@@ -1,0 +1,22 @@
+import { Notice, Stack } from "@relicario/shared/ui";
+import { useTranslation } from "react-i18next";
+
+interface NotThisPictureProps {
+  /** A passphrase was typed: it may be the wrong one. */
+  readonly maybePassphrase: boolean;
+}
+
+/** Says kindly that it did not open, what is promised, what is not, and that trying goes on. */
+export function NotThisPicture({ maybePassphrase }: NotThisPictureProps) {
+  const { t } = useTranslation("image-recovery");
+  return (
+    <Notice tone="warn" role="alert" title={t(maybePassphrase ? "wrong.either_title" : "wrong.picture_title")}>
+      <Stack $gap={2}>
+        <p>{t(maybePassphrase ? "wrong.either_body" : "wrong.picture_body")}</p>
+        <p>{t("wrong.promised_body")}</p>
+        <p>{t("wrong.not_promised_body")}</p>
+        <p>{t("wrong.again_body")}</p>
+      </Stack>
+    </Notice>
+  );
+}

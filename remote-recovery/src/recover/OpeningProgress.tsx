@@ -1,0 +1,13 @@
+import type { VaultProgress } from "@relicario/shared/contract";
+import { Progress } from "@relicario/shared/ui";
+import { useTranslation } from "react-i18next";
+
+interface OpeningProgressProps {
+  readonly progress: VaultProgress | null;
+}
+
+/** What is being tried, phase by phase. */
+export function OpeningProgress({ progress }: OpeningProgressProps) {
+  const { t } = useTranslation("processing");
+  return <Progress label={t(`phase.${progress?.phase ?? "picture"}_status`)} done={progress?.done ?? 0} total={progress?.total ?? 0} />;
+}

@@ -1,0 +1,95 @@
+import { usePortal, type ShownImage } from "@relicario/shared/contract";
+import { Button, ButtonLink, Card, ErrorNotice, FieldError, Page, Skeleton, SpacedRow, Stack, Stepper, useVault, useVaultState } from "@relicario/shared/ui";
+import { useEffect, useState, type SyntheticEvent } from "react";
+import { useTranslation } from "react-i18next";
+import { useSearchParams } from "react-router-dom";
+
+import { PictureField } from "../picture/PictureField.tsx";
+import { DeviceQuestion } from "./DeviceQuestion.tsx";
+import { NotThisPicture } from "./NotThisPicture.tsx";
+import { OpeningProgress } from "./OpeningProgress.tsx";
+import { safePath } from "./paths.ts";
+import { useOpening } from "./useOpening.ts";
+
+/** Shows a picture to open one secret (`?secret=`) or the whole account (`?then=` says where to go afterwards). */
+export default function ProvideImageRecoveryPage() {
+  const { t } = useTranslation("image-recovery");
+  const portal = usePortal();
+  const [query] = useSearchParams();
+  const secretId = query.get("secret");
+  const target = secretId === null ? safePath(query.get("then")) : "/congrats-recover";
+  const access = useVault();
+  const state = useVaultState(access);
+  const { opening, open, cancel } = useOpening(secretId);
+  const [shown, setShown] = useState<ShownImage | null>(null);
+  const [missing, setMissing] = useState(false);
+
+  const { navigate } = portal;
+  const asks = opening.status === "done" && state.status === "unlocked" && state.device === null;
+  const finished = opening.status === "done" && !asks;
+  useEffect(() => {
+    if (finished) navigate(target, { replace: true });
+  }, [finished, navigate, target]);
+
+  const handleSubmit = (event: SyntheticEvent) => {
+    event.preventDefault();
+    setMissing(shown === null);
+    if (shown !== null && access.status === "ready" && opening.status !== "running") void open(access.vault, shown);
+  };
+  const title = t(secretId === null ? "provide.unlock_title" : "provide.recover_title");
+  const steps = (current: number) =>
+    secretId === null ? null : (
+      <Stepper label={t("steps.list_aria")} steps={[t("steps.picture_title"), t("steps.opening_title"), t("steps.secret_title")]} current={current} />
+    );
+
+  if (opening.status === "done") {
+    return (
+      <Page title={title}>
+        {steps(2)}
+        {asks && access.status === "ready" ? <DeviceQuestion vault={access.vault} /> : <Skeleton height="240px" />}
+      </Page>
+    );
+  }
+  const running = opening.status === "running";
+  const failure = opening.status === "failed" ? opening.error : null;
+  const wrongPicture = failure?.code === "not_this_picture" || failure?.code === "not_this_picture_or_passphrase";
+  return (
+    <Page title={title} lead={t(secretId === null ? "provide.unlock_body" : "provide.recover_body")}>
+      {steps(running ? 1 : 0)}
+      <form onSubmit={handleSubmit} noValidate>
+        <Card>
+          <Stack $gap={5}>
+            <PictureField
+              purpose="show"
+              value={shown}
+              disabled={running}
+              onChange={(value) => {
+                setShown(value);
+                setMissing(false);
+              }}
+            />
+            {missing && <FieldError>{t("provide.missing_error")}</FieldError>}
+            {access.status === "failed" && <ErrorNotice error={access.error} />}
+            {failure !== null && wrongPicture && <NotThisPicture maybePassphrase={failure.code === "not_this_picture_or_passphrase"} />}
+            {failure !== null && !wrongPicture && <ErrorNotice error={failure} />}
+            {running && <OpeningProgress progress={opening.progress} />}
+            <SpacedRow>
+              <Button type="submit" size="large" pending={running || access.status === "loading"}>
+                {t(secretId === null ? "provide.unlock_action" : "provide.recover_action")}
+              </Button>
+              {running ? (
+                <Button tone="quiet" size="large" onClick={cancel}>
+                  {t("provide.cancel_action")}
+                </Button>
+              ) : (
+                <ButtonLink tone="plain" to="/welcome-recovery">
+                  {t("provide.help_action")}
+                </ButtonLink>
+              )}
+            </SpacedRow>
+          </Stack>
+        </Card>
+      </form>
+    </Page>
+  );
+}

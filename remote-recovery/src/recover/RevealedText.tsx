@@ -1,0 +1,88 @@
+import type { RecoveredSecret } from "@relicario/shared/contract";
+import { Button, CopyButton, s, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
+import { Download, Eye, EyeOff } from "lucide-react";
+import { useTranslation } from "react-i18next";
+import styled from "styled-components";
+
+import { saveFile } from "./save-file.ts";
+import { revealMilliseconds, useReveal } from "./useReveal.ts";
+
+interface RevealedTextProps {
+  readonly secret: RecoveredSecret;
+}
+
+/** A text that is hidden until asked for. Nothing moves in: it is there at once. */
+export function RevealedText({ secret }: RevealedTextProps) {
+  const { t } = useTranslation("beta-recover");
+  const { revealed, setRevealed } = useReveal();
+  const text = () => new TextDecoder().decode(secret.content);
+  return (
+    <Stack $gap={4}>
+      <Paper data-state={revealed ? "shown" : "hidden"}>
+        {revealed ? (
+          <pre tabIndex={0} aria-label={t("text.content_aria")}>
+            {text()}
+          </pre>
+        ) : (
+          <Cover>
+            <EyeOff aria-hidden />
+            <span>{t("text.hidden_body")}</span>
+          </Cover>
+        )}
+      </Paper>
+      <SpacedRow>
+        <Button
+          icon={revealed ? <EyeOff aria-hidden /> : <Eye aria-hidden />}
+          onClick={() => {
+            setRevealed(!revealed);
+          }}
+        >
+          {t(revealed ? "text.hide_action" : "text.show_action")}
+        </Button>
+        <Button
+          tone="quiet"
+          icon={<Download aria-hidden />}
+          onClick={() => {
+            saveFile(secret.name, secret.content.slice());
+          }}
+        >
+          {t("text.download_action")}
+        </Button>
+      </SpacedRow>
+      <CopyButton secret label={t("text.copy_action")} text={text} />
+      <SmallText>{t("text.hides_hint", { seconds: revealMilliseconds / 1000 })}</SmallText>
+    </Stack>
+  );
+}
+
+const Paper = styled.div`
+  min-height: 168px;
+  border: 1px solid ${s("border")};
+  border-radius: ${s("radius")};
+  background: ${s("surfaceSunken")};
+  & > pre {
+    margin: 0;
+    padding: ${space(4)};
+    min-height: 166px;
+    max-height: 60vh;
+    overflow: auto;
+    border-radius: ${s("radius")};
+    font-family: ${s("fontMono")};
+    font-size: 1rem;
+    line-height: 1.6;
+    white-space: pre-wrap;
+    overflow-wrap: anywhere;
+  }
+`;
+
+const Cover = styled.div`
+  display: flex;
+  flex-direction: column;
+  align-items: center;
+  justify-content: center;
+  gap: ${space(2)};
+  min-height: 166px;
+  padding: ${space(4)};
+  color: ${s("textMuted")};
+  text-align: center;
+`;

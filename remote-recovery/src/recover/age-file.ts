@@ -1,0 +1,23 @@
+import type { RecoveredSecret } from "@relicario/shared/contract";
+
+/** What "save as age file" writes, and the command that opens it with the standard tool. */
+export interface AgeFileParts {
+  readonly sealedName: string;
+  readonly identityName: string;
+  /** One line for a shell. `head` cuts the padding off. */
+  readonly command: string;
+}
+
+/** Names are kept to letters that no shell reads in its own way. */
+export function ageFileParts({ name, content }: Pick<RecoveredSecret, "name" | "content">): AgeFileParts {
+  const plain = name.normalize("NFKD").replace(/[^A-Za-z0-9._]+/g, "-").replace(/^[-.]+|[-.]+$/g, "").slice(0, 80);
+  const stem = plain === "" ? "secret" : plain;
+  const sealedName = `${stem}.age`;
+  const identityName = `${stem}.identity.txt`;
+  return { sealedName, identityName, command: `age -d -i ${identityName} ${sealedName} | head -c ${String(content.length)}` };
+}
+
+/** The identity file as `age` reads it: one line. */
+export function identityText(identity: string): string {
+  return `${identity}\n`;
+}
