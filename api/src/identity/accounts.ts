@@ -1,0 +1,137 @@
+import { randomBytes } from "node:crypto";
+
+import { ContactEmail, UserName } from "@relicario/shared/api";
+import type { Pool } from "pg";
+
+import { addressGroup, attemptLimits, type Attempts } from "./attempts.ts";
+import { hashPassword, problemOfPassword, verifyPassword, type PasswordProblem } from "./passwords.ts";
+
+export interface Account {
+  /** UUIDv7, the `sub` of every token; never reused. */
+  readonly id: string;
+  readonly username: string;
+  readonly email: string;
+}
+
+export interface NewAccount {
+  readonly username: string;
+  readonly email: string;
+  readonly password: string;
+}
+
+/** What is wrong with each field of a new account, as keys of the texts. */
+export interface SignUpProblems {
+  readonly username?: "username_missing" | "username_malformed" | "username_taken";
+  readonly email?: "email_missing" | "email_malformed" | "email_taken";
+  readonly password?: PasswordProblem;
+}
+
+interface Row extends Account {
+  readonly password_hash: string;
+}
+
+export class Accounts {
+  readonly #pool: Pool;
+  readonly #attempts: Attempts;
+
+  constructor(pool: Pool, attempts: Attempts) {
+    this.#pool = pool;
+    this.#attempts = attempts;
+  }
+
+  async find(id: string): Promise<Account | undefined> {
+    const { rows } = await this.#pool.query<Account>("select id, username, email from accounts where id = $1", [id]);
+    return rows[0];
+  }
+
+  /**
+   * Looks up a user name or e-mail and checks the password. Takes as long for a name that nobody has.
+   *
+   * @returns null when name or password is wrong: which one is not told
+   * @throws TooManyAttempts, even for the right password, when too many wrong ones came before
+   */
+  async signIn(name: string, password: string, address: string | undefined): Promise<Account | null> {
+    const key = keyOf(name);
+    const row = await this.#findByName(key);
+    const subject = row?.id ?? `nobody ${key}`; // one count for an account, under its name or its e-mail
+    const from = addressGroup(address);
+    await this.#attempts.take(attemptLimits.address, from);
+    await this.#attempts.take(attemptLimits.account, subject);
+    const matches = await verifyPassword(password, row?.password_hash);
+    if (!matches || row === undefined) return null;
+    await this.#attempts.giveBack(attemptLimits.address, from);
+    await this.#attempts.forget(attemptLimits.account, subject);
+    return { id: row.id, username: row.username, email: row.email };
+  }
+
+  /**
+   * Makes an account, or says what is wrong with which field.
+   *
+   * @throws TooManyAttempts when too many taken names were asked for from this address
+   */
+  async signUp(asked: NewAccount, address: string | undefined): Promise<{ account: Account } | { problems: SignUpProblems }> {
+    // A full window refuses every sign-up from there: were it only the taken names, the refusal itself would tell.
+    await this.#attempts.require(attemptLimits.taken, addressGroup(address));
+    const username = asked.username.trim().normalize("NFC");
+    const email = asked.email.trim().normalize("NFC");
+    const malformed = malformedParts({ username, email, password: asked.password });
+    const found = await this.#pool.query<{ username_key: string; email_key: string }>(
+      "select username_key, email_key from accounts where username_key = $1 or email_key = $2",
+      [keyOf(username), keyOf(email)],
+    );
+    const taken: SignUpProblems = {
+      ...(found.rows.some((row) => row.username_key === keyOf(username)) ? { username: "username_taken" } : {}),
+      ...(found.rows.some((row) => row.email_key === keyOf(email)) ? { email: "email_taken" } : {}),
+    };
+    if (found.rows.length > 0) await this.#attempts.take(attemptLimits.taken, addressGroup(address));
+    const problems = { ...malformed, ...taken };
+    if (Object.keys(problems).length > 0) return { problems };
+    return this.#insert({ id: uuidv7(), username, email }, await hashPassword(asked.password));
+  }
+
+  async #insert(account: Account, hash: string): Promise<{ account: Account } | { problems: SignUpProblems }> {
+    const { id, username, email } = account;
+    try {
+      await this.#pool.query(
+        "insert into accounts (id, username, username_key, email, email_key, password_hash) values ($1, $2, $3, $4, $5, $6)",
+        [id, username, keyOf(username), email, keyOf(email), hash],
+      );
+      return { account };
+    } catch (error) {
+      // Somebody took it between the look and the insertion.
+      const constraint = error instanceof Error && "constraint" in error ? error.constraint : undefined;
+      if (constraint === "accounts_username_taken") return { problems: { username: "username_taken" } };
+      if (constraint === "accounts_email_taken") return { problems: { email: "email_taken" } };
+      throw error;
+    }
+  }
+
+  async #findByName(key: string): Promise<Row | undefined> {
+    const column = key.includes("@") ? "email_key" : "username_key"; // no user name holds an @
+    const { rows } = await this.#pool.query<Row>(`select id, username, email, password_hash from accounts where ${column} = $1`, [key]);
+    return rows[0];
+  }
+}
+
+function malformedParts({ username, email, password }: NewAccount): SignUpProblems {
+  const passwordProblem = problemOfPassword(password, username, email);
+  return {
+    ...(username === "" ? { username: "username_missing" } : UserName.safeParse(username).success ? {} : { username: "username_malformed" }),
+    ...(email === "" ? { email: "email_missing" } : ContactEmail.safeParse(email).success ? {} : { email: "email_malformed" }),
+    ...(passwordProblem === null ? {} : { password: passwordProblem }),
+  };
+}
+
+/** Two names with the same key are the same name. PostgreSQL's text holds no NUL, so no key does. */
+function keyOf(name: string): string {
+  return name.replaceAll("\0", "").trim().normalize("NFKC").toLowerCase();
+}
+
+/** RFC 9562 5.7: milliseconds since 1970, then random bits. */
+function uuidv7(): string {
+  const bytes = randomBytes(16);
+  bytes.writeUIntBE(Date.now(), 0, 6);
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}

@@ -1,0 +1,96 @@
+import { createHmac } from "node:crypto";
+
+import type { Pool } from "pg";
+
+/** How many tries may go wrong in one window, and how long it is. */
+export interface AttemptLimit {
+  readonly name: string;
+  readonly most: number;
+  readonly windowSeconds: number;
+}
+
+const quarter = 15 * 60;
+export const attemptLimits = {
+  /** Wrong passwords for one account, whoever tries. */
+  account: { name: "account", most: 10, windowSeconds: quarter },
+  /** Wrong passwords from one address, whatever the account. */
+  address: { name: "address", most: 50, windowSeconds: quarter },
+  /** Names and e-mails that were taken, asked from one address: else the sign-up page lists who has an account. */
+  taken: { name: "taken", most: 50, windowSeconds: quarter },
+} as const satisfies Record<string, AttemptLimit>;
+
+export class TooManyAttempts extends Error {
+  override readonly name = "TooManyAttempts";
+  readonly retryAfterSeconds: number;
+
+  constructor(retryAfterSeconds: number) {
+    super("too many attempts");
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/**
+ * Counts in the database, so that the limits hold across processes and restarts. A try is taken before it is known
+ * whether it goes wrong and given back when it did not: many at once do not slip through.
+ */
+export class Attempts {
+  readonly #pool: Pool;
+  readonly #key: string;
+
+  /** @param key a secret: the table holds keyed digests, no names and no addresses */
+  constructor(pool: Pool, key: string) {
+    this.#pool = pool;
+    this.#key = key;
+  }
+
+  /** @throws TooManyAttempts when the window is full; the try that was refused lengthens nothing */
+  async take(limit: AttemptLimit, subject: string): Promise<void> {
+    const { rows } = await this.#pool.query<{ count: number; wait: number }>(
+      `insert into attempts as a (key, count, ends_at) values ($1, 1, now() + make_interval(secs => $2))
+       on conflict (key) do update set
+         count = case when a.ends_at <= now() then 1 else least(a.count, $3) + 1 end,
+         ends_at = case when a.ends_at <= now() then excluded.ends_at else a.ends_at end
+       returning count, extract(epoch from ends_at - now())::float8 as wait`,
+      [this.#digest(limit, subject), limit.windowSeconds, limit.most],
+    );
+    const row = rows[0];
+    if (row !== undefined && row.count > limit.most) throw new TooManyAttempts(Math.max(1, Math.ceil(row.wait)));
+  }
+
+  /** @throws TooManyAttempts when the window is full; takes nothing */
+  async require(limit: AttemptLimit, subject: string): Promise<void> {
+    const { rows } = await this.#pool.query<{ wait: number }>(
+      "select extract(epoch from ends_at - now())::float8 as wait from attempts where key = $1 and ends_at > now() and count >= $2",
+      [this.#digest(limit, subject), limit.most],
+    );
+    const row = rows[0];
+    if (row !== undefined) throw new TooManyAttempts(Math.max(1, Math.ceil(row.wait)));
+  }
+
+  /** Gives one try back. */
+  async giveBack(limit: AttemptLimit, subject: string): Promise<void> {
+    await this.#pool.query("update attempts set count = greatest(count - 1, 0) where key = $1", [this.#digest(limit, subject)]);
+  }
+
+  /** Forgets the window: the right password was given. */
+  async forget(limit: AttemptLimit, subject: string): Promise<void> {
+    await this.#pool.query("delete from attempts where key = $1", [this.#digest(limit, subject)]);
+  }
+
+  #digest(limit: AttemptLimit, subject: string): string {
+    return createHmac("sha256", this.#key).update(`attempts\0${limit.name}\0${subject}`).digest("base64url");
+  }
+}
+
+/** The part of an address that one customer holds: an IPv4 address, or the first 64 bits of an IPv6 one. */
+export function addressGroup(address: string | undefined): string {
+  if (address === undefined) return "unknown";
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped !== undefined) return mapped;
+  if (!address.includes(":")) return address;
+  const [head = "", tail] = address.toLowerCase().split("%", 1).join("").split("::");
+  const front = head === "" ? [] : head.split(":");
+  const back = tail === undefined || tail === "" ? [] : tail.split(":");
+  const zeros = tail === undefined ? [] : Array.from({ length: Math.max(0, 8 - front.length - back.length) }, () => "0");
+  return [...front, ...zeros, ...back].slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16)).join(":");
+}

@@ -1,0 +1,41 @@
+import { Pool } from "pg";
+
+import { migrations } from "./migrations.ts";
+
+/** Any number will do, as long as every process takes the same. */
+const migrationLock = 730_214_001;
+
+export function openPool(url: string, onIdleError: (error: Error) => void): Pool {
+  const pool = new Pool({ connectionString: url, max: 10, connectionTimeoutMillis: 10_000, application_name: "relicario identity" });
+  pool.on("error", onIdleError); // a lost idle connection must not end the process
+  return pool;
+}
+
+/** Brings the database up to date. Processes that start at once wait for each other. */
+export async function migrate(pool: Pool): Promise<void> {
+  const client = await pool.connect();
+  try {
+    await client.query("begin");
+    await client.query("select pg_advisory_xact_lock($1)", [migrationLock]);
+    await client.query("create table if not exists migrations (id integer primary key, applied_at timestamptz not null default now())");
+    const applied = new Set((await client.query<{ id: number }>("select id from migrations")).rows.map((row) => row.id));
+    for (const { id, sql } of migrations) {
+      if (applied.has(id)) continue;
+      await client.query(sql);
+      await client.query("insert into migrations (id) values ($1)", [id]);
+    }
+    await client.query("commit");
+  } catch (error) {
+    await client.query("rollback").catch(() => undefined); // the connection is gone: the server has rolled back by itself
+    throw error;
+  } finally {
+    client.release();
+  }
+}
+
+/** Removes what has expired. Finding ignores expired rows anyway; this only keeps the tables small. */
+export async function removeExpired(pool: Pool): Promise<void> {
+  // A consumed code is kept as long as its grant may live in tokens: an hour is plenty for both.
+  await pool.query("delete from provider_records where expires_at < now() - interval '1 hour'");
+  await pool.query("delete from attempts where ends_at < now()");
+}

@@ -1,0 +1,26 @@
+import { readSettings } from "./env.ts";
+import { createLog, traceOf } from "./log.ts";
+import { startIdentity } from "./server.ts";
+
+const log = createLog();
+
+try {
+  const server = await startIdentity(readSettings(process.env), log);
+  process.stdout.write(`${JSON.stringify({ ready: true, port: server.port })}\n`);
+  let stopping = false;
+  const stop = (): void => {
+    if (stopping) return;
+    stopping = true;
+    void server.stop().then(() => {
+      log.info("stopped");
+    });
+  };
+  process.once("SIGTERM", stop);
+  process.once("SIGINT", stop);
+} catch (error) {
+  // Our own lines name no values; whatever else went wrong may.
+  const known = error instanceof Error && error.message.startsWith("identity provider: ");
+  if (known) process.stderr.write(`${error.message}\n`);
+  else log.error("cannot start", traceOf(error));
+  process.exitCode = 1;
+}

@@ -1,0 +1,135 @@
+import { html, type Html } from "./html.ts";
+import { page, translator, type Look } from "./layout.ts";
+import type { Texts } from "../language.ts";
+
+export type ProblemName = keyof Texts["problems"];
+
+interface Field {
+  readonly name: string;
+  readonly type: "text" | "email" | "password";
+  readonly label: string;
+  readonly autocomplete: string;
+  /** What was typed, kept over a refusal; never a password. */
+  readonly value?: string;
+  /** The rules, said before; a problem takes its place. */
+  readonly hint?: string;
+  readonly problem?: string | undefined;
+  readonly focus?: boolean;
+}
+
+export interface SignInForm {
+  readonly action: string;
+  readonly otherAction: string;
+  readonly name: string;
+  readonly problems: { readonly name?: ProblemName; readonly password?: ProblemName };
+  /** Said above the fields, because it belongs to both. */
+  readonly notice?: { readonly problem: "wrong" } | { readonly problem: "too_many"; readonly minutes: number };
+}
+
+export function signInPage(look: Look, form: SignInForm): string {
+  const t = translator(look);
+  const problem = (name: ProblemName | undefined) => name && t((texts) => texts.problems[name]);
+  const emptyName = form.name === "" || form.problems.name !== undefined;
+  return page(look, {
+    title: t((texts) => texts.sign_in.title),
+    lead: t((texts) => texts.sign_in.lead),
+    body: html`${noticeOf(look, form.notice)}
+<form method="post" action="${form.action}" novalidate>
+${field({
+  name: "name",
+  type: "text",
+  label: t((texts) => texts.sign_in.name_label),
+  autocomplete: "username",
+  value: form.name,
+  problem: problem(form.problems.name),
+  focus: emptyName,
+})}
+${field({
+  name: "password",
+  type: "password",
+  label: t((texts) => texts.sign_in.password_label),
+  autocomplete: "current-password",
+  problem: problem(form.problems.password),
+  focus: !emptyName,
+})}
+<button class="button" type="submit">${t((texts) => texts.sign_in.action)}</button>
+</form>
+<p class="other">${t((texts) => texts.sign_in.other_hint)} <a class="link" href="${form.otherAction}">${t((texts) => texts.sign_in.other_action)}</a></p>`,
+  });
+}
+
+export interface SignUpForm {
+  readonly action: string;
+  readonly otherAction: string;
+  readonly username: string;
+  readonly email: string;
+  readonly problems: { readonly username?: ProblemName; readonly email?: ProblemName; readonly password?: ProblemName };
+  readonly notice?: { readonly problem: "too_many"; readonly minutes: number };
+}
+
+export function signUpPage(look: Look, form: SignUpForm): string {
+  const t = translator(look);
+  const problem = (name: ProblemName | undefined) => name && t((texts) => texts.problems[name]);
+  const order = ["username", "email", "password"] as const;
+  const first = order.find((name) => form.problems[name] !== undefined) ?? "username";
+  return page(look, {
+    title: t((texts) => texts.sign_up.title),
+    lead: t((texts) => texts.sign_up.lead),
+    body: html`${noticeOf(look, form.notice)}
+<form method="post" action="${form.action}" novalidate>
+${field({
+  name: "username",
+  type: "text",
+  label: t((texts) => texts.sign_up.username_label),
+  autocomplete: "username",
+  value: form.username,
+  hint: t((texts) => texts.sign_up.username_hint),
+  problem: problem(form.problems.username),
+  focus: first === "username",
+})}
+${field({
+  name: "email",
+  type: "email",
+  label: t((texts) => texts.sign_up.email_label),
+  autocomplete: "email",
+  value: form.email,
+  problem: problem(form.problems.email),
+  focus: first === "email",
+})}
+${field({
+  name: "password",
+  type: "password",
+  label: t((texts) => texts.sign_up.password_label),
+  autocomplete: "new-password",
+  hint: t((texts) => texts.sign_up.password_hint),
+  problem: problem(form.problems.password),
+  focus: first === "password",
+})}
+<button class="button" type="submit">${t((texts) => texts.sign_up.action)}</button>
+</form>
+<p class="other">${t((texts) => texts.sign_up.other_hint)} <a class="link" href="${form.otherAction}">${t((texts) => texts.sign_up.other_action)}</a></p>`,
+  });
+}
+
+function noticeOf(look: Look, notice: SignInForm["notice"]): Html | null {
+  if (notice === undefined) return null;
+  const t = translator(look);
+  const text =
+    notice.problem === "wrong"
+      ? t((texts) => texts.problems.wrong)
+      : t((texts) => (notice.minutes === 1 ? texts.problems.too_many_one : texts.problems.too_many_other), { count: notice.minutes });
+  return html`<p class="notice" role="alert" id="notice">${text}</p>`;
+}
+
+function field({ name, type, label, autocomplete, value, hint, problem, focus = false }: Field): Html {
+  const said = problem ?? hint;
+  return html`<div class="field">
+<label for="${name}">${label}</label>
+<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" required${
+    type === "password" ? html` maxlength="1024"` : html` maxlength="254" autocapitalize="none" spellcheck="false"`
+  }${value === undefined || value === "" ? null : html` value="${value}"`}${said === undefined ? null : html` aria-describedby="${name}-said"`}${
+    problem === undefined ? null : html` aria-invalid="true"`
+  }${focus ? html` autofocus` : null}>
+${said === undefined ? null : html`<p class="${problem === undefined ? "hint" : "problem"}" id="${name}-said">${said}</p>`}
+</div>`;
+}

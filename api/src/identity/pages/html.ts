@@ -1,0 +1,33 @@
+/** Markup that is safe to send. Only the tag below makes it. */
+export class Html {
+  readonly markup: string;
+
+  private constructor(markup: string) {
+    this.markup = markup;
+  }
+
+  /** For markup that this program or the library wrote itself; never for anything that came in. */
+  static trusted(markup: string): Html {
+    return new Html(markup);
+  }
+}
+
+type Part = Html | string | number | null | readonly Html[];
+
+/** Everything put in is escaped, unless it was made by this tag itself. Attribute values must stand in double quotes. */
+export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
+  return Html.trusted(strings.reduce((before, string, index) => before + markupOf(parts[index - 1] ?? null) + string));
+}
+
+function markupOf(part: Part): string {
+  if (part === null) return "";
+  if (part instanceof Html) return part.markup;
+  if (typeof part === "string" || typeof part === "number") return escape(String(part));
+  return part.map((one) => one.markup).join("");
+}
+
+const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+
+function escape(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => entities[character] ?? "");
+}

@@ -1,0 +1,48 @@
+import { html, Html } from "./html.ts";
+import { page, translator, type Look } from "./layout.ts";
+
+export type NoticeName = "expired" | "not_found" | "refused" | "failed" | "signed_out";
+
+/** A page that says one thing and offers the way back. */
+export function noticePage(look: Look, name: NoticeName, { back, code }: { back: string | undefined; code?: string | undefined }): string {
+  const t = translator(look);
+  return page(look, {
+    title: t((texts) => texts[name].title),
+    lead: t((texts) => texts[name].lead),
+    body: html`${code === undefined ? null : html`<p class="code">${t((texts) => texts.common.code_label)}: <code>${code}</code></p>`}
+${back === undefined ? null : html`<a class="button" href="${back}">${t((texts) => texts.common.back_action)}</a>`}`,
+  });
+}
+
+/** Asks before signing out: whoever sent the browser here did not show that it knows who is signed in. */
+export function signOutPage(look: Look, { form, stay }: { form: string; stay: string | undefined }): string {
+  const t = translator(look);
+  return page(look, {
+    title: t((texts) => texts.sign_out.title),
+    lead: t((texts) => texts.sign_out.lead),
+    body: html`${signOutForm(form)}
+<button class="button" type="submit" form="${formId}" name="logout" value="yes">${t((texts) => texts.sign_out.action)}</button>
+${stay === undefined ? null : html`<a class="button quiet" href="${stay}">${t((texts) => texts.sign_out.stay_action)}</a>`}`,
+  });
+}
+
+/** Sends itself. The button is for browsers that run no scripts. */
+export function signingOutPage(look: Look, { form }: { form: string }): string {
+  const t = translator(look);
+  return page(look, {
+    title: t((texts) => texts.signing_out.title),
+    lead: t((texts) => texts.signing_out.lead),
+    body: html`${signOutForm(form)}
+<button class="button" type="submit" form="${formId}" name="logout" value="yes" autofocus>${t((texts) => texts.signing_out.action)}</button>`,
+    script: Html.trusted(`<script>${signOutScript}</script>`),
+  });
+}
+
+/** Its digest stands in the policy of that one page. */
+export const signOutScript = `document.querySelector("button[name=logout]").click();`;
+
+/** The library's own form: its id, and nothing in it but the token against forgery. */
+const formId = "op.logoutForm";
+function signOutForm(form: string): Html {
+  return Html.trusted(form);
+}
