@@ -1,0 +1,43 @@
+import { randomBytes } from "node:crypto";
+
+import { expect, type Page } from "@playwright/test";
+
+export interface Account {
+  readonly userName: string;
+  readonly email: string;
+  readonly password: string;
+}
+
+export function newAccount(): Account {
+  const tail = randomBytes(4).toString("hex");
+  return { userName: `ana-${tail}`, email: `ana-${tail}@example.org`, password: `correct horse ${tail}` };
+}
+
+/** Opens the portal; an unauthenticated visitor lands at the identity provider. */
+export async function signUp(page: Page, account: Account): Promise<void> {
+  await page.goto("/");
+  await page.getByRole("link", { name: "Create an account" }).click();
+  await page.getByLabel("User name").fill(account.userName);
+  await page.getByLabel("E-mail").fill(account.email);
+  await page.getByLabel("Password").fill(account.password);
+  await page.getByRole("button", { name: "Create account" }).click();
+  await atHome(page);
+}
+
+export async function signIn(page: Page, account: Pick<Account, "userName" | "password">): Promise<void> {
+  await page.goto("/");
+  await page.getByLabel("User name or e-mail").fill(account.userName);
+  await page.getByLabel("Password").fill(account.password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await atHome(page);
+}
+
+export async function signOut(page: Page): Promise<void> {
+  await page.getByRole("button", { name: /sign out/i }).first().click();
+  await page.getByRole("dialog").getByRole("button", { name: /sign out|yes|confirm/i }).click();
+  await expect(page.getByLabel("User name or e-mail")).toBeVisible();
+}
+
+async function atHome(page: Page): Promise<void> {
+  await expect(page.getByRole("heading", { level: 1, name: /hello/i })).toBeVisible();
+}

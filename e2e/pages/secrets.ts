@@ -1,0 +1,66 @@
+import { expect, type Locator, type Page } from "@playwright/test";
+
+import type { UploadedFile } from "../support/photographs.ts";
+
+export interface NewSecret {
+  readonly text: string;
+  readonly title: string;
+  readonly tags: readonly string[];
+  /** A new image with its passphrase, or null to use the images that are there. */
+  readonly image: { readonly file: string; readonly passphrase: string | null; readonly name?: string } | null;
+}
+
+/** Fills the form of "protect a secret", as far as saving. */
+export async function fillSecret(page: Page, secret: NewSecret): Promise<void> {
+  await page.goto("/add-secret");
+  await page.getByLabel("Your secret").fill(secret.text);
+  await page.getByLabel("Title").fill(secret.title);
+  for (const tag of secret.tags) {
+    await page.getByLabel("Tags").fill(tag);
+    await page.getByLabel("Tags").press("Enter");
+  }
+  if (secret.image === null) return;
+  const anew = page.getByRole("radio", { name: /A new image/ });
+  if (await anew.isVisible()) await anew.check();
+  await page.getByLabel("Picture file").setInputFiles(secret.image.file);
+  await expect(page.getByText("This picture is good")).toBeVisible({ timeout: 60_000 });
+  if (secret.image.passphrase === null) {
+    await page.getByRole("checkbox", { name: /Go without a passphrase/ }).check();
+  } else {
+    await page.getByLabel("Passphrase", { exact: true }).fill(secret.image.passphrase);
+    await page.getByLabel("Passphrase again").fill(secret.image.passphrase);
+  }
+  if (secret.image.name !== undefined) await page.getByLabel("Name of the image").fill(secret.image.name);
+}
+
+export async function protect(page: Page, secret: NewSecret): Promise<void> {
+  await fillSecret(page, secret);
+  const first = page.getByRole("checkbox", { name: /Nothing is kept here yet/ });
+  if (await first.isVisible()) await first.check();
+  await page.getByRole("button", { name: "Protect", exact: true }).click();
+  await expect(page.getByText("Your secret is protected.").first()).toBeVisible({ timeout: 90_000 });
+}
+
+export function row(page: Page, title: string): Locator {
+  return page.getByRole("listitem").filter({ hasText: title });
+}
+
+export async function openRecovery(page: Page, title: string): Promise<void> {
+  await page.goto("/secrets");
+  await row(page, title).getByRole("button", { name: /More for/ }).click();
+  await page.getByRole("menuitem", { name: "Recover" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "Recover your secret" })).toBeVisible();
+}
+
+/** Shows a picture on a page that asks for one, and sends it. */
+export async function showPicture(page: Page, picture: string | UploadedFile, passphrase: string | null = null): Promise<void> {
+  await page.getByLabel("Picture file").setInputFiles(picture);
+  if (passphrase !== null) await page.getByLabel("Passphrase, if the picture has one").fill(passphrase);
+  await page.getByRole("button", { name: /^(Recover|Unlock)$/ }).click();
+}
+
+/** The content of the opened secret, revealed. */
+export async function revealed(page: Page): Promise<string> {
+  await page.getByRole("button", { name: "Show", exact: true }).click({ timeout: 90_000 });
+  return (await page.getByLabel("Content of the secret").textContent()) ?? "";
+}

@@ -1,0 +1,26 @@
+import { defineConfig } from "@playwright/test";
+
+import { chromiumArguments } from "./support/browser.ts";
+
+/** Real processes, a real database, a real browser. Every spec file has a portal of its own on free ports. */
+export default defineConfig({
+  testDir: "specs",
+  outputDir: "../.cache/e2e-results",
+  workers: 2,
+  fullyParallel: false,
+  forbidOnly: process.env["CI"] === "true",
+  retries: 0,
+  timeout: 180_000,
+  expect: { timeout: 20_000 },
+  reporter: [["list"], ["json", { outputFile: "../.cache/e2e-results.json" }]],
+  use: {
+    locale: "en-GB",
+    timezoneId: "UTC",
+    viewport: { width: 1280, height: 900 },
+    actionTimeout: 20_000,
+    navigationTimeout: 30_000,
+    trace: "retain-on-failure",
+    screenshot: "only-on-failure",
+    launchOptions: chromiumArguments(),
+  },
+});

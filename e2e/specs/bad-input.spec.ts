@@ -1,0 +1,113 @@
+import type { Page } from "@playwright/test";
+
+import { newAccount, signUp } from "../pages/account.ts";
+import { fillSecret } from "../pages/secrets.ts";
+import { badPictures } from "../support/bad-pictures.ts";
+import { photographs } from "../support/photographs.ts";
+import { expect, test } from "../support/portal-test.ts";
+
+const words = {
+  en: {
+    pictureFile: "Picture file",
+    unreadable: "This file cannot be read as a picture",
+    empty: "This file is empty",
+    tooLarge: /too large|larger than can be read/,
+    tooPlain: "This picture cannot be used",
+    title: "Title",
+    secret: "Your secret",
+    signInName: "User name or e-mail",
+    password: "Password",
+    signIn: "Sign in",
+    wrongPassword: "This user name and password do not go together",
+  },
+  es: {
+    pictureFile: "Archivo de imagen",
+    unreadable: "Este archivo no se puede leer como imagen",
+    empty: "Este archivo está vacío",
+    tooLarge: /demasiado grande|más grande de lo que se puede leer/,
+    tooPlain: "Esta imagen no se puede usar",
+    title: "Título",
+    secret: "Tu secreto",
+    signInName: "Nombre de usuario o correo",
+    password: "Contraseña",
+    signIn: "Iniciar sesión",
+    wrongPassword: "no se corresponden",
+  },
+} as const;
+type Language = keyof typeof words;
+
+async function speak(page: Page, language: Language): Promise<void> {
+  await page.addInitScript((chosen) => {
+    localStorage.setItem("selectedLanguage", chosen);
+  }, language);
+}
+
+for (const language of ["en", "es"] as const) {
+  const t = words[language];
+
+  test(`a bad picture is refused in words and nothing typed is lost (${language})`, async ({ page }) => {
+    await signUp(page, newAccount());
+    await speak(page, language);
+    await page.goto("/add-secret");
+    await page.getByLabel(t.secret).fill("typed before the picture");
+    await page.getByLabel(t.title).fill("typed title");
+    const choose = (file: Parameters<ReturnType<Page["getByLabel"]>["setInputFiles"]>[0]) => page.getByLabel(t.pictureFile).setInputFiles(file);
+
+    await choose(badPictures.broken);
+    await expect(page.getByText(t.unreadable)).toBeVisible();
+    await choose(badPictures.empty);
+    await expect(page.getByText(t.empty)).toBeVisible();
+    await choose(badPictures.text);
+    await expect(page.getByText(t.unreadable)).toBeVisible();
+    await choose(badPictures.overLimit);
+    await expect(page.getByText(t.tooLarge)).toBeVisible();
+    await choose(photographs.tooPlain);
+    await expect(page.getByText(t.tooPlain)).toBeVisible();
+
+    await expect(page.getByLabel(t.secret)).toHaveValue("typed before the picture");
+    await expect(page.getByLabel(t.title)).toHaveValue("typed title");
+  });
+
+  test(`a wrong password is said beside the form and the name stays (${language})`, async ({ page }) => {
+    await speak(page, language);
+    await page.goto("/");
+    await page.getByLabel(t.signInName).fill("somebody");
+    await page.getByLabel(t.password).fill("certainly not this");
+    await page.getByRole("button", { name: t.signIn }).click();
+    await expect(page.getByText(t.wrongPassword)).toBeVisible();
+    await expect(page.getByLabel(t.signInName)).toHaveValue("somebody");
+  });
+}
+
+test("while the service is down saving says so, keeps what was typed, and works once it is back", async ({ page, portal }) => {
+  await signUp(page, newAccount());
+  await fillSecret(page, { text: "kept through the outage", title: "Outage", tags: ["storm"], image: { file: photographs.mountains, passphrase: null } });
+  await page.getByRole("checkbox", { name: /Nothing is kept here yet/ }).check();
+
+  await portal.processes.stop("service");
+  await page.getByRole("button", { name: "Protect", exact: true }).click();
+  await expect(page.getByText("The service does not answer right now")).toBeVisible({ timeout: 90_000 });
+  await expect(page.getByLabel("Your secret")).toHaveValue("kept through the outage");
+  await expect(page.getByLabel("Title")).toHaveValue("Outage");
+
+  await portal.processes.start("service");
+  await page.getByRole("button", { name: "Protect", exact: true }).click();
+  await expect(page.getByText("Your secret is protected.").first()).toBeVisible({ timeout: 90_000 });
+});
+
+test("an expired session is renewed by itself; where it cannot be, it is said and nothing typed is lost", async ({ page, portal }) => {
+  await signUp(page, newAccount());
+  await fillSecret(page, { text: "kept through the expiry", title: "Expiry", tags: [], image: { file: photographs.mountains, passphrase: null } });
+  await page.getByRole("checkbox", { name: /Nothing is kept here yet/ }).check();
+
+  // The service forgets the session, and the exchange fails: as after a long sleep with the provider out of reach.
+  await portal.query("relicario", "update sessions set revoked_at = now()");
+  await page.route("**/api/auth/token?*", (route) => route.abort());
+  await page.getByRole("button", { name: "Protect", exact: true }).click();
+  await expect(page.getByText(/Your session has ended|did not accept your sign-in|no longer valid/)).toBeVisible({ timeout: 90_000 });
+  await expect(page.getByLabel("Your secret")).toHaveValue("kept through the expiry");
+
+  await page.unroute("**/api/auth/token?*");
+  await page.getByRole("button", { name: "Protect", exact: true }).click();
+  await expect(page.getByText("Your secret is protected.").first()).toBeVisible({ timeout: 90_000 });
+});

@@ -1,0 +1,162 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+import { chromium, type BrowserContext } from "@playwright/test";
+
+import { newAccount, signIn, signOut, signUp } from "../pages/account.ts";
+import { openRecovery, protect, revealed, row, showPicture } from "../pages/secrets.ts";
+import { openWithAge } from "../support/age.ts";
+import { chromiumArguments } from "../support/browser.ts";
+import { ByteSearch, type Needle } from "../support/byte-search.ts";
+import { dumpDatabase } from "../support/database-dump.ts";
+import { copies, lumaRows, photographs } from "../support/photographs.ts";
+import { expect, test } from "../support/portal-test.ts";
+import { RecordingProxy } from "../support/recording-proxy.ts";
+import { sentinel } from "../support/sentinel.ts";
+
+/** A browser with a profile folder of its own, all of whose requests go through the recorder. */
+async function newProfile(proxy: RecordingProxy, baseURL: string): Promise<{ context: BrowserContext; close: () => Promise<void> }> {
+  const folder = await mkdtemp(path.join(tmpdir(), "relicario-profile-"));
+  const launch = chromiumArguments();
+  const context = await chromium.launchPersistentContext(folder, {
+    ...launch,
+    baseURL,
+    locale: "en-GB",
+    viewport: { width: 1280, height: 900 },
+    proxy: { server: proxy.address },
+    acceptDownloads: true,
+  });
+  context.setDefaultTimeout(30_000);
+  return {
+    context,
+    close: async () => {
+      await context.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+test("protect-and-recover: a phrase comes back with copies of its picture, and nobody else learns anything", async ({ portal, dataFolder }) => {
+  test.setTimeout(600_000);
+  const account = newAccount();
+  const phrase = `legal winner ${sentinel()} thank year`;
+  const title = `Wallet ${sentinel()}`;
+  const tags = [sentinel(), sentinel()];
+  const second = { text: `second ${sentinel()}`, title: `Second ${sentinel()}`, passphrase: `four words and ${sentinel()}` };
+
+  const proxy = await RecordingProxy.start();
+  const first = await newProfile(proxy, portal.origin);
+  const page = first.context.pages()[0] ?? (await first.context.newPage());
+
+  await test.step("a person signs up and protects a seed phrase with a photograph", async () => {
+    await signUp(page, account);
+    await protect(page, { text: phrase, title, tags, image: { file: photographs.mountains, passphrase: null } });
+    await page.goto("/secrets");
+    await expect(row(page, title)).toContainText(tags[0] ?? "");
+  });
+
+  for (const [name, copyOf] of Object.entries(copies)) {
+    await test.step(`a copy opens it: ${name}`, async () => {
+      await openRecovery(page, title);
+      await showPicture(page, await copyOf(photographs.mountains));
+      if (name === "JPEG quality 60") {
+        const own = page.getByRole("button", { name: "My own device" });
+        const show = page.getByRole("button", { name: "Show", exact: true });
+        await expect(own.or(show)).toBeVisible({ timeout: 90_000 });
+        if (await own.isVisible()) await own.click();
+      }
+      expect(await revealed(page)).toBe(phrase);
+    });
+  }
+
+  await test.step("another photograph does not, and says so kindly; the next one may be the right one", async () => {
+    await openRecovery(page, title);
+    await showPicture(page, photographs.sunset);
+    await expect(page.getByRole("alert")).toContainText("This picture does not open it", { timeout: 90_000 });
+    await showPicture(page, photographs.mountains);
+    expect(await revealed(page)).toBe(phrase);
+  });
+
+  await test.step("the age file opens with the standard tool", async () => {
+    await page.getByRole("button", { name: "Save as age file" }).click();
+    const save = async (button: string): Promise<Buffer> => {
+      const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: button }).click()]);
+      return readFile(await download.path());
+    };
+    const sealed = await save("Save the sealed file");
+    const identity = await save("Save its identity");
+    const command = await page.getByLabel("Command that opens the file").textContent();
+    const size = Number(/head -c (\d+)$/.exec(command ?? "")?.[1]);
+    const { plain } = await openWithAge(sealed, identity.toString("utf8"));
+    expect(plain.subarray(0, size).toString("utf8")).toBe(phrase);
+    await page.keyboard.press("Escape");
+  });
+
+  await test.step("a second picture with a passphrase protects another secret", async () => {
+    await protect(page, { text: second.text, title: second.title, tags: [], image: { file: photographs.friends, passphrase: second.passphrase } });
+    await openRecovery(page, second.title);
+    await showPicture(page, photographs.friends, `${second.passphrase}x`);
+    await expect(page.getByRole("alert")).toContainText("Not this picture, or not this passphrase", { timeout: 90_000 });
+    await showPicture(page, await copies["half the size"](photographs.friends), second.passphrase);
+    expect(await revealed(page)).toBe(second.text);
+  });
+
+  await test.step("signing out leads back to the sign-in page", async () => {
+    await signOut(page);
+    await first.close();
+  });
+
+  await test.step("in another browser profile the list is locked until the same picture is shown", async () => {
+    const profile = await newProfile(proxy, portal.origin);
+    const other = profile.context.pages()[0] ?? (await profile.context.newPage());
+    await signIn(other, account);
+    await other.goto("/secrets");
+    await expect(other.getByText("This device is locked")).toBeVisible();
+    await expect(other.getByText(title)).toBeHidden();
+    await other.getByRole("link", { name: "Unlock with your picture" }).click();
+    await showPicture(other, await copies["JPEG quality 60"](photographs.mountains));
+    await other.getByRole("button", { name: "A shared computer" }).click({ timeout: 90_000 });
+    await expect(row(other, title)).toBeVisible();
+    await expect(row(other, second.title)).toBeVisible();
+    await openRecovery(other, title);
+    await showPicture(other, await copies["JPEG quality 60"](photographs.mountains));
+    expect(await revealed(other)).toBe(phrase);
+    await signOut(other);
+    await profile.close();
+  });
+
+  await test.step("the service kept and the browsers sent nothing of it", async () => {
+    const needles: Needle[] = [phrase, title, ...tags, second.text, second.title, second.passphrase].map((text, index) => ({
+      name: `typed text ${String(index)}`,
+      kind: "text",
+      bytes: Buffer.from(/[A-Za-z0-9]{16}/.exec(text)?.[0] ?? text),
+    }));
+    for (const [name, file] of Object.entries({ mountains: photographs.mountains, friends: photographs.friends })) {
+      needles.push({ name: `file of ${name}`, kind: "runs", bytes: await readFile(file) });
+      needles.push({ name: `luma of ${name}`, kind: "runs", bytes: await lumaRows(file) });
+    }
+    const search = new ByteSearch(needles);
+
+    const rows = await dumpDatabase(portal);
+    await portal.stop(); // the database first, so that all of its write-ahead log is on disk
+    expect(rows.length).toBeGreaterThan(1_000);
+    expect(search.search(rows, "rows of the database")).toEqual([]);
+
+    const kept = await search.searchFolder(dataFolder);
+    expect(kept.files).toBeGreaterThan(100);
+    expect(kept.findings).toEqual([]);
+
+    expect(proxy.requests).toBeGreaterThan(50);
+    expect(search.search(proxy.sent(), "requests")).toEqual([]);
+    expect([...proxy.refused]).toEqual([]);
+
+    // A planted sentinel, text and picture, is found: the search above can fail.
+    proxy.plant(Buffer.from(JSON.stringify({ title: Buffer.from(`.${title}`).toString("base64url") })));
+    expect(search.search(proxy.sent(), "requests").map(({ needle }) => needle)).toContain("typed text 1");
+    const luma = await lumaRows(photographs.friends);
+    proxy.plant(Buffer.from(` ${Buffer.from(luma.subarray(1_000_001, 1_000_101)).toString("base64")} `));
+    expect(search.search(proxy.sent(), "requests").map(({ needle }) => needle)).toContain("luma of friends");
+  });
+  await proxy.stop();
+});

@@ -1,0 +1,32 @@
+import { randomBytes } from "node:crypto";
+import { crc32, deflateSync } from "node:zlib";
+
+import type { UploadedFile } from "./photographs.ts";
+
+/** Files that are no picture to work with, each as somebody might really choose it. */
+export const badPictures: Readonly<Record<"broken" | "empty" | "text" | "overLimit", UploadedFile>> = {
+  broken: { name: "broken.jpg", mimeType: "image/jpeg", buffer: Buffer.concat([Buffer.from("ffd8ffe000104a46494600010100000100010000", "hex"), randomBytes(4000)]) },
+  empty: { name: "empty.jpg", mimeType: "image/jpeg", buffer: Buffer.alloc(0) },
+  text: { name: "notes.jpg", mimeType: "image/jpeg", buffer: Buffer.from("This is a shopping list, not a picture.\n".repeat(50)) },
+  overLimit: { name: "huge.png", mimeType: "image/png", buffer: blackPng(9_000, 6_000) },
+};
+
+/** A black grey-scale PNG: 54 million pixels in some kilobytes. */
+function blackPng(width: number, height: number): Buffer {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header[8] = 8; // bits a sample; colour type, compression, filter and interlace stay 0
+  const rows = Buffer.alloc((width + 1) * height);
+  const signature = Buffer.from("89504e470d0a1a0a", "hex");
+  return Buffer.concat([signature, chunk("IHDR", header), chunk("IDAT", deflateSync(rows)), chunk("IEND", Buffer.alloc(0))]);
+}
+
+function chunk(type: string, data: Buffer): Buffer {
+  const body = Buffer.concat([Buffer.from(type, "latin1"), data]);
+  const whole = Buffer.alloc(body.length + 8);
+  whole.writeUInt32BE(data.length, 0);
+  body.copy(whole, 4);
+  whole.writeUInt32BE(crc32(body), body.length + 4);
+  return whole;
+}

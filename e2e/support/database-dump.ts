@@ -1,0 +1,20 @@
+import type { RunningPortal } from "@relicario/tooling/portal";
+import { Client, escapeIdentifier } from "pg";
+
+/** Every row of every table of the service and the identity provider as text: what compression in the files would hide. */
+export async function dumpDatabase(portal: RunningPortal): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  for (const database of ["relicario", "relicario_identity"]) {
+    const client = new Client({ connectionString: portal.databaseUrl(database) });
+    await client.connect();
+    const tables = await client.query<{ schema: string; name: string }>(
+      "select table_schema as schema, table_name as name from information_schema.tables where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')",
+    );
+    for (const { schema, name } of tables.rows) {
+      const rows = await client.query<{ row: string }>(`select t::text as row from ${escapeIdentifier(schema)}.${escapeIdentifier(name)} t`);
+      parts.push(...rows.rows.map(({ row }) => Buffer.from(`${row}\n`)));
+    }
+    await client.end();
+  }
+  return Buffer.concat(parts);
+}

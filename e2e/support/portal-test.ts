@@ -1,0 +1,49 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+import { test as base } from "@playwright/test";
+import { startPortal, type RunningPortal } from "@relicario/tooling/portal";
+
+interface PortalFixtures {
+  readonly portal: RunningPortal;
+  readonly dataFolder: string;
+}
+
+/** Playwright's test with a whole portal, started once for the specs of one worker, on free ports and with data of its own. */
+export const test = base.extend<{ readonly problems: readonly string[] }, PortalFixtures>({
+  dataFolder: [
+    async ({}, use) => {
+      const folder = await mkdtemp(path.join(tmpdir(), "relicario-e2e-"));
+      await use(folder);
+      await rm(folder, { recursive: true, force: true });
+    },
+    { scope: "worker" },
+  ],
+  portal: [
+    async ({ dataFolder }, use) => {
+      const portal = await startPortal({ port: 0, dataDir: dataFolder });
+      await use(portal);
+      await portal.stop();
+    },
+    { scope: "worker", timeout: 240_000 },
+  ],
+  baseURL: async ({ portal }, use) => {
+    await use(portal.origin);
+  },
+  /** Errors that pages threw without anybody catching them, and whatever the content security policy refused: none is right. */
+  problems: [
+    async ({ context }, use, testInfo) => {
+      const problems: string[] = [];
+      context.on("weberror", (error) => problems.push(error.error().message));
+      context.on("console", (message) => {
+        if (/content security policy|refused to/i.test(message.text())) problems.push(message.text());
+      });
+      await use(problems);
+      if (testInfo.status === "passed") base.expect(problems).toEqual([]);
+    },
+    { auto: true },
+  ],
+});
+
+export { expect } from "@playwright/test";
