@@ -37,8 +37,10 @@ export async function buildEngine(): Promise<string> {
   const { default: asc } = await import("assemblyscript/asc");
   for (const [name, options] of Object.entries(variants)) {
     const part = join("build", `${name}.${String(process.pid)}.part`);
-    const { error, stderr } = await asc.main([...common, ...options, "--outFile", part]);
-    if (error) throw new Error(`asc failed for ${name}:\n${stderr.toString()}`, { cause: error });
+    const words: string[] = [];
+    const stderr = { write: (chunk: string | Uint8Array) => void words.push(typeof chunk === "string" ? chunk : Buffer.from(chunk).toString()) };
+    const { error } = await asc.main([...common, ...options, "--outFile", part], { stderr });
+    if (error) throw new Error(`asc failed for ${name}:\n${words.join("")}`, { cause: error });
     renameSync(join(here, part), join(out, name));
   }
   writeFileSync(stampFile, stamp);

@@ -124,9 +124,12 @@ export function rgbOf({ rgba }: Pixels): Uint8Array {
 function fill(width: number, height: number, colour: (x: number, y: number) => readonly [number, number, number]): Pixels {
   const rgba = new Uint8Array(width * height * 4);
   for (let y = 0, at = 0; y < height; y++) {
-    for (let x = 0; x < width; x++, at += 4) {
+    for (let x = 0; x < width; x++) {
       const [r, g, b] = colour(x, y);
-      rgba.set([r, g, b, 255], at);
+      rgba[at++] = r;
+      rgba[at++] = g;
+      rgba[at++] = b;
+      rgba[at++] = 255;
     }
   }
   return { width, height, orientation: 1, rgba };
@@ -191,8 +194,11 @@ const makers: Readonly<Record<string, () => Pixels>> = {
 
 /** A generated picture of the vectors; null when the name is that of a photograph. */
 export function generated(name: string): Pixels | null {
-  return makers[name]?.() ?? null;
+  const made = pictures.get(name) ?? makers[name]?.() ?? null;
+  if (made !== null) pictures.set(name, made);
+  return made;
 }
+const pictures = new Map<string, Pixels>();
 
 export interface PngOptions {
   readonly width: number;

@@ -19,8 +19,11 @@ export type EngineModules = { readonly engine: WebAssembly.Module } & Readonly<R
 const keptMemory = 64 * 1024 * 1024;
 const smallestSide = 64;
 
-/** Makes an engine. Its calls run one after another. */
-export function createEngineCore(modules: EngineModules): Engine {
+/**
+ * Makes an engine. Its calls run one after another. `onMemory` is told of each memory that it works in: for tests, which
+ * look for what is left there.
+ */
+export function createEngineCore(modules: EngineModules, onMemory?: (memory: WebAssembly.Memory) => void): Engine {
   let kept: EngineWasm | null = null;
   let last: Promise<unknown> = Promise.resolve();
 
@@ -29,6 +32,7 @@ export function createEngineCore(modules: EngineModules): Engine {
     const run = async () => {
       const wasm = kept ?? instantiateEngine(modules.engine);
       kept = null;
+      onMemory?.(wasm.memory);
       try {
         return await work(wasm);
       } finally {

@@ -85,12 +85,12 @@ export interface KnownPicture {
 }
 
 export interface EnrolResult {
-  /** Green or amber: a red picture is refused. */
+  /** Red only beside a `known` picture (a small copy, say), of which nothing new is made; else a red picture is refused. */
   readonly gate: GateReport;
   readonly sketch: Sketch;
   /** 32 bytes, SHA-256("RIE1/w" ‖ secret bits). The only secret that leaves the engine: hold it briefly, fill it with 0. */
   readonly imageSecretBytes: Uint8Array;
-  /** The first sketch in the given list that this picture fits; null when it fits none. Then `sketch` must not be used. */
+  /** The given sketch that this picture fits; then `sketch` must not be used. Null when it fits none. */
   readonly known: KnownPicture | null;
 }
 
@@ -145,7 +145,7 @@ export interface Engine {
 
   /**
    * Makes the sketch and the image secret of a picture, after comparing it with the sketches of the account's book.
-   * A picture that fits one of them returns before the gate's self-test, with `known` set.
+   * A picture that fits one of them returns with `known` set, without self-test, whatever the gate says.
    * `picture_too_plain`: the gate says red; `details.reasons` lists the {@link GateReason}s, `details.width`, `details.height`.
    */
   readonly enrol: (picture: Uint8Array, known: readonly Sketch[], options?: EngineOptions) => Promise<EnrolResult>;

@@ -15,7 +15,7 @@ const loads = new Map<EngineVariant, Promise<Engine>>();
 export function loadEngineInNode(variant: EngineVariant = "simd"): Promise<Engine> {
   const known = loads.get(variant);
   if (known !== undefined) return known;
-  const load = loadModulesInNode(variant).then(createEngineCore);
+  const load = loadModulesInNode(variant).then((modules) => createEngineCore(modules));
   loads.set(variant, load);
   load.catch(() => loads.delete(variant));
   return load;

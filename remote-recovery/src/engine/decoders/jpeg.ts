@@ -8,31 +8,33 @@ import type { Decoded } from "./decode.ts";
  * `picture_unreadable` when the file is broken or cut.
  */
 export async function decodeJpeg(bytes: Uint8Array, module: WebAssembly.Module): Promise<Decoded> {
-  let cut = false;
+  const seen = { cut: false };
   const codec = await createDecoder({
     noInitialRun: true,
-    locateFile: (path: string) => path, // keeps the glue from asking for its own address
+    locateFile: (path) => path, // keeps the glue from asking for its own address
     print: () => undefined,
-    printErr: (line: string) => {
-      if (/premature end/i.test(line)) cut = true; // libjpeg fills what is missing with grey and only warns
+    printErr: (line) => {
+      if (/premature end/i.test(line)) seen.cut = true; // libjpeg fills what is missing with grey and only warns
     },
-    instantiateWasm: (imports: WebAssembly.Imports, done: (instance: WebAssembly.Instance) => void) => {
+    instantiateWasm: (imports, done) => {
       const instance = new WebAssembly.Instance(module, imports);
       done(instance);
       return instance.exports;
     },
   });
+  const file = bytes.slice();
   try {
-    const image = codec.decode(bytes, false);
+    const image = codec.decode(file, false);
     if (image === null) throw unreadable("broken", "jpeg");
-    const { data } = image;
+    const { data, width, height } = image;
     const rgba = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-    if (cut) {
+    if (seen.cut) {
       rgba.fill(0);
       throw unreadable("broken", "jpeg");
     }
-    return { width: image.width, height: image.height, rgba, release: () => void rgba.fill(0) };
+    return { width, height, rgba, release: () => void rgba.fill(0) };
   } finally {
     codec.HEAPU8.fill(0);
+    file.fill(0);
   }
 }

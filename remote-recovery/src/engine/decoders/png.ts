@@ -55,18 +55,21 @@ function finish(image: { at: number; length: number; width: number } | null, mem
   return { width, height: length / (4 * width), rgba: new Uint8Array(memory.buffer, at, length), release };
 }
 
-function parseExports(exports: WebAssembly.Exports): {
-  memory: WebAssembly.Memory;
-  allocate: (size: number, alignment: number) => number;
-  decode: (at: number, length: number) => unknown;
-} {
+interface PngCodec {
+  readonly memory: WebAssembly.Memory;
+  readonly allocate: (size: number, alignment: number) => number;
+  readonly decode: (at: number, length: number) => void;
+}
+
+function parseExports(exports: WebAssembly.Exports): PngCodec {
   const { memory, __wbindgen_malloc: allocate, decode } = exports;
-  if (!(memory instanceof WebAssembly.Memory) || typeof allocate !== "function" || typeof decode !== "function") {
+  if (!(memory instanceof WebAssembly.Memory) || !isWasmFunction(allocate) || !isWasmFunction(decode)) {
     throw new TypeError("this module is not the PNG codec");
   }
-  return {
-    memory,
-    allocate: (size, alignment) => Number(allocate(size, alignment)),
-    decode: (at, length) => decode(at, length) as unknown,
-  };
+  return { memory, allocate, decode: (at, length) => void decode(at, length) };
+}
+
+/** Exports are numbers in, a number out. */
+function isWasmFunction(value: unknown): value is (...numbers: readonly number[]) => number {
+  return typeof value === "function";
 }

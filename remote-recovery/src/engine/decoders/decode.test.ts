@@ -1,0 +1,173 @@
+import { exifOrientation, generated, makePng, pngOf, readPhoto, sha256, type Pixels } from "../../../engine/tests/vectors.ts";
+import { PortalError } from "@relicario/shared/errors";
+import type { EngineModules } from "../engine-core.ts";
+import { loadModulesInNode } from "../load-engine.ts";
+import { decodePicture, estimateMemory } from "./decode.ts";
+import { readHeader } from "./header.ts";
+
+let modules: EngineModules;
+beforeAll(async () => {
+  modules = await loadModulesInNode();
+});
+
+const decode = (bytes: Uint8Array) => decodePicture(bytes, (name) => Promise.resolve(modules[name]));
+
+/** The code and details that decoding ends with. */
+async function refusal(bytes: Uint8Array): Promise<{ code: string; [detail: string]: unknown }> {
+  const error: unknown = await decode(bytes).then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof PortalError)) throw new Error(`expected a PortalError, got ${String(error)}`);
+  return { code: error.code, ...error.details };
+}
+
+const jpeg = () => new Uint8Array(readPhoto("rocket.jpg"));
+const png = () => new Uint8Array(readPhoto("chelsea.png"));
+
+/** A JPEG whose header says this, and which holds nothing else. */
+function jpegHeader({ width, height, marker = 0xc0, precision = 8, sampling = [0x22, 0x11, 0x11] }: {
+  width: number; height: number; marker?: number; precision?: number; sampling?: readonly number[];
+}): Uint8Array {
+  const components = sampling.flatMap((factors, index) => [index + 1, factors, 0]);
+  const length = 8 + components.length;
+  return Uint8Array.from([
+    0xff, 0xd8,
+    0xff, marker, length >> 8, length & 255, precision, height >> 8, height & 255, width >> 8, width & 255, sampling.length, ...components,
+    0xff, 0xda, 0, 2,
+  ]);
+}
+
+describe("decodePicture", () => {
+  it("reads a JPEG and a PNG, and clears their pixels on release", async () => {
+    for (const [bytes, width, height] of [[jpeg(), 640, 427], [png(), 451, 300]] as const) {
+      const picture = await decode(bytes);
+      expect([picture.width, picture.height, picture.orientation]).toEqual([width, height, 1]);
+      expect(picture.rgba.length).toBe(width * height * 4);
+      expect(picture.rgba.some((value) => value !== 0)).toBe(true);
+      picture.release();
+      expect(picture.rgba.every((value) => value === 0)).toBe(true);
+    }
+  });
+
+  it("leaves the bytes it was given untouched", async () => {
+    for (const bytes of [jpeg(), png()]) {
+      const before = sha256(bytes);
+      (await decode(bytes)).release();
+      expect(sha256(bytes)).toBe(before);
+    }
+  });
+
+  it("keeps the high byte of 16-bit grey", async () => {
+    const data = new Uint8Array(64 * 64 * 2);
+    [0, 255, 256, 40000, 65535].forEach((value, index) => {
+      data.set([value >> 8, value & 255], index * 2);
+    });
+    const picture = await decode(makePng({ width: 64, height: 64, colourType: 0, depth: 16, data }));
+    expect([0, 1, 2, 3, 4].map((i) => picture.rgba[i * 4])).toEqual([0, 0, 1, 156, 255]);
+  });
+
+  it("reads palettes with transparency", async () => {
+    const data = new Uint8Array(64 * 64);
+    data[1] = 1;
+    const picture = await decode(
+      makePng({
+        width: 64, height: 64, colourType: 3, depth: 8, data,
+        chunks: [["PLTE", Uint8Array.of(10, 20, 30, 40, 50, 60)], ["tRNS", Uint8Array.of(255, 128)]],
+      }),
+    );
+    expect([...picture.rgba.subarray(0, 8)]).toEqual([10, 20, 30, 255, 40, 50, 60, 128]);
+  });
+
+  it.each([1, 2, 3, 4, 5, 6, 7, 8])("reads EXIF orientation %i of PNG and JPEG, in both byte orders", async (orientation) => {
+    const pixels = generated("black");
+    if (pixels === null) throw new Error("unknown picture");
+    const small: Pixels = { ...pixels, width: 64, height: 64, rgba: pixels.rgba.subarray(0, 64 * 64 * 4) };
+    for (const little of [true, false]) {
+      const exif = exifOrientation(orientation, little);
+      const turned = makePng({ width: 64, height: 64, colourType: 6, depth: 8, data: small.rgba, chunks: [["eXIf", exif]] });
+      expect((await decode(turned)).orientation).toBe(orientation);
+      expect(readHeader(withApp1(jpeg(), exif)).orientation).toBe(orientation);
+    }
+  });
+
+  it("takes a picture as stored when its metadata are broken", () => {
+    const exif = exifOrientation(6);
+    for (const spoilt of [exif.subarray(0, 12), exif.map((value, at) => (at === 18 ? 99 : value)), exif.map((value, at) => (at === 4 ? 255 : value))]) {
+      expect(readHeader(withApp1(jpeg(), spoilt)).orientation).toBe(1);
+    }
+  });
+
+  it("refuses what is not a picture", async () => {
+    expect(await refusal(new Uint8Array(0))).toEqual({ code: "picture_unreadable", reason: "empty" });
+    expect(await refusal(new TextEncoder().encode("this is a text, named .jpg"))).toEqual({ code: "picture_unreadable", reason: "not_a_picture" });
+    expect(await refusal(Uint8Array.of(0xff))).toEqual({ code: "picture_unreadable", reason: "not_a_picture" });
+  });
+
+  it.each([
+    ["gif", "GIF89a"],
+    ["bmp", `BM${"\0".repeat(40)}`],
+    ["tiff", "II*\0........"],
+    ["svg", "<?xml version=\"1.0\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"/>"],
+    ["jpeg_xl", "\0\0\0\fJXL \r\n\x87\n"],
+  ])("names a kind that is not read: %s", async (kind, start) => {
+    expect(await refusal(Uint8Array.from(start, (letter) => letter.charCodeAt(0)))).toEqual({ code: "picture_unreadable", reason: "unsupported", kind });
+  });
+
+  it.each([
+    ["cmyk_jpeg", { sampling: [0x11, 0x11, 0x11, 0x11] }],
+    ["twelve_bit_jpeg", { precision: 12 }],
+    ["lossless_jpeg", { marker: 0xc3 }],
+    ["arithmetic_jpeg", { marker: 0xc9 }],
+  ])("names a JPEG that is not read: %s", async (kind, what) => {
+    expect(await refusal(jpegHeader({ width: 800, height: 600, ...what }))).toEqual({ code: "picture_unreadable", reason: "unsupported", kind });
+  });
+
+  it("refuses files cut anywhere", async () => {
+    for (const [bytes, kind] of [[jpeg(), "jpeg"], [png(), "png"]] as const) {
+      for (const share of [0.001, 0.01, 0.1, 0.5, 0.9, 0.99]) {
+        const cut = await refusal(bytes.subarray(0, Math.floor(bytes.length * share)));
+        expect(cut).toEqual({ code: "picture_unreadable", reason: "broken", kind });
+      }
+    }
+  });
+
+  it("refuses a damaged PNG and reads the next file", async () => {
+    const damaged = png().map((value, at) => (at > 60_000 && at < 60_200 ? value ^ 0x55 : value));
+    expect(await refusal(damaged)).toEqual({ code: "picture_unreadable", reason: "broken", kind: "png" });
+    expect((await decode(png())).width).toBe(451);
+  });
+
+  it("refuses more than 52 million pixels before decoding", async () => {
+    expect(await refusal(jpegHeader({ width: 8000, height: 6501 }))).toEqual({ code: "picture_too_large", width: 8000, height: 6501 });
+    expect(await refusal(makePng({ width: 100_000, height: 100_000, colourType: 0, depth: 8, data: new Uint8Array(100_000) }))).toEqual({
+      code: "picture_too_large", width: 100_000, height: 100_000,
+    });
+  });
+
+  it("counts the coefficients that a progressive JPEG keeps", () => {
+    const size = { width: 4000, height: 3000 };
+    expect(readHeader(jpegHeader(size)).extraBytesPerPixel).toBe(0);
+    expect(readHeader(jpegHeader({ ...size, marker: 0xc2 })).extraBytesPerPixel).toBe(3);
+    expect(readHeader(jpegHeader({ ...size, marker: 0xc2, sampling: [0x11, 0x11, 0x11] })).extraBytesPerPixel).toBe(6);
+    expect(readHeader(jpegHeader({ ...size, marker: 0xc2, sampling: [0x11] })).extraBytesPerPixel).toBe(2);
+  });
+
+  it("fits every picture within the limit of pixels but a very long one into 900 MB", () => {
+    const file = 20_000_000;
+    const header = { kind: "jpeg", width: 8000, height: 6500, orientation: 1, extraBytesPerPixel: 6 } as const;
+    expect(estimateMemory(header, file)).toBeLessThan(900_000_000);
+    expect(estimateMemory({ ...header, width: 65_000, height: 800 }, file)).toBeGreaterThan(900_000_000);
+  });
+});
+
+function withApp1(file: Uint8Array, exif: Uint8Array): Uint8Array {
+  const length = 2 + 6 + exif.length;
+  return Buffer.concat([file.subarray(0, 2), Uint8Array.of(0xff, 0xe1, length >> 8, length & 255, 0x45, 0x78, 0x69, 0x66, 0, 0), exif, file.subarray(2)]);
+}
+
+it("reads a file made by the tests", async () => {
+  const pixels = generated("disc");
+  if (pixels === null) throw new Error("unknown picture");
+  expect(sha256((await decode(pngOf(pixels))).rgba)).toBe(sha256(pixels.rgba));
+});
