@@ -1,4 +1,4 @@
-import { createInstance, type BackendModule, type i18n as I18n, type InitOptions, type ResourceKey } from "i18next";
+import { createInstance, type BackendModule, type i18n as I18n, type InitOptions } from "i18next";
 import { initReactI18next } from "react-i18next";
 
 import { languages, type Language } from "../contract/index.ts";
@@ -70,7 +70,7 @@ function backendOf(fetchTexts: FetchTexts): BackendModule {
     read: (language, namespace, done) => {
       fetchTexts(language === "es" ? "es" : "en", namespace).then(
         (texts) => {
-          done(null, texts as ResourceKey); // parsed by whoever fetched it
+          done(null, texts);
         },
         (error: unknown) => {
           done(error instanceof Error ? error : new Error("texts did not load"), true); // true: try again
@@ -81,5 +81,5 @@ function backendOf(fetchTexts: FetchTexts): BackendModule {
 }
 
 function copyOf(bundled: I18nSettings["bundled"]): NonNullable<InitOptions["resources"]> {
-  return Object.fromEntries(Object.entries(bundled ?? {}).map(([language, namespaces]) => [language, { ...(namespaces as Record<string, ResourceKey>) }]));
+  return Object.fromEntries(Object.entries(bundled ?? {}).map(([language, namespaces]) => [language, { ...namespaces }]));
 }
