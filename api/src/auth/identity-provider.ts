@@ -5,17 +5,18 @@ import type { Env } from "../env.ts";
 import { Problem } from "../http/problem.ts";
 
 /** What the service takes from the provider's access token. Times in seconds since 1970. */
+const plainText = z.string().min(1).max(255).regex(/^\P{C}+$/u); // no control characters: a database refuses some
 const AccessToken = z.looseObject({
-  sub: z.string().min(1).max(255),
+  sub: plainText,
   iss: z.string(),
   iat: z.int(),
   aud: z.union([z.string(), z.array(z.string())]).optional(),
   azp: z.string().optional(),
   typ: z.string().optional(),
-  sid: z.string().max(255).optional(),
+  sid: plainText.optional(),
   auth_time: z.int().optional(),
-  preferred_username: z.string().max(255).optional(),
-  email: z.string().max(255).optional(),
+  preferred_username: plainText.optional().catch(undefined),
+  email: plainText.optional().catch(undefined),
 });
 
 export interface ProvenIdentity {

@@ -7,14 +7,14 @@ import type { FastifyInstance } from "fastify";
 export function answerHeaders(app: FastifyInstance, publicOrigin: string): void {
   app.addHook("onRequest", async (request, reply) => {
     void reply.headers({ "cache-control": "no-store", "x-content-type-options": "nosniff", "x-request-id": request.id, vary: "Origin" });
-    if (request.headers.origin !== publicOrigin) return;
+    if (request.headers.origin !== publicOrigin) return undefined;
     void reply.headers({
       "access-control-allow-origin": publicOrigin,
       "access-control-allow-credentials": "true",
       "access-control-expose-headers": "ETag, Retry-After, X-Request-Id",
     });
-    if (request.method !== "OPTIONS" || request.headers["access-control-request-method"] === undefined) return;
-    await reply
+    if (request.method !== "OPTIONS" || request.headers["access-control-request-method"] === undefined) return undefined;
+    return reply
       .code(204)
       .headers({
         "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",

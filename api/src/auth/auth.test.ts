@@ -1,0 +1,188 @@
+import { SessionClaims, TokenCerts } from "@relicario/shared/api";
+import { eq } from "drizzle-orm";
+import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from "jose";
+
+import { accounts, identities, sessions } from "../db/schema.ts";
+import { startService, type TestService } from "../testing/service.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.stop());
+
+const exchange = (token: string, vendor = "relicario", more: Record<string, unknown> = {}) =>
+  service.call("POST", `/auth/token?app_vendor_id=${vendor}`, null, { body: { token, ...more } });
+
+const inSeconds = (seconds: number): number => Math.floor(Date.now() / 1_000) + seconds;
+
+describe("POST /auth/token", () => {
+  it("gives a session token that the published keys verify and that names account, vendor and sign-in", async () => {
+    const authTime = inSeconds(-100);
+    const answer = await exchange(await service.issuer.accessToken("ana", { auth_time: authTime }));
+    expect(answer.status).toBe(200);
+    const token = String(answer.body["token"]);
+
+    const certs = TokenCerts.parse((await service.call("GET", "/auth/token-certs", null)).body);
+    expect(certs.keys).toHaveLength(2);
+    const { payload } = await jwtVerify(token, createLocalJWKSet({ keys: certs.keys }), { algorithms: ["EdDSA"] });
+    const claims = SessionClaims.parse(payload);
+    expect(claims).toMatchObject({ vid: "relicario", auth_time: authTime });
+    expect(claims.exp - claims.iat).toBe(900);
+    expect(decodeProtectedHeader(token)["kid"]).toBe(certs.keys[0]?.kid);
+
+    const [row] = await service.app.services.db.select().from(accounts).where(eq(accounts.id, claims.sub));
+    expect(row).toMatchObject({ vendorId: "relicario", username: "ana", userName: "ana" });
+  });
+
+  it("finds the same account again, and takes over a new name of the provider", async () => {
+    const first = await service.signIn("bea");
+    const again = await exchange(await service.issuer.accessToken("bea", { preferred_username: "beatriz" }));
+    const me = await service.call("GET", "/user/me", String(again.body["token"]));
+    expect(me.body).toMatchObject({ user_id: first.userId, username: "beatriz", user_name: "bea" });
+  });
+
+  it("makes one account when a person's first two exchanges arrive at once", async () => {
+    const tokens = await Promise.all([1, 2, 3, 4].map(() => service.issuer.accessToken("twice")));
+    const answers = await Promise.all(tokens.map((token) => exchange(token)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    const rows = await service.app.services.db.select().from(identities).where(eq(identities.subject, "twice"));
+    expect(rows).toHaveLength(1);
+    expect(await service.app.services.db.select().from(accounts).where(eq(accounts.username, "twice"))).toHaveLength(1);
+  });
+
+  it("keeps the accounts of one person at two vendors apart", async () => {
+    const here = await service.signIn("carla");
+    const there = await service.signIn("carla", "second");
+    expect(there.userId).not.toBe(here.userId);
+  });
+
+  it("gives another user name when the provider's is taken or cannot be one", async () => {
+    await service.signIn("dora");
+    const same = await exchange(await service.issuer.accessToken("dora-2", { preferred_username: "DORA" }));
+    const mail = await exchange(await service.issuer.accessToken("dora-3", { preferred_username: undefined, email: "d@example.org" }));
+    const names = await Promise.all([same, mail].map(async ({ body }) => (await service.call("GET", "/user/me", String(body["token"]))).body["user_name"]));
+    expect(names[0]).toMatch(/^DORA-[0-9a-f]{12}$/);
+    expect(names[1]).toMatch(/^user-[0-9a-f]{12}$/);
+  });
+
+  it.each<[string, Record<string, unknown>, string]>([
+    ["expired", { exp: inSeconds(-60) }, "token_expired"],
+    ["another issuer's", { iss: "http://127.0.0.1:1/realms/other" }, "token_invalid"],
+    ["for another audience and client", { aud: "other-api", azp: "other-client" }, "token_invalid"],
+    ["for another audience without a client", { aud: "other-api", azp: undefined }, "token_invalid"],
+    ["another client's, though for this audience", { azp: "other-client" }, "token_invalid"],
+    ["an ID token", { typ: "ID" }, "token_invalid"],
+    ["without expiry", { exp: undefined }, "token_invalid"],
+    ["without subject", { sub: undefined }, "token_invalid"],
+    ["with a subject that no database keeps", { sub: "a\u0000b" }, "token_invalid"],
+    ["not valid yet", { nbf: inSeconds(600) }, "token_invalid"],
+  ])("refuses a token that is %s", async (_, claims, code) => {
+    const answer = await exchange(await service.issuer.accessToken("eva", claims));
+    expect(answer).toMatchObject({ status: 401, body: { code } });
+  });
+
+  it("accepts the audience alone, and the authorised party alone", async () => {
+    expect((await exchange(await service.issuer.accessToken("fay", { azp: undefined }))).status).toBe(200);
+    expect((await exchange(await service.issuer.accessToken("fay", { aud: "account" }))).status).toBe(200);
+  });
+
+  it("refuses a token that is forged, unsigned or noise", async () => {
+    const unsigned = `${Buffer.from('{"alg":"none"}').toString("base64url")}.${Buffer.from('{"sub":"eva"}').toString("base64url")}.`;
+    for (const token of [await service.issuer.forgedToken("eva"), unsigned, "noise", "a.b.c"]) {
+      expect(await exchange(token)).toMatchObject({ status: 401, body: { code: "token_invalid" } });
+    }
+  });
+
+  it("answers 403 for a vendor that is unknown or disabled", async () => {
+    const token = await service.issuer.accessToken("gina");
+    expect(await exchange(token, "nobody")).toMatchObject({ status: 403, body: { code: "vendor_unknown" } });
+    expect(await exchange(token, "closed")).toMatchObject({ status: 403, body: { code: "vendor_disabled" } });
+  });
+
+  it("refuses unknown members, an empty body and a body that is no JSON", async () => {
+    const token = await service.issuer.accessToken("gina");
+    expect(await exchange(token, "relicario", { more: 1 })).toMatchObject({ status: 422, body: { code: "validation_error" } });
+    expect(await service.call("POST", "/auth/token?app_vendor_id=relicario", null)).toMatchObject({ status: 422 });
+    expect(await service.call("POST", "/auth/token", null, { body: { token } })).toMatchObject({ status: 422 });
+    const broken = { body: "{", headers: { "content-type": "application/json" } };
+    expect(await service.call("POST", "/auth/token?app_vendor_id=relicario", null, broken)).toMatchObject({ status: 400, body: { code: "bad_request" } });
+    const form = { body: "token=x", headers: { "content-type": "application/x-www-form-urlencoded" } };
+    expect(await service.call("POST", "/auth/token?app_vendor_id=relicario", null, form)).toMatchObject({ status: 415, body: { code: "unsupported_media_type" } });
+  });
+
+  it("stops an address that asks too often and says when to come back", async () => {
+    const remoteAddress = "198.51.100.7";
+    const ask = () => service.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token: "noise" }, remoteAddress });
+    const codes: (string | undefined)[] = [];
+    let last = await ask();
+    for (let count = 1; count < 605 && last.status === 401; count++) {
+      codes.push(last.body.code);
+      last = await ask();
+    }
+    expect(codes.length).toBeGreaterThanOrEqual(300); // a window may have ended meanwhile
+    expect(last).toMatchObject({ status: 429, body: { code: "too_many_requests" } });
+    expect(Number(last.headers["retry-after"])).toBeGreaterThan(0);
+    expect(await service.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token: "noise" } })).toMatchObject({ status: 401 });
+  });
+
+  it("answers 503 while the provider cannot be reached, and goes on when it can", async () => {
+    const alone = await startService({ IDP_AUTHORITY: "http://127.0.0.1:9/realms/relicario" });
+    try {
+      const answer = await alone.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token: "a.b.c" } });
+      expect(answer).toMatchObject({ status: 503, body: { code: "service_unavailable" } });
+      expect((await alone.call("GET", "/auth/certs", null)).status).toBe(503);
+    } finally {
+      await alone.stop();
+    }
+  });
+});
+
+describe("GET /auth/certs", () => {
+  it("gives the keys of the provider that is trusted", async () => {
+    const answer = await service.call("GET", "/auth/certs", null);
+    expect(answer).toMatchObject({ status: 200, body: { keys: [{ kty: "RSA", kid: "test-1" }] } });
+  });
+});
+
+describe("DELETE /auth/token", () => {
+  it("ends the session at once, and every other of the same sign-in", async () => {
+    const sid = "provider-session-1";
+    const tokens: string[] = [];
+    for (let count = 0; count < 2; count++) {
+      const answer = await exchange(await service.issuer.accessToken("hana", { sid }));
+      tokens.push(String(answer.body["token"]));
+    }
+    const [first = "", second = ""] = tokens;
+    const elsewhere = await service.signIn("hana");
+    expect((await service.call("DELETE", "/auth/token", first)).status).toBe(204);
+    for (const token of [first, second]) {
+      expect(await service.call("GET", "/user/me", token)).toMatchObject({ status: 401, body: { code: "token_invalid" } });
+    }
+    expect((await service.call("GET", "/user/me", elsewhere.token)).status).toBe(200);
+    const rows = await service.app.services.db.select().from(sessions).where(eq(sessions.providerSession, sid));
+    expect(rows.every(({ revokedAt }) => revokedAt !== null)).toBe(true);
+  });
+
+  it("does not let an access token from before the sign-out bring the session back", async () => {
+    const claims = { sid: "provider-session-2", iat: inSeconds(-30) };
+    const old = await service.issuer.accessToken("ines", claims);
+    const answer = await exchange(old);
+    await service.call("DELETE", "/auth/token", String(answer.body["token"]));
+    expect(await exchange(old)).toMatchObject({ status: 401, body: { code: "token_invalid" } });
+    expect((await exchange(await service.issuer.accessToken("ines", { ...claims, iat: inSeconds(1) }))).status).toBe(200);
+  });
+});
+
+describe("a session token", () => {
+  it("is refused when it is altered, signed with another key, or of another kind", async () => {
+    const person = await service.signIn();
+    const [head = "", body = "", signature = ""] = person.token.split(".");
+    const claims = JSON.parse(Buffer.from(body, "base64url").toString()) as Record<string, unknown>;
+    const altered = Buffer.from(JSON.stringify({ ...claims, vid: "second" })).toString("base64url");
+    for (const token of [`${head}.${altered}.${signature}`, await service.issuer.accessToken("eva"), `${head}.${body}.`]) {
+      expect(await service.call("GET", "/user/me", token)).toMatchObject({ status: 401, body: { code: "token_invalid" } });
+    }
+    expect(await service.call("GET", "/user/me", null)).toMatchObject({ status: 401, body: { code: "unauthorized" } });
+  });
+});

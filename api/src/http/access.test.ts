@@ -1,0 +1,150 @@
+import { uuidv7 } from "../db/uuid.ts";
+import { buildChange, buildSecret, confirm, type Person } from "../testing/person.ts";
+import { startService, type Method, type TestService } from "../testing/service.ts";
+
+/*
+ * Every call × everybody who may try it. A call that is missing here fails the last test; a status that changes, the others.
+ */
+
+let service: TestService;
+/** One owner a call, so that no call sees what another did. */
+interface Scene {
+  readonly owner: Person;
+  readonly secretId: string;
+}
+let other: Person;
+let otherVendor: Person;
+
+const makeScene = async (): Promise<Scene> => {
+  const owner = await service.signIn();
+  const { body } = buildSecret(owner);
+  await service.call("POST", "/secrets/store", owner.token, { body });
+  confirm(owner, body.keyring);
+  return { owner, secretId: body.secret_db_id };
+};
+
+const sessionOf = async (person: Person, expiresAt: Date): Promise<string> => {
+  const { sessionTokens } = service.app.services;
+  const issuedAt = new Date(expiresAt.getTime() - 900_000);
+  return sessionTokens.sign({ accountId: person.userId, vendorId: "relicario", sessionId: uuidv7(), authTime: null, issuedAt, expiresAt });
+};
+
+beforeAll(async () => {
+  service = await startService();
+  other = (await makeScene()).owner;
+  otherVendor = await service.signIn(undefined, "second");
+});
+afterAll(() => service.stop());
+
+interface Case {
+  readonly call: `${Method} ${string}`;
+  readonly path?: (scene: Scene) => string;
+  readonly body?: (scene: Scene, actor: Person) => unknown;
+  /** Status for nobody, a user whose row it is not, the owner, and somebody of another vendor. */
+  readonly expected: { nobody: number; other: number; owner: number; otherVendor: number };
+}
+
+const forAnybody = { nobody: 200, other: 200, owner: 200, otherVendor: 200 };
+const forOwner = { nobody: 401, other: 404, owner: 200, otherVendor: 404 };
+/** Calls that only ever show the caller's own: others get theirs, not the owner's. */
+const forEach = { nobody: 401, other: 200, owner: 200, otherVendor: 200 };
+
+const cases: readonly Case[] = [
+  { call: "GET /auth/certs", expected: forAnybody },
+  { call: "GET /auth/token-certs", expected: forAnybody },
+  { call: "POST /auth/token", path: () => "/auth/token?app_vendor_id=relicario", body: () => ({ token: "x" }), expected: { nobody: 401, other: 401, owner: 401, otherVendor: 401 } },
+  { call: "GET /vendors/{id}", path: () => "/vendors/relicario", expected: forAnybody },
+  { call: "GET /healthz", expected: forAnybody },
+  { call: "GET /readyz", expected: forAnybody },
+  { call: "GET /user/me", expected: forEach },
+  { call: "POST /user/me", body: () => ({}), expected: forEach },
+  { call: "GET /secrets/store", expected: forEach },
+  {
+    call: "POST /secrets/store",
+    body: ({ secretId }, actor) => buildSecret(actor, { id: secretId, base: 1 }).body,
+    expected: { nobody: 401, other: 404, owner: 200, otherVendor: 404 },
+  },
+  { call: "DELETE /secrets/store/{secret_db_id}", path: ({ secretId }) => `/secrets/store/${secretId}`, expected: forOwner },
+  { call: "POST /secrets/store/get-secret", body: ({ secretId }) => ({ secret_db_id: secretId }), expected: forOwner },
+  { call: "PATCH /secrets/favorite", body: ({ secretId }) => ({ secret_db_id: secretId, favorite: true }), expected: forOwner },
+  { call: "GET /user/keyring", expected: { ...forEach, otherVendor: 404 } },
+  // The owner's change, signed by the owner, sent by somebody else; somebody without a keyring has none to change.
+  { call: "PUT /user/keyring", body: ({ owner }) => buildChange(owner), expected: { nobody: 401, other: 422, owner: 200, otherVendor: 404 } },
+  { call: "GET /user/image-records", expected: forEach },
+  { call: "GET /users/{user_name}/key", path: ({ owner }) => `/users/${owner.subject}/key`, expected: { nobody: 401, other: 200, owner: 200, otherVendor: 404 } },
+  { call: "DELETE /auth/token", expected: { nobody: 401, other: 204, owner: 204, otherVendor: 204 } },
+];
+
+describe.each(cases)("$call", ({ call, path, body, expected }) => {
+  const method = call.slice(0, call.indexOf(" ")) as Method;
+  const send = async (scene: Scene, actor: Person, token: string | null) => {
+    const payload = body?.(scene, actor);
+    return service.call(method, path?.(scene) ?? call.slice(call.indexOf(" ") + 1), token, payload === undefined ? {} : { body: payload });
+  };
+  const fresh = (person: Person, vendorId = "relicario"): Promise<Person> => service.signIn(person.subject, vendorId).then(({ token }) => ({ ...person, token }));
+
+  it("answers nobody, another user, the owner and another vendor as the policy says", async () => {
+    const scene = await makeScene();
+    const got = {
+      nobody: (await send(scene, other, null)).status,
+      other: (await send(scene, other, (await fresh(other)).token)).status,
+      owner: 0,
+      otherVendor: (await send(scene, otherVendor, (await fresh(otherVendor, "second")).token)).status,
+    };
+    got.owner = (await send(scene, scene.owner, scene.owner.token)).status;
+    expect(got).toEqual(expected);
+  });
+
+  it("refuses an expired and a revoked session, unless it is for anybody", async () => {
+    const scene = await makeScene();
+    const expired = await sessionOf(scene.owner, new Date(Date.now() - 1_000));
+    const { token: revoked } = await fresh(scene.owner);
+    await service.call("DELETE", "/auth/token", revoked);
+    const neverKept = await sessionOf(scene.owner, new Date(Date.now() + 60_000));
+    const answers = [await send(scene, scene.owner, expired), await send(scene, scene.owner, revoked), await send(scene, scene.owner, neverKept)];
+    if (expected.nobody === 200) expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    else if (call === "POST /auth/token") expect(answers.map(({ body: { code } }) => code)).toEqual(["token_invalid", "token_invalid", "token_invalid"]);
+    else expect(answers.map(({ body: { code } }) => code)).toEqual(["token_expired", "token_invalid", "token_invalid"]);
+  });
+});
+
+describe("the table above", () => {
+  it("has every call that the service answers", async () => {
+    const { body } = await service.call("GET", "/openapi.json", null);
+    const paths = body["paths"] as Record<string, Record<string, unknown>>;
+    const calls = Object.entries(paths).flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`));
+    expect(cases.map(({ call }) => call).sort()).toEqual(calls.sort());
+  });
+
+  it("would not let a route in that does not say who may call it", async () => {
+    const bare = await startService();
+    try {
+      await expect(async () => {
+        const { guardRoutes } = await import("./access.ts");
+        const Fastify = (await import("fastify")).default;
+        const app = Fastify();
+        guardRoutes(app, bare.app.services.sessionTokens, bare.app.services.limiter);
+        app.get("/open", () => "open");
+        await app.ready();
+      }).rejects.toThrow("/open does not say who may call it");
+    } finally {
+      await bare.stop();
+    }
+  });
+});
+
+describe("a disabled vendor", () => {
+  it("stops sessions that were given before", async () => {
+    const { sessionTokens } = service.app.services;
+    const issuedAt = new Date();
+    const token = await sessionTokens.sign({
+      accountId: other.userId,
+      vendorId: "closed",
+      sessionId: uuidv7(),
+      authTime: null,
+      issuedAt,
+      expiresAt: new Date(issuedAt.getTime() + 60_000),
+    });
+    expect(await service.call("GET", "/user/me", token)).toMatchObject({ status: 403, body: { code: "vendor_disabled" } });
+  });
+});

@@ -1,0 +1,313 @@
+import { generateKeyPairSync } from "node:crypto";
+
+import { Keyring, type Json, type KeyringChange } from "@relicario/shared/api";
+import { asc, eq } from "drizzle-orm";
+
+import { uuidv7 } from "../db/uuid.ts";
+import { imageRecords, keyringFormer, keyrings, keyringStates } from "../db/schema.ts";
+import {
+  buildChange,
+  buildImageRecord,
+  buildJwe,
+  buildLabel,
+  buildSecret,
+  buildSlot,
+  buildStatement,
+  confirm,
+  createPerson,
+  digestOf,
+  signWith,
+  type Person,
+} from "../testing/person.ts";
+import { startService, type Answer, type TestService } from "../testing/service.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.stop());
+
+/** Somebody whose first secret and keyring are kept. */
+const settled = async (): Promise<{ person: Person; secretId: string }> => {
+  const person = await service.signIn();
+  const { body } = buildSecret(person);
+  const answer = await service.call("POST", "/secrets/store", person.token, { body });
+  if (answer.status !== 200) throw new Error(answer.text);
+  confirm(person, body.keyring);
+  return { person, secretId: body.secret_db_id };
+};
+
+const put = (person: Person, change: KeyringChange): Promise<Answer> => service.call("PUT", "/user/keyring", person.token, { body: change });
+
+const stateRevOf = async (person: Person): Promise<unknown> => (await service.call("GET", "/user/keyring", person.token)).body["state_rev"];
+
+describe("the first keyring change", () => {
+  it("is kept with everything it brought", async () => {
+    const person = await service.signIn();
+    const { body } = buildSecret(person);
+    await service.call("POST", "/secrets/store", person.token, { body });
+    const answer = await service.call("GET", "/user/keyring", person.token);
+    const { book, shares, state, slots, key_statement } = body.keyring;
+    expect(Keyring.parse(answer.body)).toEqual({ key_epoch: 1, state_rev: 1, book, shares, state, slots: slots?.set, key_statement });
+    const records = await service.call("GET", "/user/image-records", person.token);
+    expect(records.body).toEqual({ image_records: body.keyring.image_records?.set });
+  });
+
+  it("is 404 no_keyring before", async () => {
+    const person = await service.signIn();
+    expect(await service.call("GET", "/user/keyring", person.token)).toMatchObject({ status: 404, body: { code: "no_keyring" } });
+    expect(await service.call("GET", "/secrets/store", person.token)).toMatchObject({ body: { state_rev: 0, total: 0 } });
+    expect(await put(person, buildChange({ ...person, stateRev: 4 }))).toMatchObject({ status: 404, body: { code: "no_keyring" } });
+  });
+
+  it("comes with the first secret, never alone", async () => {
+    const person = await service.signIn();
+    expect(await put(person, buildChange(person))).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
+    expect(await service.call("GET", "/user/keyring", person.token)).toMatchObject({ status: 404 });
+  });
+
+  const stranger = createPerson("stranger", `x.${Buffer.from(JSON.stringify({ sub: uuidv7() })).toString("base64url")}.x`);
+  it.each<[string, (person: Person) => Record<string, Json | undefined>]>([
+    ["no book", () => ({ book: undefined })],
+    ["no shares", () => ({ shares: undefined })],
+    ["no slots", () => ({ slots: undefined })],
+    ["empty slots", () => ({ slots: { set: [], remove: [] } })],
+    ["no key statement", () => ({ key_statement: undefined })],
+    ["no image record", () => ({ image_records: undefined })],
+    ["an image record of another id", () => ({ image_records: { set: [buildImageRecord(uuidv7())], remove: [] } })],
+    ["a passkey as the only opener", () => ({ slots: { set: [buildSlot(uuidv7(), "passkey")], remove: [] }, image_records: { set: [], remove: [] } })],
+    ["a statement of another user", (person) => ({ key_statement: buildStatement(person, { user_id: uuidv7() }) })],
+    ["a statement by another key", () => ({ key_statement: buildStatement(stranger) })],
+    ["a statement that was altered", (person) => ({ key_statement: { ...buildStatement(person), recipient: `age1pq1${"p".repeat(1_952)}` } })],
+    ["a statement of a later epoch", (person) => ({ key_statement: buildStatement(person, { key_epoch: 2 }) })],
+    ["a statement that names one before", (person) => ({ key_statement: buildStatement(person, { previous_sig: buildStatement(person).sig }) })],
+    ["a later epoch", () => ({ key_epoch: 2 })],
+    ["another user", () => ({ user_id: uuidv7() })],
+    ["a state that has one before", (person) => ({ state: buildJwe({ typ: "relicario-state", user_id: person.userId, key_epoch: 1, previous: digestOf("x") }) })],
+    ["a state of another user", () => ({ state: buildJwe({ typ: "relicario-state", user_id: uuidv7(), key_epoch: 1, previous: null }) })],
+    ["a book in the place of the state", (person) => ({ state: buildJwe({ typ: "relicario-book", user_id: person.userId, key_epoch: 1 }) })],
+    ["a state whose header says more", (person) => ({ state: buildJwe({ typ: "relicario-state", user_id: person.userId, key_epoch: 1, previous: null, zip: "DEF" }) })],
+    ["something to purge", () => ({ purge: [uuidv7()] })],
+    ["something to remove", () => ({ slots: { set: [], remove: [uuidv7()] } })],
+  ])("is refused with %s, and leaves nothing", async (_, overrides) => {
+    const person = await service.signIn();
+    const { body } = buildSecret(person, { change: overrides(person) });
+    const answer = await service.call("POST", "/secrets/store", person.token, { body });
+    expect(answer).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
+    expect(await service.call("GET", "/secrets/store", person.token)).toMatchObject({ body: { total: 0, state_rev: 0, changes: 0 } });
+  });
+});
+
+describe("a later keyring change", () => {
+  it.each<[string, (person: Person, secretId: string) => Record<string, Json | undefined>]>([
+    ["a key statement", (person) => ({ key_statement: buildStatement(person) })],
+    ["another epoch", () => ({ key_epoch: 2 })],
+    ["another user", () => ({ user_id: uuidv7() })],
+    ["a state that does not follow", (person) => ({ state: buildJwe({ typ: "relicario-state", user_id: person.userId, key_epoch: 1, previous: digestOf("x") }) })],
+    ["a state without one before", (person) => ({ state: buildJwe({ typ: "relicario-state", user_id: person.userId, key_epoch: 1, previous: null }) })],
+    ["a book of another user", () => ({ book: buildJwe({ typ: "relicario-book", user_id: uuidv7(), key_epoch: 1 }) })],
+    ["shares of another epoch", (person) => ({ shares: buildJwe({ typ: "relicario-shares", user_id: person.userId, key_epoch: 2 }) })],
+    ["a slot removed that is not there", () => ({ slots: { set: [], remove: [uuidv7()] } })],
+    ["the last opener removed", (person) => ({ slots: { set: [], remove: [person.imageId] }, image_records: { set: [], remove: [person.imageId] } })],
+    ["an image slot without its record", () => ({ slots: { set: [buildSlot(uuidv7())], remove: [] } })],
+    ["a record without its slot", () => ({ image_records: { set: [buildImageRecord(uuidv7())], remove: [] } })],
+    ["one slot twice", (person) => ({ slots: { set: [buildSlot(person.imageId), buildSlot(person.imageId)], remove: [] } })],
+    ["one slot set and removed", (person) => ({ slots: { set: [buildSlot(person.imageId)], remove: [person.imageId] } })],
+    ["a purge of what is not in the trash", (_, secretId) => ({ purge: [secretId] })],
+    ["a purge of what is not there", () => ({ purge: [uuidv7()] })],
+    ["one purged twice", (_, secretId) => ({ purge: [secretId, secretId] })],
+  ])("is refused with %s, and leaves nothing", async (_, overrides) => {
+    const { person, secretId } = await settled();
+    const answer = await put(person, buildChange(person, overrides(person, secretId)));
+    expect(answer).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
+    expect(await stateRevOf(person)).toBe(1);
+  });
+
+  it("is refused when any member was altered after signing", async () => {
+    const { person } = await settled();
+    const change = buildChange(person, { slots: { set: [buildSlot(uuidv7(), "recovery_code")], remove: [] }, purge: [] });
+    const altered: Partial<Record<keyof KeyringChange, unknown>> = {
+      state: buildChange(person).state,
+      slots: { set: [buildSlot(uuidv7(), "recovery_code")], remove: [] },
+      purge: undefined,
+      book: buildJwe({ typ: "relicario-book", user_id: person.userId, key_epoch: 1 }),
+      sig: buildChange(person).sig,
+    };
+    for (const [member, value] of Object.entries(altered)) {
+      const answer = await put(person, { ...change, [member]: value });
+      expect([member, answer.status, answer.body.code]).toEqual([member, 422, "keyring_change_invalid"]);
+    }
+    expect(await put(person, change)).toMatchObject({ status: 200, body: { state_rev: 2 } });
+  });
+
+  it("is refused when another key signed it, even with a statement of that key", async () => {
+    const { person } = await settled();
+    const thief = { ...person, signingKey: generateKeyPairSync("ed25519").privateKey };
+    expect(await put(person, buildChange(thief))).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
+    expect(await put(person, buildChange(thief, { key_statement: buildStatement(thief) }))).toMatchObject({ status: 422 });
+  });
+
+  it("is refused when it was signed for another purpose", async () => {
+    const { person } = await settled();
+    const change = signWith("key", buildChange(person), person.signingKey);
+    expect(await put(person, change)).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
+  });
+
+  it("refuses members that the contract does not know", async () => {
+    const { person } = await settled();
+    expect(await put(person, buildChange(person, { extra: 1 }))).toMatchObject({ status: 422, body: { code: "validation_error" } });
+  });
+
+  it("answers 409 with the current keyring when it does not follow the stored one", async () => {
+    const { person } = await settled();
+    const current = (await service.call("GET", "/user/keyring", person.token)).body;
+    for (const stateRev of [0, 2]) {
+      const answer = await put(person, buildChange({ ...person, stateRev }, stateRev === 0 ? { purge: [] } : {}));
+      expect(answer).toMatchObject({ status: 409, body: { code: "state_conflict", keyring: current } });
+    }
+  });
+
+  it("answers the same change once more as the first time, and another one in its place with 409", async () => {
+    const { person } = await settled();
+    const change = buildChange(person);
+    expect(await put(person, change)).toMatchObject({ status: 200, body: { state_rev: 2 } });
+    expect(await put(person, change)).toMatchObject({ status: 200, body: { state_rev: 2 } });
+    // Members in another order are the same bytes in JCS.
+    const reordered = Object.fromEntries(Object.entries(change).reverse()) as KeyringChange;
+    expect(await put(person, reordered)).toMatchObject({ status: 200, body: { state_rev: 2 } });
+    expect(await put(person, buildChange(person))).toMatchObject({ status: 409, body: { code: "state_conflict" } });
+    confirm(person, change);
+    expect(await put(person, buildChange(person))).toMatchObject({ status: 200, body: { state_rev: 3 } });
+    expect(await put(person, change)).toMatchObject({ status: 409 });
+  });
+
+  it("lets exactly one of many writers win", async () => {
+    const { person } = await settled();
+    const changes = Array.from({ length: 6 }, () => buildChange(person));
+    const answers = await Promise.all(changes.map((change) => put(person, change)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409, 409]);
+    const winner = changes[answers.findIndex(({ status }) => status === 200)];
+    expect(await service.call("GET", "/user/keyring", person.token)).toMatchObject({ body: { state_rev: 2, state: winner?.state } });
+  });
+
+  it("answers all of many identical writers as the first", async () => {
+    const { person } = await settled();
+    const change = buildChange(person);
+    const answers = await Promise.all(Array.from({ length: 6 }, () => put(person, change)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
+    expect(await stateRevOf(person)).toBe(2);
+  });
+
+  it("replaces an opener, and keeps what it replaced", async () => {
+    const { person } = await settled();
+    const before = Keyring.parse((await service.call("GET", "/user/keyring", person.token)).body);
+    const next = uuidv7();
+    const change = buildChange(person, {
+      book: buildJwe({ typ: "relicario-book", user_id: person.userId, key_epoch: 1 }),
+      slots: { set: [buildSlot(next), buildSlot(uuidv7(), "recovery_code")], remove: [person.imageId] },
+      image_records: { set: [buildImageRecord(next)], remove: [person.imageId] },
+    });
+    expect((await put(person, change)).status).toBe(200);
+    const after = Keyring.parse((await service.call("GET", "/user/keyring", person.token)).body);
+    expect(after.slots.map(({ opener_id }) => opener_id)).not.toContain(person.imageId);
+    expect(after.slots).toHaveLength(2);
+    const records = await service.call("GET", "/user/image-records", person.token);
+    expect(records.body).toEqual({ image_records: change.image_records?.set });
+
+    const { db, recordBox } = service.app.services;
+    const former = await db.select().from(keyringFormer).where(eq(keyringFormer.accountId, person.userId)).orderBy(asc(keyringFormer.part));
+    expect(former.map(({ part, stateRev }) => [part, stateRev])).toEqual([["book", 2], ["image_record", 2], ["slot", 2]]);
+    expect(former[0]?.value.toString()).toBe(before.book);
+    expect(former[1] && recordBox.open(person.userId, person.imageId, former[1].value)).toHaveLength(454);
+    expect(former[2]?.value.toString("base64url")).toBe(before.slots[0]?.slot);
+  });
+});
+
+describe("GET /user/keyring?states_since", () => {
+  it("gives the chain of states, oldest first, each following the one before", async () => {
+    const { person } = await settled();
+    const states = [String(person.state)];
+    for (let count = 0; count < 3; count++) {
+      const change = buildChange(person);
+      await put(person, change);
+      confirm(person, change);
+      states.push(change.state);
+    }
+    const all = Keyring.parse((await service.call("GET", "/user/keyring?states_since=0", person.token)).body);
+    expect(all.states).toEqual(states.map((state, index) => ({ state_rev: index + 1, state })));
+    const some = Keyring.parse((await service.call("GET", "/user/keyring?states_since=3", person.token)).body);
+    expect(some.states).toEqual([{ state_rev: 4, state: states[3] }]);
+    expect(Keyring.parse((await service.call("GET", "/user/keyring?states_since=9", person.token)).body).states).toEqual([]);
+    expect((await service.call("GET", "/user/keyring?states_since=-1", person.token)).status).toBe(422);
+    expect((await service.call("GET", "/user/keyring?unknown=1", person.token)).status).toBe(422);
+    const rows = await service.app.services.db.select().from(keyringStates).where(eq(keyringStates.accountId, person.userId));
+    expect(rows).toHaveLength(4);
+  });
+});
+
+describe("purge", () => {
+  it("removes for good what is in the trash, its objects too, and never lets the id be used again", async () => {
+    const { person, secretId } = await settled();
+    await service.call("DELETE", `/secrets/store/${secretId}`, person.token);
+    const before = await service.call("GET", "/secrets/store", person.token);
+    expect(before.body["total"]).toBe(1);
+    const change = buildChange(person, { purge: [secretId] });
+    expect((await put(person, change)).status).toBe(200);
+    confirm(person, change);
+
+    const since = Number(before.body["changes"]);
+    const list = await service.call("GET", `/secrets/store?since=${String(since)}`, person.token);
+    expect(list.body).toMatchObject({ total: 0, secrets: [], purged: [secretId], changes: since + 1, state_rev: 2 });
+    expect(await service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: secretId } })).toMatchObject({ status: 404 });
+    expect((await service.call("GET", "/user/me", person.token)).body["licence"]).toMatchObject({ storage_used: 0, secrets: 0 });
+    const again = buildSecret(person, { id: secretId });
+    expect(await service.call("POST", "/secrets/store", person.token, { body: again.body })).toMatchObject({ status: 409, body: { code: "id_taken" } });
+  });
+
+  it("never goes with a label or version of the same secret", async () => {
+    const { person, secretId } = await settled();
+    await service.call("DELETE", `/secrets/store/${secretId}`, person.token);
+    const keyring = buildChange(person, { purge: [secretId] });
+    const body = { secret_db_id: secretId, base_version: 1, label: buildLabel(person, secretId, 1, 2), keyring };
+    expect(await service.call("POST", "/secrets/store", person.token, { body })).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
+  });
+});
+
+describe("GET /user/image-records", () => {
+  it("is encrypted at rest, and bound to its account and id", async () => {
+    const { person } = await settled();
+    const { body } = await service.call("GET", "/user/image-records", person.token);
+    const [record] = body["image_records"] as { helper: string }[];
+    const { db, recordBox } = service.app.services;
+    const [row] = await db.select().from(imageRecords).where(eq(imageRecords.accountId, person.userId));
+    const helper = Buffer.from(String(record?.helper), "base64url");
+    expect(row?.sealedHelper.includes(helper.subarray(0, 16))).toBe(false);
+    expect(() => row && recordBox.open(uuidv7(), row.id, row.sealedHelper)).toThrow();
+    expect(() => row && recordBox.open(person.userId, uuidv7(), row.sealedHelper)).toThrow();
+  });
+
+  it("answers 60 times an hour, then says when to come back", async () => {
+    const { person } = await settled();
+    const answers: Answer[] = [];
+    for (let count = 0; count < 122 && answers.at(-1)?.status !== 429; count++) {
+      answers.push(await service.call("GET", "/user/image-records", person.token));
+    }
+    expect(answers.length).toBeGreaterThan(60); // the hour may have changed meanwhile
+    expect(answers.at(-1)).toMatchObject({ status: 429, body: { code: "too_many_requests" } });
+    expect(Number(answers.at(-1)?.headers["retry-after"])).toBeLessThanOrEqual(3_600);
+  });
+});
+
+describe("GET /users/{user_name}/key", () => {
+  it("gives the statement whatever the case of the name, and 404 for nobody and for who has none", async () => {
+    const { person } = await settled();
+    const asker = await service.signIn();
+    const answer = await service.call("GET", `/users/${person.subject.toUpperCase()}/key`, asker.token);
+    const { keyStatement } = (await service.app.services.db.select().from(keyrings).where(eq(keyrings.accountId, person.userId)))[0] ?? {};
+    expect(answer).toMatchObject({ status: 200, body: { user_id: person.userId, v: 1 } });
+    expect(answer.body).toEqual(JSON.parse(String(keyStatement)));
+    for (const name of ["nobody-here", asker.subject]) {
+      expect(await service.call("GET", `/users/${name}/key`, asker.token)).toMatchObject({ status: 404, body: { code: "not_found" } });
+    }
+  });
+});
