@@ -1,7 +1,7 @@
 import * as Radix from "@radix-ui/react-dialog";
 import { m } from "framer-motion";
 import { X } from "lucide-react";
-import { useCallback, useMemo, useState, type ReactNode } from "react";
+import { useCallback, useMemo, useRef, useState, type ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import styled, { keyframes } from "styled-components";
 
@@ -32,6 +32,14 @@ interface DialogWithContentProps extends DialogProps {
 /** A dialog with focus kept inside; Escape and a click outside close it. */
 export function Dialog({ open, onClose, title, description, icon, mustAnswer = false, role = "dialog", footer, children }: DialogWithContentProps) {
   const { t } = useTranslation("common");
+  const opener = useRef<Element | null>(null);
+  const rememberOpener = () => {
+    opener.current = document.activeElement;
+  };
+  const giveFocusBack = (event: Event) => {
+    event.preventDefault(); // Radix would look for a trigger of its own
+    if (opener.current instanceof HTMLElement && opener.current.isConnected) opener.current.focus();
+  };
   const stay = (event: Event) => {
     if (mustAnswer) event.preventDefault();
   };
@@ -45,7 +53,15 @@ export function Dialog({ open, onClose, title, description, icon, mustAnswer = f
       <Radix.Portal>
         <Overlay />
         <Place>
-          <Radix.Content asChild role={role} onEscapeKeyDown={stay} onInteractOutside={stay} {...(description === undefined ? { "aria-describedby": undefined } : {})}>
+          <Radix.Content
+            asChild
+            role={role}
+            onOpenAutoFocus={rememberOpener}
+            onCloseAutoFocus={giveFocusBack}
+            onEscapeKeyDown={stay}
+            onInteractOutside={stay}
+            {...(description === undefined ? { "aria-describedby": undefined } : {})}
+          >
             <Sheet variants={dialogMotion} initial="closed" animate="open">
               <Head>
                 {icon}

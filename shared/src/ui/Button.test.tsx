@@ -1,0 +1,73 @@
+import { screen } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+
+import { expectAccessible, renderApp } from "../testing/index.ts";
+import { Button, ButtonLink, IconButton } from "./Button.tsx";
+
+describe("Button", () => {
+  it("tells that it was pressed", async () => {
+    const pressed = jest.fn();
+    await renderApp(<Button onClick={pressed}>Protect</Button>);
+    await userEvent.click(screen.getByRole("button", { name: "Protect" }));
+    expect(pressed).toHaveBeenCalledTimes(1);
+  });
+
+  it("keeps focus and takes no press while something is under way", async () => {
+    const pressed = jest.fn();
+    const sent = jest.fn();
+    await renderApp(
+      <form onSubmit={sent}>
+        <Button type="submit" pending onClick={pressed}>
+          Protect
+        </Button>
+      </form>,
+    );
+    const button = screen.getByRole("button", { name: "Protect" });
+    await userEvent.tab();
+    expect(button).toHaveFocus();
+    await userEvent.keyboard("{Enter}");
+    expect(pressed).not.toHaveBeenCalled();
+    expect(sent).not.toHaveBeenCalled();
+    expect(button).toHaveAttribute("aria-busy", "true");
+  });
+
+  it("does not send a form unless told to", async () => {
+    const sent = jest.fn();
+    await renderApp(
+      <form onSubmit={sent}>
+        <Button>Look</Button>
+      </form>,
+    );
+    await userEvent.click(screen.getByRole("button"));
+    expect(sent).not.toHaveBeenCalled();
+  });
+});
+
+it("ButtonLink goes to a screen of the portal", async () => {
+  const { location } = await renderApp(<ButtonLink to="/secrets">Secrets</ButtonLink>);
+  await userEvent.click(screen.getByRole("link", { name: "Secrets" }));
+  expect(location()).toBe("/secrets");
+});
+
+describe.each(["light", "dark"] as const)("buttons in %s", (theme) => {
+  it("have no accessibility violations in any tone and state", async () => {
+    await renderApp(
+      <main>
+        <Button>Primary</Button>
+        <Button tone="quiet" size="small">
+          Quiet
+        </Button>
+        <Button tone="danger" size="large" pending>
+          Danger
+        </Button>
+        <Button tone="plain" disabled>
+          Plain
+        </Button>
+        <IconButton label="More" icon={<svg aria-hidden />} />
+        <ButtonLink to="/home">Home</ButtonLink>
+      </main>,
+      { theme },
+    );
+    await expectAccessible();
+  });
+});

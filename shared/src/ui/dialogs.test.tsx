@@ -1,0 +1,142 @@
+import { screen, waitFor } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+
+import type { ConfirmRequest } from "../contract/index.ts";
+import { expectAccessible, renderApp } from "../testing/index.ts";
+import { Button } from "./Button.tsx";
+import { ConfirmDialog } from "./ConfirmDialog.tsx";
+import { Dialog, useDialog } from "./Dialog.tsx";
+import { Menu } from "./Menu.tsx";
+import { Tooltip } from "./Tooltip.tsx";
+
+function WithDialog() {
+  const dialog = useDialog();
+  return (
+    <main>
+      <Button onClick={dialog.show}>Open</Button>
+      <Dialog open={dialog.open} onClose={dialog.onClose} title="Save" description="Two files">
+        <Button>Inside</Button>
+      </Dialog>
+    </main>
+  );
+}
+
+describe("Dialog", () => {
+  it("keeps focus inside and gives it back when Escape closes it", async () => {
+    await renderApp(<WithDialog />);
+    const opener = screen.getByRole("button", { name: "Open" });
+    await userEvent.click(opener);
+    const dialog = screen.getByRole("dialog", { name: "Save" });
+    expect(dialog).toHaveAccessibleDescription("Two files");
+    for (let presses = 0; presses < 4; presses++) {
+      await userEvent.tab();
+      expect(dialog).toContainElement(document.activeElement as HTMLElement);
+    }
+    await userEvent.keyboard("{Escape}");
+    expect(screen.queryByRole("dialog")).not.toBeInTheDocument();
+    await waitFor(() => {
+      expect(opener).toHaveFocus();
+    });
+  });
+
+  it("closes by its cross", async () => {
+    await renderApp(<WithDialog />);
+    await userEvent.click(screen.getByRole("button", { name: "Open" }));
+    await userEvent.click(screen.getByRole("button", { name: "Close" }));
+    expect(screen.queryByRole("dialog")).not.toBeInTheDocument();
+  });
+
+  it.each(["light", "dark"] as const)("has no accessibility violations in %s", async (theme) => {
+    await renderApp(<WithDialog />, { theme });
+    await userEvent.click(screen.getByRole("button", { name: "Open" }));
+    await expectAccessible();
+  });
+});
+
+describe("ConfirmDialog", () => {
+  const ask = async (request: Partial<ConfirmRequest> & { disabled?: boolean } = {}) => {
+    const answered = jest.fn();
+    await renderApp(<ConfirmDialog open title="Sign out?" description="Your secrets stay sealed." onAnswer={answered} {...request} />);
+    return answered;
+  };
+
+  it("says Yes on the left and Cancel on the right", async () => {
+    await ask({ mustAnswer: true });
+    expect(screen.getAllByRole("button").map((each) => each.textContent)).toEqual(["Yes", "Cancel"]);
+  });
+
+  it.each([
+    ["Yes", true],
+    ["Cancel", false],
+  ])("answers %s with %s", async (name, answer) => {
+    const answered = await ask();
+    await userEvent.click(screen.getByRole("button", { name }));
+    expect(answered).toHaveBeenCalledWith(answer);
+  });
+
+  it("answers no at Escape", async () => {
+    const answered = await ask();
+    await userEvent.keyboard("{Escape}");
+    expect(answered).toHaveBeenCalledWith(false);
+  });
+
+  it("waits for an answer where one must be given", async () => {
+    const answered = await ask({ mustAnswer: true });
+    await userEvent.keyboard("{Escape}");
+    expect(answered).not.toHaveBeenCalled();
+    expect(screen.queryByRole("button", { name: "Close" })).not.toBeInTheDocument();
+  });
+
+  it("has one button when there is nothing to decide", async () => {
+    await ask({ single: true, confirmLabel: "Understood" });
+    expect(screen.getByRole("button", { name: "Understood" })).toBeVisible();
+    expect(screen.queryByRole("button", { name: "Cancel" })).not.toBeInTheDocument();
+  });
+
+  it("takes no answer while its buttons are disabled", async () => {
+    const answered = await ask({ disabled: true });
+    await userEvent.click(screen.getByRole("button", { name: "Yes" }));
+    await userEvent.keyboard("{Escape}");
+    expect(answered).not.toHaveBeenCalled();
+  });
+
+  it("interrupts when it is an alert, without accessibility violations", async () => {
+    await ask({ alert: true });
+    expect(screen.getByRole("alertdialog", { name: "Sign out?" })).toBeVisible();
+    await expectAccessible();
+  });
+});
+
+describe("Menu", () => {
+  it("chooses by keyboard alone", async () => {
+    const restored = jest.fn();
+    await renderApp(
+      <main>
+        <Menu
+          label="More for keys"
+          items={[
+            { key: "recover", label: "Recover", onSelect: jest.fn() },
+            { key: "restore", label: "Restore", onSelect: restored },
+          ]}
+        />
+      </main>,
+    );
+    await userEvent.tab();
+    await userEvent.keyboard("{Enter}");
+    expect(screen.getByRole("menuitem", { name: "Recover" })).toHaveFocus();
+    await expectAccessible();
+    await userEvent.keyboard("{ArrowDown}{Enter}");
+    expect(restored).toHaveBeenCalledTimes(1);
+    expect(screen.queryByRole("menu")).not.toBeInTheDocument();
+  });
+});
+
+it("Tooltip shows on focus", async () => {
+  await renderApp(
+    <Tooltip text="Home">
+      <button type="button">H</button>
+    </Tooltip>,
+  );
+  await userEvent.tab();
+  expect(await screen.findByRole("tooltip")).toHaveTextContent("Home");
+});

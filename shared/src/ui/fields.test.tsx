@@ -1,0 +1,143 @@
+import { screen } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { useState } from "react";
+
+import { expectAccessible, renderApp } from "../testing/index.ts";
+import { Checkbox, ChoiceGroup, Switch } from "./choices.tsx";
+import { PasswordField, TextArea, TextField } from "./inputs.tsx";
+import { TagField } from "./TagField.tsx";
+
+describe("TextField", () => {
+  it("is described by its hint and its error", async () => {
+    await renderApp(<TextField label="Title" hint="So that you find it" error="Give it a title." />);
+    const field = screen.getByRole("textbox", { name: "Title" });
+    expect(field).toBeInvalid();
+    expect(field).toHaveAccessibleDescription("Give it a title. So that you find it");
+    expect(screen.getByRole("alert")).toHaveTextContent("Give it a title.");
+  });
+
+  it("is valid without an error", async () => {
+    await renderApp(<TextField label="Title" />);
+    expect(screen.getByRole("textbox", { name: "Title" })).toBeValid();
+    expect(screen.queryByRole("alert")).not.toBeInTheDocument();
+  });
+});
+
+describe("PasswordField", () => {
+  it("shows and hides what was typed, unchanged", async () => {
+    await renderApp(<PasswordField label="Passphrase" />);
+    const field = screen.getByLabelText("Passphrase");
+    expect(field).toHaveAttribute("type", "password");
+    await userEvent.type(field, "  two  spaces ");
+    await userEvent.click(screen.getByRole("button", { name: "Show: Passphrase" }));
+    expect(field).toHaveAttribute("type", "text");
+    expect(field).toHaveValue("  two  spaces ");
+    await userEvent.click(screen.getByRole("button", { name: "Hide: Passphrase" }));
+    expect(field).toHaveAttribute("type", "password");
+  });
+
+  it("asks the browser to correct and to remember nothing", async () => {
+    await renderApp(<PasswordField label="Passphrase" />);
+    const field = screen.getByLabelText("Passphrase");
+    expect(field).toHaveAttribute("autocomplete", "off");
+    expect(field).toHaveAttribute("autocapitalize", "none");
+    expect(field).toHaveAttribute("spellcheck", "false");
+  });
+});
+
+function Tags({ initial = [] }: { readonly initial?: string[] }) {
+  const [tags, setTags] = useState(initial);
+  return <TagField label="Tags" value={tags} onChange={setTags} suggestions={["wallet"]} />;
+}
+
+describe("TagField", () => {
+  const chips = () => screen.queryAllByRole("listitem").map((each) => each.textContent);
+
+  it("adds a tag at Enter, at a comma and when it is left", async () => {
+    await renderApp(<Tags />);
+    const field = screen.getByRole("combobox", { name: "Tags" });
+    await userEvent.type(field, "family{Enter}keys,home");
+    await userEvent.tab();
+    expect(chips()).toEqual(["family", "keys", "home"]);
+  });
+
+  it("takes each tag once, without spaces around it", async () => {
+    await renderApp(<Tags />);
+    await userEvent.type(screen.getByRole("combobox", { name: "Tags" }), " keys {Enter}keys{Enter},");
+    expect(chips()).toEqual(["keys"]);
+  });
+
+  it("splits what is pasted", async () => {
+    await renderApp(<Tags />);
+    await userEvent.click(screen.getByRole("combobox", { name: "Tags" }));
+    await userEvent.paste("one, two\nthree");
+    expect(chips()).toEqual(["one", "two", "three"]);
+  });
+
+  it("removes by Backspace and by its button", async () => {
+    await renderApp(<Tags initial={["one", "two", "three"]} />);
+    await userEvent.type(screen.getByRole("combobox", { name: "Tags" }), "{Backspace}");
+    await userEvent.click(screen.getByRole("button", { name: "Remove tag one" }));
+    expect(chips()).toEqual(["two"]);
+  });
+
+  it("leaves Enter to the form when nothing is typed", async () => {
+    const sent = jest.fn((event: { preventDefault: () => void }) => {
+      event.preventDefault();
+    });
+    await renderApp(
+      <form onSubmit={sent}>
+        <Tags />
+      </form>,
+    );
+    await userEvent.type(screen.getByRole("combobox", { name: "Tags" }), "one{Enter}");
+    expect(sent).not.toHaveBeenCalled();
+    await userEvent.keyboard("{Enter}");
+    expect(sent).toHaveBeenCalledTimes(1);
+  });
+});
+
+function Choices() {
+  const [value, setValue] = useState<"own" | "shared" | null>(null);
+  const [on, setOn] = useState(false);
+  return (
+    <main>
+      <ChoiceGroup
+        legend="Whose device?"
+        name="device"
+        value={value}
+        onChange={setValue}
+        choices={[
+          { value: "own", label: "Mine", hint: "It stays." },
+          { value: "shared", label: "Shared" },
+        ]}
+      />
+      <Switch label="Alone" checked={on} onChange={setOn} />
+      <Checkbox label="I agree" error="Tick it." />
+      <TextArea label="Text" error="Type something." />
+      <PasswordField label="Passphrase" hint="As typed" />
+      <Tags initial={["one"]} />
+    </main>
+  );
+}
+
+it("ChoiceGroup chooses by keyboard and reads its hints", async () => {
+  await renderApp(<Choices />);
+  const own = screen.getByRole("radio", { name: "Mine" });
+  expect(own).toHaveAccessibleDescription("It stays.");
+  await userEvent.tab();
+  await userEvent.keyboard(" ");
+  expect(own).toBeChecked();
+});
+
+it("Switch turns on and off", async () => {
+  await renderApp(<Choices />);
+  const alone = screen.getByRole("switch", { name: "Alone" });
+  await userEvent.click(alone);
+  expect(alone).toBeChecked();
+});
+
+it.each(["light", "dark"] as const)("fields have no accessibility violations in %s", async (theme) => {
+  await renderApp(<Choices />, { theme });
+  await expectAccessible();
+});

@@ -1,0 +1,83 @@
+import { colors, declarations, s, space, type ColorToken } from "./tokens.ts";
+
+const textPairs: readonly (readonly [ColorToken, ColorToken])[] = [
+  ["text", "background"],
+  ["text", "surface"],
+  ["text", "surfaceSunken"],
+  ["text", "surfaceRaised"],
+  ["text", "accentSoft"],
+  ["text", "warnSoft"],
+  ["text", "dangerSoft"],
+  ["text", "successSoft"],
+  ["textMuted", "background"],
+  ["textMuted", "surface"],
+  ["textMuted", "surfaceSunken"],
+  ["textMuted", "surfaceRaised"],
+  ["accentText", "background"],
+  ["accentText", "surface"],
+  ["accentText", "accentSoft"],
+  ["onAccent", "accent"],
+  ["onAccent", "accentHover"],
+  ["onDanger", "danger"],
+  ["onDanger", "dangerHover"],
+  ["dangerText", "background"],
+  ["dangerText", "surface"],
+  ["dangerText", "dangerSoft"],
+  ["dangerText", "warnSoft"],
+  ["warnText", "surface"],
+  ["warnText", "warnSoft"],
+  ["successText", "successSoft"],
+];
+
+/** What is seen without being read: borders of controls, focus. */
+const shapePairs: readonly (readonly [ColorToken, ColorToken])[] = [
+  ["borderStrong", "surface"],
+  ["borderStrong", "background"],
+  ["borderStrong", "surfaceSunken"],
+  ["focus", "surface"],
+  ["focus", "background"],
+  ["accent", "surface"],
+];
+
+describe.each(["light", "dark"] as const)("colours in %s", (theme) => {
+  it.each(textPairs)("%s can be read on %s (WCAG 1.4.3, 4.5 to 1)", (front, back) => {
+    expect(contrast(colors[theme][front], colors[theme][back])).toBeGreaterThanOrEqual(4.5);
+  });
+
+  it.each(shapePairs)("%s can be made out on %s (WCAG 1.4.11, 3 to 1)", (front, back) => {
+    expect(contrast(colors[theme][front], colors[theme][back])).toBeGreaterThanOrEqual(3);
+  });
+});
+
+describe("declarations", () => {
+  it("takes the vendor's colours", () => {
+    expect(declarations("dark", { dark: { accent: "#abcdef" } })).toContain("--accent: #abcdef;");
+  });
+
+  it.each([
+    ["an unknown name", { acent: "#abcdef" }],
+    ["a value that ends the declaration", { accent: "#fff; background: url(https://elsewhere.example)" }],
+    ["an address", { accent: "url(https://elsewhere.example)" }],
+  ])("leaves out %s", (_what, light) => {
+    expect(declarations("light", { light })).toBe(declarations("light"));
+  });
+});
+
+it("writes tokens and steps of the grid as CSS", () => {
+  expect(s("textMuted")).toBe("var(--text-muted)");
+  expect(space(4)).toBe("16px");
+});
+
+function contrast(one: string, other: string): number {
+  const [light, dark] = [luminance(one), luminance(other)].sort((a, b) => b - a);
+  return ((light ?? 0) + 0.05) / ((dark ?? 0) + 0.05);
+}
+
+/** Relative luminance of `#rrggbb` (WCAG 2.2). */
+function luminance(hex: string): number {
+  const [r = 0, g = 0, b = 0] = [1, 3, 5].map((at) => {
+    const part = Number.parseInt(hex.slice(at, at + 2), 16) / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
