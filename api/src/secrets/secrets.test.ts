@@ -1,5 +1,14 @@
-import { buildSecret, confirm, type Person, type SecretCall } from "../testing/person.ts";
-import { startService, type TestService } from "../testing/service.ts";
+import { randomBytes } from "node:crypto";
+import { readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import { maxSmallSecretBytes, maxVersions, SecretContent, SecretPage, StoredSecret, type StoreSecret } from "@relicario/shared/api";
+import { and, eq } from "drizzle-orm";
+
+import { looseObjects, secretVersions } from "../db/schema.ts";
+import { uuidv7 } from "../db/uuid.ts";
+import { buildChange, buildLabel, buildSecret, buildJwe, confirm, type Person, type SecretCall } from "../testing/person.ts";
+import { startService, type Answer, type TestService } from "../testing/service.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -7,35 +16,328 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
+const store = (person: Person, body: unknown): Promise<Answer> => service.call("POST", "/secrets/store", person.token, { body });
+
 /** Stores a secret and takes the answer over. */
 const keep = async (person: Person, options: Parameters<typeof buildSecret>[1] = {}): Promise<SecretCall> => {
   const call = buildSecret(person, options);
-  const answer = await service.call("POST", "/secrets/store", person.token, { body: call.body });
+  const answer = await store(person, call.body);
   if (answer.status !== 200) throw new Error(answer.text);
   confirm(person, call.body.keyring);
   return call;
 };
 
-describe("POST /secrets/store", () => {
+const list = async (person: Person, query = ""): Promise<SecretPage> =>
+  SecretPage.parse((await service.call("GET", `/secrets/store${query}`, person.token)).body);
+
+const read = async (person: Person, id: string, version?: number): Promise<SecretContent> =>
+  SecretContent.parse((await service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: id, ...(version === undefined ? {} : { version }) } })).body);
+
+/** Files of one account in the object folder. */
+const objectsOf = async (person: Person): Promise<string[]> =>
+  (await readdir(join(service.objectsFolder, person.userId), { recursive: true, withFileTypes: true }).catch(() => []))
+    .filter((entry) => entry.isFile())
+    .map((entry) => entry.name);
+
+const relabelled = (person: Person, id: string, version = 1, more: Partial<StoreSecret> = {}) => ({
+  secret_db_id: id,
+  base_version: version,
+  label: buildLabel(person, id, version, 2),
+  ...more,
+  keyring: buildChange(person),
+});
+
+describe("POST /secrets/store with content", () => {
   it("keeps the first secret together with the first keyring", async () => {
     const person = await service.signIn();
     const { body, content } = buildSecret(person);
-    const answer = await service.call("POST", "/secrets/store", person.token, { body });
-    expect(answer).toMatchObject({ status: 200, body: { secret_db_id: body.secret_db_id, version: 1, state_rev: 1 } });
-
-    const list = await service.call("GET", "/secrets/store", person.token);
-    expect(list).toMatchObject({ status: 200, body: { total: 1, state_rev: 1, changes: 1, next_cursor: null } });
-    const got = await service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: body.secret_db_id } });
-    expect(got.body).toMatchObject({ version: 1, ticket: body.ticket, label: body.label, content: content.toString("base64url") });
+    expect(await store(person, body)).toMatchObject({ status: 200, body: { secret_db_id: body.secret_db_id, version: 1, state_rev: 1 } });
+    expect(await list(person)).toMatchObject({
+      total: 1,
+      state_rev: 1,
+      changes: 1,
+      next_cursor: null,
+      secrets: [{ secret_db_id: body.secret_db_id, version: 1, favorite: false, label: body.label, size: 700 }],
+    });
+    const got = await read(person, body.secret_db_id);
+    expect(got).toMatchObject({ version: 1, ticket: body.ticket, label: body.label, content: content.toString("base64url"), versions: [{ version: 1, size: 700 }] });
   });
+
   it("keeps a new version and the one before", async () => {
     const person = await service.signIn();
     const first = await keep(person);
     const id = first.body.secret_db_id;
-    const second = await keep(person, { id, base: 1 });
-    const newest = await service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: id } });
-    expect(newest.body).toMatchObject({ version: 2, content: second.content.toString("base64url") });
-    const before = await service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: id, version: 1 } });
-    expect(before.body).toMatchObject({ version: 1, ticket: first.body.ticket, content: first.content.toString("base64url") });
+    const second = await keep(person, { id, base: 1, bytes: 300 });
+    expect(await read(person, id)).toMatchObject({ version: 2, ticket: second.body.ticket, content: second.content.toString("base64url"), label: second.body.label });
+    expect(await read(person, id, 1)).toMatchObject({ version: 1, ticket: first.body.ticket, content: first.content.toString("base64url") });
+    expect((await read(person, id)).versions.map(({ version }) => version)).toEqual([2, 1]);
+    expect(await list(person)).toMatchObject({ total: 1, secrets: [{ version: 2, size: 300 }] });
+  });
+
+  it("keeps the newest 20 versions, and removes the objects of older ones", async () => {
+    const person = await service.signIn();
+    const { body } = await keep(person, { bytes: 10 });
+    const id = body.secret_db_id;
+    for (let base = 1; base <= maxVersions + 1; base++) await keep(person, { id, base, bytes: 10 });
+    expect((await read(person, id)).versions.map(({ version }) => version)).toEqual(Array.from({ length: maxVersions }, (_, index) => maxVersions + 2 - index));
+    expect(await service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: id, version: 2 } })).toMatchObject({ status: 404 });
+    expect((await service.call("GET", "/user/me", person.token)).body["licence"]).toMatchObject({ storage_used: 10 * maxVersions });
+    await service.app.sweep();
+    expect(await objectsOf(person)).toHaveLength(maxVersions);
+  });
+
+  it("takes a whole 256 KiB and refuses one byte more", async () => {
+    const person = await service.signIn();
+    const { body, content } = await keep(person, { bytes: maxSmallSecretBytes });
+    expect((await read(person, body.secret_db_id)).content).toBe(content.toString("base64url"));
+    const larger = buildSecret(person, { bytes: maxSmallSecretBytes + 1 });
+    expect(await store(person, larger.body)).toMatchObject({ status: 422, body: { code: "validation_error" } });
+    expect(await store(person, { ...larger.body, content: "A".repeat(4_000_000) })).toMatchObject({ status: 413, body: { code: "payload_too_large" } });
+  });
+
+  it("answers the same call once more as the first time, and keeps one object", async () => {
+    const person = await service.signIn();
+    const { body } = buildSecret(person);
+    const answers = await Promise.all([1, 2, 3, 4].map(() => store(person, body)));
+    expect(answers.map(({ body: answer }) => answer)).toEqual(Array(4).fill({ secret_db_id: body.secret_db_id, version: 1, state_rev: 1 }));
+    expect(await list(person)).toMatchObject({ total: 1, changes: 1 });
+    expect(await objectsOf(person)).toHaveLength(1);
+
+    confirm(person, body.keyring);
+    const next = buildSecret(person, { id: body.secret_db_id, base: 1 });
+    for (let count = 0; count < 2; count++) expect(await store(person, next.body)).toMatchObject({ status: 200, body: { version: 2, state_rev: 2 } });
+    expect(await service.call("PUT", "/user/keyring", person.token, { body: next.body.keyring })).toMatchObject({ status: 200, body: { state_rev: 2 } });
+  });
+
+  it("never answers as the first time when the change comes with other contents", async () => {
+    const person = await service.signIn();
+    const { body } = buildSecret(person);
+    await store(person, body);
+    const other = { ...body, content: randomBytes(50).toString("base64url") };
+    expect(await store(person, other)).toMatchObject({ status: 409, body: { code: "state_conflict", keyring: { state_rev: 1 } } });
+    expect((await read(person, body.secret_db_id)).content).toBe(body.content);
+  });
+
+  it("answers id_taken for an id that this account has, and lets another account have it too", async () => {
+    const person = await service.signIn();
+    const { body } = await keep(person);
+    const again = buildSecret(person, { id: body.secret_db_id });
+    expect(await store(person, again.body)).toMatchObject({ status: 409, body: { code: "id_taken" } });
+    const somebody = await service.signIn();
+    expect((await store(somebody, buildSecret(somebody, { id: body.secret_db_id }).body)).status).toBe(200);
+    expect((await read(person, body.secret_db_id)).content).toBe(body.content);
+  });
+
+  it("looks at version_conflict before state_conflict, and loses nothing", async () => {
+    const person = await service.signIn();
+    const { body } = await keep(person);
+    const id = body.secret_db_id;
+    const stale = buildSecret(person, { id, base: 1 }); // another device, at the same state
+    const winner = await keep(person, { id, base: 1 });
+    expect(await store(person, stale.body)).toMatchObject({ status: 409, body: { code: "version_conflict", version: 2 } });
+    const staleState = buildSecret({ ...person, stateRev: 1 }, { id, base: 2 });
+    expect(await store(person, staleState.body)).toMatchObject({ status: 409, body: { code: "state_conflict", keyring: { state_rev: 2 } } });
+    expect((await read(person, id)).content).toBe(winner.content.toString("base64url"));
+    await service.app.sweep();
+    expect(await objectsOf(person)).toHaveLength(2);
+  });
+
+  it("lets exactly one of two devices win that both make the first secret", async () => {
+    const one = await service.signIn();
+    const two = { ...one, imageId: uuidv7() };
+    const calls = [buildSecret(one), buildSecret(two)];
+    const answers = await Promise.all(calls.map(({ body }) => store(one, body)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+    expect(answers.find(({ status }) => status === 409)?.body).toMatchObject({ code: "state_conflict", keyring: { state_rev: 1 } });
+    expect(await list(one)).toMatchObject({ total: 1, state_rev: 1 });
+    expect(await objectsOf(one)).toHaveLength(1);
+  });
+
+  it("lets exactly one of many devices win that all write the next version", async () => {
+    const person = await service.signIn();
+    const { body } = await keep(person);
+    const calls = Array.from({ length: 5 }, () => buildSecret(person, { id: body.secret_db_id, base: 1 }));
+    const answers = await Promise.all(calls.map((call) => store(person, call.body)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409]);
+    const winner = calls[answers.findIndex(({ status }) => status === 200)];
+    expect((await read(person, body.secret_db_id)).content).toBe(winner?.body.content);
+    expect(await objectsOf(person)).toHaveLength(2);
+  });
+
+  it.each<[string, (person: Person, id: string) => string]>([
+    ["another secret", (person) => buildLabel(person, uuidv7(), 1)],
+    ["another version", (person, id) => buildLabel(person, id, 2)],
+    ["another epoch", (person, id) => buildLabel(person, id, 1, 1, 2)],
+    ["another account", (person, id) => buildLabel({ ...person, userId: uuidv7() }, id, 1)],
+    ["another kind of document", (person, id) => buildJwe({ typ: "relicario-book", user_id: person.userId, key_epoch: 1, secret_id: id, version: 1, rev: 1 })],
+    ["no rev", (person, id) => buildJwe({ typ: "relicario-label", user_id: person.userId, key_epoch: 1, secret_id: id, version: 1 })],
+  ])("refuses a label whose header names %s", async (_, label) => {
+    const person = await service.signIn();
+    const { body } = buildSecret(person);
+    const answer = await store(person, { ...body, label: label(person, body.secret_db_id) });
+    expect(answer).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
+    expect(await list(person)).toMatchObject({ total: 0 });
+  });
+
+  it.each<[string, (body: SecretCall["body"]) => unknown]>([
+    ["an unknown member", (body) => ({ ...body, extra: 1 })],
+    ["an id that is no UUIDv7", (body) => ({ ...body, secret_db_id: "019a9e2c-7c1e-4abc-8def-0123456789ab" })],
+    ["content that is not base64url", (body) => ({ ...body, content: "a+b/" })],
+    ["no ticket", ({ ticket: _, ...body }) => body],
+    ["no keyring", ({ keyring: _, ...body }) => body],
+    ["base_version 0", (body) => ({ ...body, base_version: 0 })],
+  ])("refuses %s with 422 and no word of what was sent", async (_, change) => {
+    const person = await service.signIn();
+    const { body } = buildSecret(person);
+    const answer = await store(person, change(body));
+    expect(answer).toMatchObject({ status: 422, body: { code: "validation_error" } });
+    expect(answer.text).not.toContain(body.ticket.slice(0, 20));
+    expect(answer.text).not.toContain(body.content.slice(0, 20));
+  });
+
+  it("stops at the vendor's quota", async () => {
+    const person = await service.signIn(undefined, "second"); // 1,000 bytes
+    await keep(person, { bytes: 600 });
+    expect(await store(person, buildSecret(person, { bytes: 401 }).body)).toMatchObject({ status: 413, body: { code: "quota_exceeded" } });
+    await keep(person, { bytes: 400 });
+    expect((await service.call("GET", "/user/me", person.token)).body["licence"]).toMatchObject({ storage_quota: 1_000, storage_used: 1_000, secrets: 2 });
+  });
+});
+
+describe("POST /secrets/store with a label", () => {
+  it("changes the label alone, and the ticket where one comes with it; the version stays", async () => {
+    const person = await service.signIn();
+    const { body } = await keep(person);
+    const id = body.secret_db_id;
+    const renamed = relabelled(person, id);
+    expect(await store(person, renamed)).toMatchObject({ status: 200, body: { secret_db_id: id, version: 1, state_rev: 2 } });
+    expect(await read(person, id)).toMatchObject({ version: 1, label: renamed.label, ticket: body.ticket });
+    confirm(person, renamed.keyring);
+    const ticket = randomBytes(100).toString("base64url");
+    const both = relabelled(person, id, 1, { ticket });
+    expect((await store(person, both)).status).toBe(200);
+    expect((await store(person, both)).body).toMatchObject({ state_rev: 3 });
+    expect(await read(person, id)).toMatchObject({ version: 1, label: both.label, ticket, content: body.content });
+    expect(await list(person)).toMatchObject({ changes: 3, state_rev: 3 });
+  });
+
+  it("must name the present version", async () => {
+    const person = await service.signIn();
+    const { body } = await keep(person);
+    await keep(person, { id: body.secret_db_id, base: 1 });
+    expect(await store(person, relabelled(person, body.secret_db_id, 1))).toMatchObject({ status: 409, body: { code: "version_conflict", version: 2 } });
+    expect(await store(person, relabelled(person, uuidv7(), 1))).toMatchObject({ status: 404, body: { code: "not_found" } });
+  });
+});
+
+describe("the trash", () => {
+  it("takes a secret and gives it back, twice as once, without a keyring change", async () => {
+    const person = await service.signIn();
+    const { body } = await keep(person);
+    const id = body.secret_db_id;
+    const trash = () => service.call("DELETE", `/secrets/store/${id}`, person.token);
+    const first = StoredSecret.parse((await trash()).body);
+    expect(first.deleted_at).toBeDefined();
+    expect((await trash()).body).toEqual(first);
+    expect(await list(person)).toMatchObject({ total: 1, changes: 2, state_rev: 1, secrets: [{ deleted_at: first.deleted_at }] });
+    for (let count = 0; count < 2; count++) {
+      expect(await store(person, { secret_db_id: id, restore: true })).toMatchObject({ status: 200, body: { secret_db_id: id, version: 1, state_rev: 1 } });
+    }
+    const after = await list(person);
+    expect(after.changes).toBe(3);
+    expect(after.secrets[0]).not.toHaveProperty("deleted_at");
+    expect(await service.call("DELETE", `/secrets/store/${uuidv7()}`, person.token)).toMatchObject({ status: 404 });
+    expect(await service.call("DELETE", "/secrets/store/not-an-id", person.token)).toMatchObject({ status: 422 });
+    expect(await store(person, { secret_db_id: uuidv7(), restore: true })).toMatchObject({ status: 404 });
+  });
+});
+
+describe("PATCH /secrets/favorite", () => {
+  it("sets the star once, whatever the number of calls", async () => {
+    const person = await service.signIn();
+    const { body } = await keep(person);
+    const star = (favorite: boolean) => service.call("PATCH", "/secrets/favorite", person.token, { body: { secret_db_id: body.secret_db_id, favorite } });
+    for (const favorite of [true, true, false]) expect((await star(favorite)).body).toMatchObject({ favorite });
+    expect(await list(person)).toMatchObject({ changes: 3 });
+  });
+});
+
+describe("GET /secrets/store", () => {
+  it("goes page by page in the order of ids, trash included", async () => {
+    const person = await service.signIn();
+    const ids: string[] = [];
+    for (let count = 0; count < 5; count++) ids.push((await keep(person, { bytes: 10 })).body.secret_db_id);
+    await service.call("DELETE", `/secrets/store/${String(ids[1])}`, person.token);
+    const seen: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const page: SecretPage = await list(person, `?limit=2${cursor === null ? "" : `&cursor=${cursor}`}`);
+      expect(page.total).toBe(5);
+      seen.push(...page.secrets.map(({ secret_db_id }) => secret_db_id));
+      cursor = page.next_cursor;
+    } while (cursor !== null);
+    expect(seen).toEqual([...ids].sort());
+    for (const query of ["?limit=0", "?limit=1001", "?limit=x", "?cursor=x", "?since=-1", "?unknown=1"]) {
+      expect((await service.call("GET", `/secrets/store${query}`, person.token)).status).toBe(422);
+    }
+  });
+
+  it("gives with since what changed after it, and nothing else", async () => {
+    const person = await service.signIn();
+    const first = (await keep(person)).body.secret_db_id;
+    const second = (await keep(person)).body.secret_db_id;
+    const { changes } = await list(person);
+    expect(await list(person, `?since=${String(changes)}`)).toMatchObject({ secrets: [], purged: [], total: 2 });
+    await service.call("PATCH", "/secrets/favorite", person.token, { body: { secret_db_id: first, favorite: true } });
+    const changed = await list(person, `?since=${String(changes)}`);
+    expect(changed).toMatchObject({ secrets: [{ secret_db_id: first, favorite: true }], changes: changes + 1, total: 2 });
+    expect((await list(person, "?since=1")).secrets.map(({ secret_db_id }) => secret_db_id)).toEqual([first, second].sort());
+  });
+
+  it("answers 304 until a row or the state changes", async () => {
+    const person = await service.signIn();
+    const { body } = await keep(person);
+    const ask = (etag: string) => service.call("GET", "/secrets/store", person.token, { headers: { "if-none-match": etag } });
+    const tag = String((await ask('"none"')).headers["etag"]);
+    expect(await ask(tag)).toMatchObject({ status: 304, text: "" });
+    await service.call("PATCH", "/secrets/favorite", person.token, { body: { secret_db_id: body.secret_db_id, favorite: true } });
+    const next = await ask(tag);
+    expect(next.status).toBe(200);
+    await service.call("PUT", "/user/keyring", person.token, { body: buildChange(person) });
+    expect(await ask(String(next.headers["etag"]))).toMatchObject({ status: 200, body: { state_rev: 2 } });
+  });
+});
+
+describe("POST /secrets/store/get-secret", () => {
+  it("never gives bytes other than those that were kept", async () => {
+    const person = await service.signIn();
+    const { body } = await keep(person);
+    const id = body.secret_db_id;
+    const [row] = await service.app.services.db
+      .select()
+      .from(secretVersions)
+      .where(and(eq(secretVersions.accountId, person.userId), eq(secretVersions.secretId, id)));
+    await writeFile(join(service.objectsFolder, String(row?.objectKey)), randomBytes(700));
+    expect(await service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: id } })).toMatchObject({ status: 500, body: { code: "internal_error" } });
+    expect(await service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: id, version: 2 } })).toMatchObject({ status: 404 });
+  });
+});
+
+describe("objects", () => {
+  it("that were never published go when they are due, published ones stay", async () => {
+    const person = await service.signIn();
+    const { body } = await keep(person);
+    const { db, objects } = service.app.services;
+    const objectKey = `${person.userId}/${uuidv7()}/1-unpublished`;
+    await db.insert(looseObjects).values({ accountId: person.userId, objectKey, dueAt: new Date(Date.now() + 60_000) });
+    await objects.put(objectKey, randomBytes(10));
+    await writeFile(join(service.objectsFolder, `${objectKey}.abc.tmp`), "half");
+    await service.app.sweep();
+    expect(await objectsOf(person)).toHaveLength(3);
+    await db.update(looseObjects).set({ dueAt: new Date(Date.now() - 1) }).where(eq(looseObjects.objectKey, objectKey));
+    await service.app.sweep();
+    expect(await objectsOf(person)).toHaveLength(1);
+    expect((await read(person, body.secret_db_id)).content).toBe(body.content);
+    expect(await db.select().from(looseObjects).where(eq(looseObjects.accountId, person.userId))).toEqual([]);
   });
 });
