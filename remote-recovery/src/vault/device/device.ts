@@ -1,0 +1,235 @@
+import { Counter, Digest } from "@relicario/shared/api";
+import type { DeviceKind } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
+import { openDB, type DBSchema, type IDBPDatabase } from "idb";
+import { z } from "zod";
+
+import type { KeptAccountKey } from "../seal/account-key.ts";
+import { randomBytes, utf8, type Bytes } from "../seal/bytes.ts";
+
+/** The account as this device knows it: (vendor, issuer, subject), never an e-mail address. */
+export interface DeviceAccount {
+  readonly vendorId: string;
+  readonly issuer: string;
+  readonly subject: string;
+}
+
+/** The newest state that this device has seen and checked. */
+export const Remembered = z.strictObject({ keyEpoch: Counter, stateRev: Counter, stateSha256: Digest, root: Digest, count: z.int().min(0) });
+export type Remembered = z.infer<typeof Remembered>;
+
+const bytes = z.custom<Bytes>((value) => value instanceof Uint8Array);
+const key = z.custom<CryptoKey>((value) => value instanceof CryptoKey);
+const Wrapped = z.strictObject({ iv: bytes, data: bytes });
+type Wrapped = z.infer<typeof Wrapped>;
+
+const DeviceRecord = z.strictObject({
+  /** Null until the person has answered. */
+  kind: z.enum(["own", "shared"]).nullable(),
+  /** On an own device alone. */
+  accountKey: z.strictObject({ wrapping: key, iv: bytes, sealed: bytes, keyEpoch: Counter }).nullable(),
+  /** A page loaded later starts locked. */
+  locked: z.boolean(),
+  remembered: Remembered.nullable(),
+  /** An account key that was made and perhaps not yet published. */
+  pending: Wrapped.nullable(),
+  /** Sketches of enrolments that were not yet published. */
+  sketches: Wrapped.nullable(),
+});
+
+export interface DeviceRecord {
+  readonly kind: DeviceKind | null;
+  readonly accountKey: KeptAccountKey | null;
+  readonly locked: boolean;
+  readonly remembered: Remembered | null;
+  readonly pending: Wrapped | null;
+  readonly sketches: Wrapped | null;
+}
+
+const emptyRecord: DeviceRecord = { kind: null, accountKey: null, locked: false, remembered: null, pending: null, sketches: null };
+
+/** What this device keeps for one account. */
+export interface Device {
+  readonly read: () => Promise<DeviceRecord>;
+  /** `storage_full` when the disk is full: nothing changed then. */
+  readonly write: (change: Partial<DeviceRecord>) => Promise<void>;
+  /** Encrypts what waits under the device key. `storage_full`. */
+  readonly wrap: (purpose: WrapPurpose, plain: Bytes) => Promise<Wrapped>;
+  /** Null when it does not open: another device key, a browser that forgot half. */
+  readonly unwrap: (purpose: WrapPurpose, wrapped: Wrapped) => Promise<Bytes | null>;
+  /** Everything of this account; the device key too when no account is left. */
+  readonly wipe: () => Promise<void>;
+  readonly close: () => void;
+}
+
+type WrapPurpose = "pending" | "sketches";
+
+interface Schema extends DBSchema {
+  keys: { key: "device"; value: CryptoKey };
+  accounts: { key: string; value: DeviceRecord };
+}
+
+const databaseName = "relicario-vault";
+
+/**
+ * Opens what this device keeps. Where IndexedDB cannot be used (some private modes) it is kept in memory until the page
+ * goes: the person needs an opener next time, and nothing is lost.
+ */
+export async function openDevice(account: DeviceAccount): Promise<Device> {
+  const name = JSON.stringify([account.vendorId, account.issuer, account.subject]);
+  const database = await openDatabase();
+  return deviceOn(database === null ? memoryStore() : databaseStore(database), name);
+}
+
+interface Store {
+  readonly get: (name: string) => Promise<unknown>;
+  readonly update: (name: string, change: (before: unknown) => DeviceRecord) => Promise<void>;
+  readonly remove: (name: string) => Promise<void>;
+  /** The one non-extractable key of this origin, made at first need. */
+  readonly deviceKey: () => Promise<CryptoKey>;
+  readonly close: () => void;
+}
+
+function deviceOn(store: Store, name: string): Device {
+  async function read(): Promise<DeviceRecord> {
+    return parseRecord(await store.get(name));
+  }
+
+  return {
+    read,
+    write: (change) => store.update(name, (before) => ({ ...parseRecord(before), ...change })),
+    wrap: async (purpose, plain) => {
+      const iv = randomBytes(12);
+      const data = await crypto.subtle.encrypt({ name: "AES-GCM", iv, additionalData: purposeBytes(purpose, name) }, await store.deviceKey(), plain);
+      return { iv, data: new Uint8Array(data) };
+    },
+    unwrap: async (purpose, { iv, data }) => {
+      try {
+        return new Uint8Array(await crypto.subtle.decrypt({ name: "AES-GCM", iv, additionalData: purposeBytes(purpose, name) }, await store.deviceKey(), data));
+      } catch (cause) {
+        if (cause instanceof PortalError) throw cause;
+        return null; // what waits can no longer be read; its owner says so aloud
+      }
+    },
+    wipe: () => store.remove(name),
+    close: store.close,
+  };
+}
+
+/** What does not parse was written by another version or half lost: the device starts as if new. */
+function parseRecord(value: unknown): DeviceRecord {
+  const parsed = DeviceRecord.safeParse(value);
+  return parsed.success ? parsed.data : emptyRecord;
+}
+
+function purposeBytes(purpose: WrapPurpose, name: string): Bytes {
+  return utf8(`relicario/device/${purpose}\n${name}`);
+}
+
+function newDeviceKey(): Promise<CryptoKey> {
+  return crypto.subtle.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt", "decrypt"]);
+}
+
+async function openDatabase(): Promise<IDBPDatabase<Schema> | null> {
+  if (typeof indexedDB === "undefined") return null;
+  try {
+    return await openDB<Schema>(databaseName, 1, {
+      upgrade: (database) => {
+        database.createObjectStore("keys");
+        database.createObjectStore("accounts");
+      },
+      blocking: (_current, _blocked, event) => {
+        if (event.target instanceof IDBDatabase) event.target.close();
+      },
+    });
+  } catch {
+    return null; // refused by a private mode or a broken profile: memory will do, the person needs an opener next time
+  }
+}
+
+function databaseStore(database: IDBPDatabase<Schema>): Store {
+  return {
+    get: (name) => database.get("accounts", name),
+    update: (name, change) =>
+      sayFull(async () => {
+        const transaction = database.transaction("accounts", "readwrite");
+        const before: unknown = await transaction.store.get(name);
+        await Promise.all([transaction.store.put(change(before), name), transaction.done]);
+      }),
+    remove: async (name) => {
+      const transaction = database.transaction(["accounts", "keys"], "readwrite");
+      await transaction.objectStore("accounts").delete(name);
+      const left = await transaction.objectStore("accounts").count();
+      if (left === 0) await transaction.objectStore("keys").delete("device");
+      await transaction.done;
+    },
+    deviceKey: () =>
+      sayFull(async () => {
+        const there = await database.get("keys", "device");
+        if (there !== undefined) return there;
+        const made = await newDeviceKey();
+        const transaction = database.transaction("keys", "readwrite");
+        const meanwhile = await transaction.store.get("device"); // another tab may have been first
+        if (meanwhile === undefined) await transaction.store.put(made, "device");
+        await transaction.done;
+        return meanwhile ?? made;
+      }),
+    close: () => {
+      database.close();
+    },
+  };
+}
+
+function memoryStore(): Store {
+  const records = new Map<string, DeviceRecord>();
+  let key: Promise<CryptoKey> | null = null;
+  return {
+    get: (name) => Promise.resolve(records.get(name)),
+    update: (name, change) => {
+      records.set(name, change(records.get(name)));
+      return Promise.resolve();
+    },
+    remove: (name) => {
+      records.delete(name);
+      return Promise.resolve();
+    },
+    deviceKey: () => (key ??= newDeviceKey()),
+    close: () => {
+      records.clear();
+    },
+  };
+}
+
+async function sayFull<T>(write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (cause) {
+    const full = cause instanceof Error && cause.name === "QuotaExceededError";
+    throw full ? new PortalError("storage_full", { cause }) : cause;
+  }
+}
+
+/** What a lock leaves: a page loaded later starts locked. */
+export async function markLocked(account: DeviceAccount): Promise<void> {
+  await onDevice(account, async (device) => {
+    const { accountKey } = await device.read();
+    if (accountKey !== null) await device.write({ locked: true });
+  });
+}
+
+/** What sign-out leaves: on an own device all but the unlocked page, elsewhere nothing. */
+export async function leaveDevice(account: DeviceAccount): Promise<void> {
+  await onDevice(account, async (device) => {
+    const { kind } = await device.read();
+    if (kind !== "own") await device.wipe();
+  });
+}
+
+async function onDevice(account: DeviceAccount, act: (device: Device) => Promise<void>): Promise<void> {
+  const device = await openDevice(account);
+  try {
+    await act(device);
+  } finally {
+    device.close();
+  }
+}

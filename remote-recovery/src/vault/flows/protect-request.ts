@@ -1,0 +1,54 @@
+import { Id, maxFileNameLength, maxSmallSecretBytes, maxTagLength, maxTags, maxTitleLength } from "@relicario/shared/api";
+import type { ProtectRequest } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
+import { z } from "zod";
+
+import type { Bytes } from "../seal/bytes.ts";
+
+/** Text that JCS can carry, counted in characters as people see the limits. */
+function text(max: number): z.ZodString {
+  return z.string().refine((value) => value.isWellFormed() && value.length > 0 && Array.from(value).length <= max);
+}
+
+const Request = z.object({
+  title: text(maxTitleLength),
+  tags: z.array(text(maxTagLength)).max(maxTags),
+  contentKind: z.enum(["text", "seed", "file"]),
+  name: text(maxFileNameLength),
+  mime: text(maxFileNameLength),
+  protection: z.discriminatedUnion("kind", [
+    z.object({ kind: z.literal("picture"), name: text(maxFileNameLength), shown: z.object({ passphrase: z.string().refine((typed) => typed.isWellFormed()).nullable() }) }),
+    z.object({ kind: z.literal("openers"), openers: z.array(Id) }),
+  ]),
+});
+
+/**
+ * Refuses what cannot be sealed, before anything is made.
+ *
+ * @throws PortalError `validation_error` with the names of the members in `details.fields`.
+ */
+export function checkRequest(request: ProtectRequest): void {
+  const parsed = Request.safeParse(request);
+  if (parsed.success) return;
+  const fields = [...new Set(parsed.error.issues.map((issue) => String(issue.path[0] ?? "request")))];
+  throw new PortalError("validation_error", { details: { fields } });
+}
+
+/**
+ * The content's bytes.
+ *
+ * @throws PortalError `payload_too_large` for what cannot go in one call; `validation_error` when the file has gone.
+ */
+export async function contentBytes(content: Blob): Promise<Bytes> {
+  if (content.size > maxSmallSecretBytes) throw new PortalError("payload_too_large", { details: { limit: maxSmallSecretBytes } });
+  try {
+    return new Uint8Array(await content.arrayBuffer());
+  } catch (cause) {
+    throw new PortalError("validation_error", { cause, details: { fields: ["content"] } });
+  }
+}
+
+/** @throws PortalError `payload_too_large` when the sealed content is over the limit of one call. */
+export function requireSmall(sealed: Bytes): void {
+  if (sealed.length > maxSmallSecretBytes) throw new PortalError("payload_too_large", { details: { limit: maxSmallSecretBytes } });
+}

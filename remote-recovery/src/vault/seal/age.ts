@@ -1,0 +1,111 @@
+import { bech32 } from "@scure/base";
+import { PortalError } from "@relicario/shared/errors";
+import { Decrypter, Encrypter, identityToRecipient } from "age-encryption";
+
+import { copyOf, randomBytes, wipe, type Bytes } from "./bytes.ts";
+
+/**
+ * age, as these formats allow it: native hybrid recipients (ML-KEM-768 + X25519) and nothing else. Never a passphrase,
+ * a plugin, a tag or a passkey recipient of age.
+ */
+
+const identityPrefix = "AGE-SECRET-KEY-PQ-";
+const recipientPrefix = "age1pq";
+const recipientLength = 1216;
+
+/** How many stanzas a file may have: `one` in content, slot and share ticket, `many` (1…32) in an owner ticket. */
+export type StanzaCount = "one" | "many";
+const maxStanzas = { one: 1, many: 32 } as const satisfies Record<StanzaCount, number>;
+
+/** An age identity as text, from its 32-byte seed. Holds a secret: only in the vault's worker. */
+export function identityOf(seed: Uint8Array): string {
+  if (seed.length !== 32) throw new TypeError("a seed has 32 bytes");
+  return bech32.encodeFromBytes(identityPrefix, seed).toUpperCase();
+}
+
+export function newIdentity(): string {
+  const seed = randomBytes(32);
+  const identity = identityOf(seed);
+  wipe(seed);
+  return identity;
+}
+
+/** True for a native hybrid identity: upper case, 32 bytes. */
+export function isIdentity(text: string): boolean {
+  try {
+    const { prefix, bytes } = bech32.decodeToBytes(text);
+    wipe(bytes);
+    return text.startsWith(`${identityPrefix}1`) && prefix.toUpperCase() === identityPrefix && bytes.length === 32;
+  } catch {
+    return false; // not bech32 at all: the question is yes or no
+  }
+}
+
+export async function recipientOf(identity: string): Promise<string> {
+  return identityToRecipient(identity);
+}
+
+/** True for `age1pq1…` with 1216 bytes: the only kind that is ever sealed to. */
+export function isRecipient(text: string): boolean {
+  try {
+    const { prefix, words } = bech32.decode(text, false);
+    return text.startsWith(`${recipientPrefix}1`) && prefix === recipientPrefix && bech32.fromWords(words).length === recipientLength;
+  } catch {
+    return false; // as above
+  }
+}
+
+/**
+ * Seals bytes to 1…32 recipients.
+ *
+ * @throws PortalError `decryption_failed` when a recipient is not a native hybrid one: it came from tampered data.
+ */
+export async function sealTo(recipients: readonly string[], plain: Bytes): Promise<Bytes> {
+  const distinct = new Set(recipients);
+  if (distinct.size < 1 || distinct.size > maxStanzas.many || distinct.size !== recipients.length) throw new PortalError("decryption_failed");
+  const encrypter = new Encrypter();
+  for (const recipient of recipients) {
+    if (!isRecipient(recipient)) throw new PortalError("decryption_failed");
+    encrypter.addRecipient(recipient);
+  }
+  return copyOf(await encrypter.encrypt(plain));
+}
+
+/**
+ * Opens an age file after checking its header ourselves.
+ *
+ * @returns null when no stanza is for this identity.
+ * @throws PortalError `decryption_failed` when the header is not one of ours, or the file is broken.
+ */
+export async function openWith(identity: string, sealed: Bytes, count: StanzaCount): Promise<Bytes | null> {
+  if (!hasOwnHeader(sealed, maxStanzas[count])) throw new PortalError("decryption_failed");
+  const decrypter = new Decrypter();
+  decrypter.addIdentity(identity);
+  try {
+    return copyOf(await decrypter.decrypt(sealed));
+  } catch (cause) {
+    if (cause instanceof Error && cause.message === notForUs) return null;
+    throw new PortalError("decryption_failed");
+  }
+}
+
+/** typage's words when no stanza unwraps; a test holds it to them. */
+const notForUs = "no identity matched any of the file's recipients";
+
+const stanza = /^-> mlkem768x25519 [A-Za-z0-9+/]{1494}\n[A-Za-z0-9+/]{43}\n/; // 1120 bytes encapsulated, 32 bytes of wrapped key
+const mac = /^--- [A-Za-z0-9+/]{43}\n/;
+
+/** Our own header check: version line, 1…`most` stanzas of the one kind, MAC line. Nothing else passes. */
+function hasOwnHeader(sealed: Uint8Array, most: number): boolean {
+  const version = "age-encryption.org/v1\n";
+  const longest = version.length + most * 1_600 + 64;
+  let text = new TextDecoder("latin1").decode(sealed.subarray(0, longest));
+  if (!text.startsWith(version)) return false;
+  text = text.slice(version.length);
+  let found = 0;
+  for (let match = stanza.exec(text); match !== null; match = stanza.exec(text)) {
+    found++;
+    text = text.slice(match[0].length);
+  }
+  return found >= 1 && found <= most && mac.test(text);
+}

@@ -1,0 +1,72 @@
+import { sha256 as nobleSha256 } from "@noble/hashes/sha2.js";
+
+/** Bytes with a buffer of their own: what WebCrypto takes. */
+export type Bytes = Uint8Array<ArrayBuffer>;
+
+const encoder = new TextEncoder();
+
+/** UTF-8. The string must be well-formed; ill-formed text is refused before it gets here. */
+export function utf8(text: string): Bytes {
+  return encoder.encode(text);
+}
+
+/** `‖` of the formats: the parts one after another, in a fresh buffer. */
+export function concat(...parts: readonly Uint8Array[]): Bytes {
+  const whole = new Uint8Array(parts.reduce((total, part) => total + part.length, 0));
+  let offset = 0;
+  for (const part of parts) {
+    whole.set(part, offset);
+    offset += part.length;
+  }
+  return whole;
+}
+
+/** A copy with a buffer of its own, whatever kind of buffer the library gave. */
+export function copyOf(bytes: Uint8Array): Bytes {
+  return Uint8Array.from(bytes);
+}
+
+/** Little-endian 32-bit length: `len32` of the formats. */
+export function len32(length: number): Bytes {
+  const bytes = new Uint8Array(4);
+  new DataView(bytes.buffer).setUint32(0, length, true);
+  return bytes;
+}
+
+/** SHA-256 of the parts joined. For whole contents use {@link digestOf}, which leaves the thread free. */
+export function sha256(...parts: readonly Uint8Array[]): Bytes {
+  const hash = nobleSha256.create();
+  for (const part of parts) hash.update(part);
+  return copyOf(hash.digest());
+}
+
+/** SHA-256 by WebCrypto. */
+export async function digestOf(bytes: Bytes): Promise<Bytes> {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+}
+
+export function randomBytes(length: number): Bytes {
+  return crypto.getRandomValues(new Uint8Array(length));
+}
+
+/** Compares without an early exit, so that the time says nothing of where two authenticators differ. */
+export function equalBytes(left: Uint8Array, right: Uint8Array): boolean {
+  if (left.length !== right.length) return false;
+  let difference = 0;
+  for (const [index, byte] of left.entries()) difference |= byte ^ (right[index] ?? 0);
+  return difference === 0;
+}
+
+/** Fills with zeros: the best that JavaScript can do for bytes that held a key. */
+export function wipe(...secrets: readonly (Uint8Array | null | undefined)[]): void {
+  for (const secret of secrets) secret?.fill(0);
+}
+
+/** Runs `use` with secret bytes and wipes them afterwards, whatever happens. */
+export async function withSecret<T>(secret: Bytes, use: (secret: Bytes) => T | Promise<T>): Promise<T> {
+  try {
+    return await use(secret);
+  } finally {
+    wipe(secret);
+  }
+}

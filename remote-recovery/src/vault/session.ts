@@ -1,0 +1,105 @@
+import type { VaultProgress, VaultState } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
+
+import type { Engine } from "../engine/engine.ts";
+import type { Device, Remembered } from "./device/device.ts";
+import { deriveAccountKeys, unwrapAccountKey, type AccountKeys } from "./seal/account-key.ts";
+import type { Service } from "./service.ts";
+
+/** What a session is made of. Time and waiting pass through here so that tests drive them. */
+export interface SessionParts {
+  readonly userId: string;
+  readonly service: Service;
+  readonly engine: Engine;
+  readonly device: Device;
+  /** Called after each change of the state. */
+  readonly tell: (state: VaultState) => void;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+  readonly pause?: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
+}
+
+/** One signed-in person in one worker. Flows are functions that take it; only they change `keys`. */
+export interface Session {
+  readonly userId: string;
+  readonly service: Service;
+  readonly engine: Engine;
+  readonly device: Device;
+  readonly now: () => number;
+  readonly pause: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
+  /** Null while locked. */
+  keys: AccountKeys | null;
+  /** The newest state seen in this session, where the device could not write it down. */
+  remembered: Remembered | null;
+  /** True after `older_state`: only then may the person choose the older one. */
+  alarmed: boolean;
+  readonly getState: () => VaultState;
+  readonly setState: (state: VaultState) => void;
+  /** Runs writers one after another, so that two of this page's own never conflict. */
+  readonly oneWriter: <T>(write: () => Promise<T>) => Promise<T>;
+}
+
+/** What every flow takes beside its arguments. */
+export interface FlowOptions {
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: VaultProgress) => void;
+}
+
+/** Starts a session; on an own device that was not locked it starts unlocked. */
+export async function startSession(parts: SessionParts): Promise<Session> {
+  let state: VaultState = { status: "unknown" };
+  let writers: Promise<unknown> = Promise.resolve();
+  const record = await parts.device.read();
+  const keys = record.accountKey === null || record.locked ? null : await deriveAccountKeys(await unwrapAccountKey(record.accountKey));
+  return {
+    userId: parts.userId,
+    service: parts.service,
+    engine: parts.engine,
+    device: parts.device,
+    now: parts.now ?? Date.now,
+    pause: parts.pause ?? pauseFor,
+    keys,
+    remembered: null,
+    alarmed: false,
+    getState: () => state,
+    setState: (next) => {
+      if (JSON.stringify(next) === JSON.stringify(state)) return;
+      state = next;
+      parts.tell(state);
+    },
+    oneWriter: (write) => {
+      const turn = writers.then(write, write);
+      writers = turn.catch(() => null); // the caller hears of it; the next writer's turn comes all the same
+      return turn;
+    },
+  };
+}
+
+/**
+ * The keys of an unlocked session.
+ *
+ * @throws PortalError `vault_locked`.
+ */
+export function requireKeys(session: Session): AccountKeys {
+  if (session.keys === null) throw new PortalError("vault_locked");
+  return session.keys;
+}
+
+/** @throws PortalError `cancelled`. */
+export function refuseCancelled(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw new PortalError("cancelled", { cause: signal.reason });
+}
+
+function pauseFor(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(new PortalError("cancelled", { cause: signal?.reason }));
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    }, milliseconds);
+    signal?.addEventListener("abort", stop, { once: true });
+  });
+}

@@ -1,0 +1,95 @@
+import { PortalError } from "@relicario/shared/errors";
+import * as Comlink from "comlink";
+
+import type { EngineModules } from "../../engine/engine-core.ts";
+import type { EngineService } from "../../engine/engine-service.ts";
+import type { VaultService } from "./vault-service.ts";
+
+/** A worker that runs, its Comlink face, and the two ways in which it ends. */
+export interface RunningWorker<T> {
+  readonly remote: Comlink.Remote<T>;
+  /** Settles when the worker fails by itself; never when it is ended. */
+  readonly failed: Promise<PortalError>;
+  readonly end: () => void;
+}
+
+/** Starts the two workers of the vault; a seam for tests. */
+export interface WorkerStarter {
+  readonly vault: () => Promise<RunningWorker<VaultService>>;
+  /** With its WASM already handed over. */
+  readonly engine: () => Promise<RunningWorker<EngineService>>;
+}
+
+type AssetName = "vault-worker" | "engine-worker" | "engine-simd" | "engine-scalar" | "jpeg" | "png";
+
+/** Put in by the build: file inside the release, and sha384. */
+declare const __ASSETS__: Readonly<Record<AssetName, { readonly file: string; readonly integrity: string }>>;
+declare const __webpack_public_path__: string;
+
+/**
+ * Workers from verified files: fetched with their integrity, started from a blob address. There nothing has a base
+ * address, so the page fetches the WASM, with integrity too, and hands the compiled modules over.
+ */
+export const browserWorkers: WorkerStarter = {
+  vault: () => startWorker<VaultService>("vault-worker"),
+  engine: async () => {
+    const [worker, modules] = await Promise.all([startWorker<EngineService>("engine-worker"), compileModules()]);
+    await worker.remote.init(modules);
+    return worker;
+  },
+};
+
+async function compileModules(): Promise<EngineModules> {
+  const [engine, jpeg, png] = await Promise.all([compile(hasSimd() ? "engine-simd" : "engine-scalar"), compile("jpeg"), compile("png")]);
+  return { engine, jpeg, png };
+}
+
+async function compile(name: AssetName): Promise<WebAssembly.Module> {
+  return WebAssembly.compile(await (await fetchAsset(name)).arrayBuffer());
+}
+
+async function startWorker<T>(name: AssetName): Promise<RunningWorker<T>> {
+  const script = await (await fetchAsset(name)).text();
+  const address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
+  try {
+    const worker = new Worker(address, { name });
+    const failed = new Promise<PortalError>((resolve) => {
+      worker.addEventListener("error", (event) => {
+        resolve(new PortalError("vault_unavailable", { cause: event.error }));
+      });
+    });
+    return {
+      remote: Comlink.wrap<T>(worker),
+      failed,
+      end: () => {
+        worker.terminate();
+      },
+    };
+  } finally {
+    setTimeout(() => {
+      URL.revokeObjectURL(address); // after the worker has begun to read it
+    }, revokeMilliseconds);
+  }
+}
+
+const revokeMilliseconds = 30_000;
+
+/** @throws PortalError `vault_unavailable` when the file does not load, or is not the one of the release. */
+async function fetchAsset(name: AssetName): Promise<Response> {
+  const { file, integrity } = __ASSETS__[name];
+  const address = new URL(file, new URL(__webpack_public_path__, globalThis.location.href));
+  try {
+    const response = await fetch(address, { integrity, credentials: "omit" });
+    if (!response.ok) throw new TypeError(`${String(response.status)} for ${name}`);
+    return response;
+  } catch (cause) {
+    throw new PortalError("vault_unavailable", { cause });
+  }
+}
+
+/** Whether the browser runs WASM SIMD: it accepts a module that uses `i8x16.splat` and `i8x16.popcnt`. */
+function hasSimd(): boolean {
+  return WebAssembly.validate(
+    new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11]),
+  );
+}
