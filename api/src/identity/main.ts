@@ -6,7 +6,6 @@ const log = createLog();
 
 try {
   const server = await startIdentity(readSettings(process.env), log);
-  process.stdout.write(`${JSON.stringify({ ready: true, port: server.port })}\n`);
   let stopping = false;
   const stop = (): void => {
     if (stopping) return;
@@ -17,6 +16,7 @@ try {
   };
   process.once("SIGTERM", stop);
   process.once("SIGINT", stop);
+  process.stdout.write(`${JSON.stringify({ ready: true, port: server.port })}\n`); // last: whoever reads it may end us
 } catch (error) {
   // Our own lines name no values; whatever else went wrong may.
   const known = error instanceof Error && error.message.startsWith("identity provider: ");

@@ -32,7 +32,8 @@ export function hashPassword(password: string): Promise<string> {
 
 /** Compares with the hash; without one does the same work and says no, so that time does not tell who has an account. */
 export async function verifyPassword(password: string, hash: string | undefined): Promise<boolean> {
-  if (Array.from(canonical(password)).length > maxPasswordLength) return false; // no account has one
+  const { length } = Array.from(canonical(password));
+  if (length === 0 || length > maxPasswordLength) return false; // no account has one
   const matches = await argon2Verify({ password: canonical(password), hash: hash ?? (await nobodysHash()) });
   return matches && hash !== undefined;
 }

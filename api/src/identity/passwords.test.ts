@@ -1,0 +1,49 @@
+import { commonPasswords } from "./common-passwords.ts";
+import { hashPassword, problemOfPassword, verifyPassword } from "./passwords.ts";
+
+describe("problemOfPassword", () => {
+  it.each([
+    ["", "password_missing"],
+    ["nine long", "password_short"],
+    ["💚💚💚💚💚", "password_short"], // five characters, whatever they take in memory
+    ["x1".repeat(129), "password_long"],
+    ["Ana.Garcia", "password_is_name"],
+    ["ANA@example.org", "password_is_name"],
+    ["Password123", "password_common"],
+    ["contrasen\u0303a123", "password_common"], // ñ as two characters
+    ["zzzzzzzzzzzz", "password_common"],
+  ])("refuses %j", (password, problem) => {
+    expect(problemOfPassword(password, "ana.garcia", "ana@example.org")).toBe(problem);
+  });
+
+  it.each(["ten chars!", "  spaces count  ", "llueve sobre mojado", "💚🔒📷🗝️🌊💚🔒📷🗝️🌊"])("takes %j", (password) => {
+    expect(problemOfPassword(password, "ana", "ana@example.org")).toBeNull();
+  });
+});
+
+describe("commonPasswords", () => {
+  it("holds hundreds, all long enough to pass the first rule and written small", () => {
+    expect(commonPasswords.size).toBeGreaterThan(300);
+    for (const password of commonPasswords) expect([Array.from(password).length >= 10, password.toLowerCase()]).toEqual([true, password]);
+  });
+});
+
+describe("verifyPassword", () => {
+  it("knows the password and no other", async () => {
+    const hash = await hashPassword("llueve sobre mojado");
+    expect(await verifyPassword("llueve sobre mojado", hash)).toBe(true);
+    for (const other of ["llueve sobre mojado ", "Llueve sobre mojado", "", "x".repeat(100_000)]) expect(await verifyPassword(other, hash)).toBe(false);
+  });
+
+  it("takes ñ and é as any keyboard writes them", async () => {
+    expect(await verifyPassword("man\u0303ana sere\u0301", await hashPassword("ma\u00f1ana ser\u00e9"))).toBe(true);
+  });
+
+  it("says no to everything when nobody has the name", async () => {
+    expect(await verifyPassword("llueve sobre mojado", undefined)).toBe(false);
+  });
+
+  it("never makes the same hash twice", async () => {
+    expect(await hashPassword("llueve sobre mojado")).not.toBe(await hashPassword("llueve sobre mojado"));
+  });
+});

@@ -1,0 +1,545 @@
+import { createHash } from "node:crypto";
+
+import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from "jose";
+import { Client } from "pg";
+
+import { freshDatabase, type TestDatabase } from "@relicario/tooling/database/for-tests";
+import { clientId, codeOf, demo, environmentFor, freePort, portal, SignInRequest, startProcess, Visitor, wordsOf, type Environment, type Page, type Running } from "./test-support.ts";
+
+let database: TestDatabase;
+let environment: Environment;
+let issuer: string;
+let running: Running;
+/** What no log may hold. */
+const sentinels = new Set<string>();
+
+beforeAll(async () => {
+  database = await freshDatabase("identity_empty", () => Promise.resolve());
+  const port = await freePort();
+  environment = await environmentFor(database.url, port);
+  issuer = environment["IDENTITY_ISSUER"] ?? "";
+  running = await startProcess(environment);
+}, 60_000);
+
+afterAll(async () => {
+  await running.stop();
+  await database.drop();
+});
+
+const ask = async (text: string, values: readonly unknown[] = []): Promise<Record<string, unknown>[]> => {
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(text, [...values])).rows;
+  } finally {
+    await client.end();
+  }
+};
+
+let people = 0;
+const buildPerson = () => {
+  const username = `person${String(++people)}`;
+  return { username, email: `${username}@example.org`, password: `phrase of ${username} ${Math.random().toString(36).slice(2)}` };
+};
+
+const link = (page: Page): URL => new URL(/<a class="link" href="([^"]+)"/.exec(page.text)?.[1] ?? "", page.url);
+
+const signUp = async (visitor: Visitor, person = buildPerson()) => {
+  const request = new SignInRequest(issuer);
+  const signInPage = await visitor.get(request.address());
+  const landed = await visitor.submit(await visitor.get(link(signInPage)), person);
+  sentinels.add(person.password).add(person.username).add(person.email).add(codeOf(landed));
+  return { request, person, landed };
+};
+
+const signIn = async (visitor: Visitor, { name, password }: { name: string; password: string }, changes: Record<string, string> = {}) => {
+  const request = new SignInRequest(issuer);
+  const landed = await visitor.submit(await visitor.get(request.address(changes)), { name, password });
+  return { request, landed };
+};
+
+const tokensOf = async (request: SignInRequest, page: Page) => {
+  const answer = await request.redeem(codeOf(page));
+  expect(answer.status).toBe(200);
+  const tokens = (await answer.json()) as { access_token: string; id_token: string; expires_in: number; refresh_token?: string };
+  sentinels.add(tokens.access_token).add(tokens.id_token);
+  return tokens;
+};
+
+const keysOfIssuer = () => createRemoteJWKSet(new URL(`${issuer}/jwks`));
+
+describe("discovery", () => {
+  it("names every endpoint that the sign-in client uses, code flow with S256 alone, and both languages", async () => {
+    const answer = await fetch(`${issuer}/.well-known/openid-configuration`, { headers: { Origin: portal } });
+    expect(answer.headers.get("access-control-allow-origin")).toBe(portal);
+    expect(await answer.json()).toMatchObject({
+      issuer,
+      authorization_endpoint: `${issuer}/auth`,
+      token_endpoint: `${issuer}/token`,
+      userinfo_endpoint: `${issuer}/me`,
+      revocation_endpoint: `${issuer}/token/revocation`,
+      end_session_endpoint: `${issuer}/session/end`,
+      jwks_uri: `${issuer}/jwks`,
+      check_session_iframe: `${issuer}/session/check`,
+      response_types_supported: ["code"],
+      grant_types_supported: ["authorization_code"],
+      code_challenge_methods_supported: ["S256"],
+      token_endpoint_auth_methods_supported: ["none"],
+      ui_locales_supported: ["en", "es"],
+    });
+  });
+
+  it("publishes no private part of a key", async () => {
+    const { keys } = (await (await fetch(`${issuer}/jwks`)).json()) as { keys: Record<string, unknown>[] };
+    expect(keys).toHaveLength(1);
+    expect(Object.keys(keys[0] ?? {}).sort()).toEqual(["alg", "e", "kid", "kty", "n", "use"]);
+  });
+});
+
+describe("the code flow", () => {
+  it("makes an account and gives tokens that the service can verify", async () => {
+    const { request, person, landed } = await signUp(new Visitor());
+    expect(landed.url.searchParams.get("state")).toBe(request.state);
+    expect(landed.url.searchParams.get("iss")).toBe(issuer);
+    const tokens = await tokensOf(request, landed);
+    expect(tokens).toMatchObject({ expires_in: 300, token_type: "Bearer" });
+    expect(tokens.refresh_token).toBeUndefined();
+
+    const access = await jwtVerify(tokens.access_token, keysOfIssuer(), { issuer, audience: "relicario-api", algorithms: ["RS256"], typ: "at+jwt" });
+    expect(access.payload).toMatchObject({ azp: clientId, client_id: clientId, preferred_username: person.username, email: person.email });
+    expect(access.payload.sub).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect((access.payload.exp ?? 0) - (access.payload.iat ?? 0)).toBe(300);
+
+    const id = await jwtVerify(tokens.id_token, keysOfIssuer(), { issuer, audience: clientId, algorithms: ["RS256"] });
+    expect(id.payload).toMatchObject({
+      sub: access.payload.sub,
+      nonce: request.nonce,
+      preferred_username: person.username,
+      email: person.email,
+      email_verified: false,
+    });
+    expect(id.payload["auth_time"]).toEqual(access.payload["auth_time"]);
+    expect(typeof id.payload["auth_time"]).toBe("number");
+    expect(decodeProtectedHeader(tokens.id_token).kid).toBe(decodeProtectedHeader(tokens.access_token).kid);
+  });
+
+  it.each([
+    ["the user name", demo.username],
+    ["the user name in capitals", "DEMO"],
+    ["the e-mail", demo.email],
+  ])("signs in with %s", async (_what, name) => {
+    const { request, landed } = await signIn(new Visitor(), { name, password: demo.password });
+    const { access_token } = await tokensOf(request, landed);
+    const { payload } = await jwtVerify(access_token, keysOfIssuer());
+    expect(payload["preferred_username"]).toBe("demo");
+  });
+
+  it("keeps two sign-ins of one browser apart", async () => {
+    const visitor = new Visitor();
+    const [one, two] = [new SignInRequest(issuer), new SignInRequest(issuer)];
+    const first = await visitor.get(one.address());
+    const second = await visitor.get(two.address());
+    const person = { name: demo.username, password: demo.password };
+    await tokensOf(one, await visitor.submit(first, person));
+    expect((await visitor.submit(second, person)).url.origin).toBe(portal);
+  });
+
+  it("answers a request without PKCE, or with the plain method, with an error", async () => {
+    const request = new SignInRequest(issuer);
+    const without = await new Visitor().get(request.address({ code_challenge: null, code_challenge_method: null }));
+    expect([without.url.origin, without.url.searchParams.get("error"), without.url.searchParams.get("code")]).toEqual([portal, "invalid_request", null]);
+    const plain = await new Visitor().get(request.address({ code_challenge_method: "plain" }));
+    expect(plain.url.searchParams.get("error")).toBe("invalid_request");
+  });
+
+  it.each(["token", "id_token", "code id_token"])("refuses the response type %s", async (response_type) => {
+    const page = await new Visitor().get(new SignInRequest(issuer).address({ response_type }));
+    expect(page.url.href).toMatch(/error=(unsupported_response_type|unauthorized_client)/);
+  });
+
+  it("refuses a foreign redirect address without going there", async () => {
+    const page = await new Visitor().get(new SignInRequest(issuer).address({ redirect_uri: "https://evil.example/" }));
+    expect(page.status).toBe(400);
+    expect(page.url.origin).toBe(new URL(issuer).origin);
+    expect(page.headers.get("location")).toBeNull();
+    expect(wordsOf(page)).toContain("This sign-in cannot go on");
+    expect(wordsOf(page)).toContain("invalid_redirect_uri");
+    expect(page.text).not.toContain("evil.example");
+  });
+
+  it("gives tokens for a code once, to the right verifier", async () => {
+    const { request, landed } = await signUp(new Visitor());
+    const wrong = await request.redeem(codeOf(landed), { code_verifier: "x".repeat(43) });
+    expect([wrong.status, await wrong.json()]).toEqual([400, expect.objectContaining({ error: "invalid_grant" })]);
+    const answers = await Promise.all(Array.from({ length: 6 }, () => request.redeem(codeOf(landed))));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400, 400, 400]);
+  });
+
+  it("lets the portal's pages call the token endpoint, and no others", async () => {
+    const mine = await signUp(new Visitor());
+    const allowed = await mine.request.redeem(codeOf(mine.landed), {}, { Origin: portal });
+    expect([allowed.status, allowed.headers.get("access-control-allow-origin")]).toEqual([200, portal]);
+    const other = await signUp(new Visitor());
+    const refused = await other.request.redeem(codeOf(other.landed), {}, { Origin: "https://evil.example" });
+    expect([refused.status, refused.headers.get("access-control-allow-origin")]).toEqual([400, null]);
+  });
+});
+
+describe("userinfo and revocation", () => {
+  it("answers who holds an access token, and 401 to anything else", async () => {
+    const { request, person, landed } = await signUp(new Visitor());
+    const { access_token } = await tokensOf(request, landed);
+    const answer = await fetch(`${issuer}/me`, { headers: { Authorization: `Bearer ${access_token}`, Origin: portal } });
+    expect(await answer.json()).toMatchObject({ preferred_username: person.username, email: person.email, email_verified: false });
+    expect(answer.headers.get("access-control-allow-origin")).toBe(portal);
+    const last = access_token.at(-10) === "A" ? "B" : "A";
+    const altered = `${access_token.slice(0, -10)}${last}${access_token.slice(-9)}`;
+    expect((await fetch(`${issuer}/me`, { headers: { Authorization: `Bearer ${altered}` } })).status).toBe(401);
+    expect((await fetch(`${issuer}/me`)).status).toBe(401);
+  });
+
+  it("does not take an ID token for an access token", async () => {
+    const { request, landed } = await signUp(new Visitor());
+    const { id_token } = await tokensOf(request, landed);
+    expect((await fetch(`${issuer}/me`, { headers: { Authorization: `Bearer ${id_token}` } })).status).toBe(401);
+  });
+
+  it("says that a JWT cannot be revoked", async () => {
+    const { request, landed } = await signUp(new Visitor());
+    const { access_token } = await tokensOf(request, landed);
+    const answer = await fetch(`${issuer}/token/revocation`, { method: "POST", body: new URLSearchParams({ token: access_token, client_id: clientId }) });
+    expect([answer.status, await answer.json()]).toEqual([400, expect.objectContaining({ error: "unsupported_token_type" })]);
+  });
+});
+
+describe("the sign-in page", () => {
+  it.each([
+    ["en", "This user name and password do not go together. Check both and try again.", "Sign-in for trying things out. Not for production."],
+    ["es", "Este nombre de usuario y esta contraseña no van juntos. Revisa los dos e inténtalo otra vez.", "No es para producción."],
+  ])("keeps the name and says so in %s when the password is wrong", async (ui_locales, sentence, footer) => {
+    const { landed } = await signIn(new Visitor({ "Accept-Language": "fr" }), { name: "demo", password: "not the phrase" }, { ui_locales });
+    expect(landed.status).toBe(401);
+    expect(landed.text).toContain(`<html lang="${ui_locales}"`);
+    expect(wordsOf(landed)).toContain(sentence);
+    expect(wordsOf(landed)).toContain(footer);
+    expect(landed.text).toMatch(/<input id="name"[^>]* value="demo"/);
+    expect(landed.text).not.toContain("not the phrase");
+    expect(landed.headers.get("cache-control")).toBe("no-store");
+  });
+
+  it("answers a name that nobody has exactly as a wrong password", async () => {
+    const known = await signIn(new Visitor(), { name: "demo", password: "not the phrase" });
+    const unknown = await signIn(new Visitor(), { name: "omed", password: "not the phrase" });
+    const same = (page: Page) => page.text.replaceAll(/interaction\/[\w-]+/g, "").replaceAll(/demo|omed/g, "");
+    expect(same(unknown.landed)).toBe(same(known.landed));
+    expect(unknown.landed.status).toBe(known.landed.status);
+  });
+
+  it("shows markup in a name as text", async () => {
+    const name = `"><script>alert(1)</script>'&amp;`;
+    const { landed } = await signIn(new Visitor(), { name, password: "not the phrase" });
+    expect(landed.text).not.toContain("<script");
+    expect(landed.text).toContain(`value="&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&#39;&amp;amp;"`);
+  });
+
+  it("says beside each field what is missing", async () => {
+    const { landed } = await signIn(new Visitor(), { name: " ", password: "" });
+    expect(landed.status).toBe(422);
+    expect(wordsOf(landed)).toContain("Enter your user name or your e-mail.");
+    expect(wordsOf(landed)).toContain("Enter a password.");
+    expect(landed.text).toMatch(/<input id="name"[^>]* aria-describedby="name-said" aria-invalid="true"/);
+  });
+
+  it("takes the language of the browser when the portal names none, and the theme that the portal asks for", async () => {
+    const page = await new Visitor({ "Accept-Language": "es-MX,es;q=0.9,en;q=0.8" }).get(new SignInRequest(issuer).address({ theme: "dark" }));
+    expect(page.text).toContain('<html lang="es" data-theme="dark">');
+    const odd = await new Visitor().get(new SignInRequest(issuer).address({ theme: '"><script>', ui_locales: "xx fr" }));
+    expect(odd.text).toContain('<html lang="en">');
+  });
+
+  it("fills in the name that the portal hints at", async () => {
+    const page = await new Visitor().get(new SignInRequest(issuer).address({ login_hint: "ana@example.org" }));
+    expect(page.text).toMatch(/<input id="name"[^>]* value="ana@example.org"/);
+    expect((await new Visitor().get(link(page))).status).toBe(400); // another browser
+  });
+
+  it("may not be framed, runs no script, and leads only to itself and the portal", async () => {
+    const page = await new Visitor().get(new SignInRequest(issuer).address());
+    const policy = page.headers.get("content-security-policy");
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).toContain(`form-action 'self' ${portal};`);
+    expect(policy).not.toMatch(/unsafe|sha256/);
+    expect(page.text).not.toMatch(/<script|<style| style=| on\w+=/);
+    expect(page.headers.get("x-content-type-options")).toBe("nosniff");
+    for (const [, address = ""] of page.text.matchAll(/<link[^>]* href="([^"]+)"/g)) {
+      const asset = await fetch(new URL(address, page.url));
+      expect([asset.status, asset.headers.get("cache-control")]).toEqual([200, "public, max-age=31536000, immutable"]);
+    }
+  });
+
+  it("refuses a form that another site sent", async () => {
+    for (const headers of [{ "Sec-Fetch-Site": "cross-site" }, { "Sec-Fetch-Site": "same-site" }, { Origin: "https://evil.example" }, { Origin: "null" }]) {
+      const visitor = new Visitor();
+      const page = await visitor.get(new SignInRequest(issuer).address());
+      const landed = await visitor.submit(page, { name: demo.username, password: demo.password }, headers);
+      expect(landed.status).toBe(403);
+      expect(visitor.cookie("relicario_session")).toBeUndefined();
+    }
+  });
+
+  it("refuses bodies that are no form, and forms that are too large", async () => {
+    const visitor = new Visitor();
+    const page = await visitor.get(new SignInRequest(issuer).address());
+    expect((await visitor.submit(page, {}, { "Content-Type": "application/json" })).status).toBe(415);
+    expect((await visitor.submit(page, { name: "x".repeat(20_000) })).status).toBe(413);
+    const nul = await visitor.submit(page, { name: "de\0mo", password: "not the phrase" });
+    expect(nul.status).toBe(401);
+  });
+
+  it("says that it has expired when it belongs to another browser, and offers the way back", async () => {
+    const page = await new Visitor().get(new SignInRequest(issuer).address());
+    const other = await new Visitor({ "Accept-Language": "es" }).submit(page, { name: demo.username, password: demo.password });
+    expect(other.status).toBe(400);
+    expect(wordsOf(other)).toContain("Esta página ha caducado");
+    expect(other.text).toContain(`href="${portal}/"`);
+  });
+});
+
+describe("the sign-up page", () => {
+  const open = async (visitor: Visitor, ui_locales = "en") => visitor.get(link(await visitor.get(new SignInRequest(issuer).address({ ui_locales }))));
+
+  it("says the rules before", async () => {
+    const words = wordsOf(await open(new Visitor()));
+    expect(words).toContain("At least 10 characters. Not your user name, and not one of the most common passwords.");
+    expect(words).toContain("3 to 40 letters and digits");
+  });
+
+  it.each([
+    ["a short password", { password: "corta" }, "Demasiado corta: usa al menos 10 caracteres."],
+    ["the user name as password", { username: "maria.garcia", password: "Maria.Garcia" }, "Tu nombre de usuario o tu correo no sirven de contraseña."],
+    ["a common password", { password: "Contraseña123" }, "Es una de las contraseñas que primero se adivinan."],
+    ["a taken user name", { username: "Demo" }, "Alguien ya tiene este nombre de usuario."],
+    ["a taken e-mail", { email: "Demo@Example.org" }, "Ya hay una cuenta con este correo."],
+    ["a malformed user name", { username: "<b>ana</b>" }, "Usa de 3 a 40 letras y cifras."],
+    ["a malformed e-mail", { email: "ana@" }, "No es una dirección completa"],
+    ["nothing", { username: "", email: "", password: "" }, "Elige un nombre de usuario."],
+  ])("refuses %s in words, and keeps what was typed", async (_what, wrong, sentence) => {
+    const visitor = new Visitor();
+    const typed = { ...buildPerson(), ...wrong };
+    const page = await visitor.submit(await open(visitor, "es"), typed);
+    expect(page.status).toBe(422);
+    expect(wordsOf(page)).toContain(sentence);
+    const kept = (name: string) => new RegExp(`<input id="${name}"[^>]* value="([^"]*)"`).exec(page.text)?.[1] ?? "";
+    expect([kept("username").replaceAll("&lt;", "<").replaceAll("&gt;", ">"), kept("email")]).toEqual([typed.username, typed.email]);
+    expect(page.text).not.toMatch(/type="password"[^>]* value=/);
+    expect(page.text).not.toContain("<b>");
+  });
+
+  it("makes one account when the same form comes several times at once", async () => {
+    const person = buildPerson();
+    const pages = await Promise.all(
+      Array.from({ length: 4 }, async () => {
+        const visitor = new Visitor();
+        return visitor.submit(await open(visitor), person);
+      }),
+    );
+    expect(pages.filter((page) => page.url.origin === portal)).toHaveLength(1);
+    expect(pages.filter((page) => page.status === 422)).toHaveLength(3);
+  });
+
+  it("keeps no password, only an Argon2id hash", async () => {
+    const { person } = await signUp(new Visitor());
+    const [row] = await ask("select * from accounts where username = $1", [person.username]);
+    expect(row?.["password_hash"]).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+    expect(JSON.stringify(row)).not.toContain(person.password);
+  });
+});
+
+describe("the session", () => {
+  it("answers prompt=none with a code when signed in, and login_required when not", async () => {
+    const visitor = new Visitor();
+    const nobody = await visitor.get(new SignInRequest(issuer).address({ prompt: "none" }));
+    expect([nobody.url.origin, nobody.url.searchParams.get("error")]).toEqual([portal, "login_required"]);
+    await signUp(visitor);
+    const request = new SignInRequest(issuer);
+    const silent = await visitor.get(request.address({ prompt: "none", redirect_uri: `${portal}/silent-renew.html` }));
+    expect(silent.url.pathname).toBe("/silent-renew.html");
+    expect((await request.redeem(codeOf(silent), { redirect_uri: `${portal}/silent-renew.html` })).status).toBe(200);
+  });
+
+  it("asks again, with the name filled in, for prompt=login and when the sign-in is older than max_age", async () => {
+    const visitor = new Visitor();
+    const { person, request, landed } = await signUp(visitor);
+    const before = await jwtVerify((await tokensOf(request, landed)).access_token, keysOfIssuer());
+    expect((await visitor.get(new SignInRequest(issuer).address({ max_age: "600" }))).url.origin).toBe(portal);
+    await ask("update provider_records set payload = jsonb_set(payload, '{loginTs}', to_jsonb((payload->>'loginTs')::int - 1000)) where model = 'Session' and payload->>'accountId' = $1", [before.payload.sub]);
+    const silent = await visitor.get(new SignInRequest(issuer).address({ max_age: "600", prompt: "none" }));
+    expect(silent.url.searchParams.get("error")).toBe("login_required");
+    for (const changes of [{ max_age: "600" }, { prompt: "login" }]) {
+      const again = new SignInRequest(issuer);
+      const page = await visitor.get(again.address(changes));
+      expect(page.text).toContain(`value="${person.username}"`);
+      const after = await jwtVerify((await tokensOf(again, await visitor.submit(page, { password: person.password }))).access_token, keysOfIssuer());
+      expect(after.payload.sub).toBe(before.payload.sub);
+      expect(Number(after.payload["auth_time"])).toBeGreaterThanOrEqual(Number(before.payload["auth_time"]));
+    }
+  });
+
+  it("does not renew silently for another subject than the hint names", async () => {
+    const other = await signUp(new Visitor());
+    const { id_token } = await tokensOf(other.request, other.landed);
+    const visitor = new Visitor();
+    await signUp(visitor);
+    const page = await visitor.get(new SignInRequest(issuer).address({ prompt: "none", id_token_hint: id_token }));
+    expect(page.url.searchParams.get("error")).toBe("login_required");
+  });
+
+  it("switches accounts when somebody else signs in", async () => {
+    const visitor = new Visitor();
+    await signUp(visitor);
+    const request = new SignInRequest(issuer);
+    const asked = await visitor.submit(await visitor.get(request.address({ prompt: "login" })), { name: demo.username, password: demo.password });
+    const landed = asked.url.origin === portal ? asked : await visitor.submit(asked); // the library signs the former one out first
+    const { payload } = await jwtVerify((await tokensOf(request, landed)).access_token, keysOfIssuer());
+    expect(payload["preferred_username"]).toBe("demo");
+  });
+
+  it("gives a session_state that fits the readable cookie, and a page that compares them", async () => {
+    const visitor = new Visitor();
+    const { landed } = await signUp(visitor);
+    const state = landed.url.searchParams.get("session_state") ?? "";
+    const salt = state.split(".")[1] ?? "";
+    const cookie = visitor.cookie("relicario_browser_state") ?? "";
+    expect(state).toBe(`${createHash("sha256").update(`${clientId} ${portal} ${cookie} ${salt}`).digest("base64url")}.${salt}`);
+    const page = await visitor.get(`${issuer}/session/check`);
+    expect(page.headers.get("content-security-policy")).toContain(`frame-ancestors ${portal}`);
+    expect(page.headers.get("x-frame-options")).toBeNull();
+    const script = /<script>([\s\S]*)<\/script>/.exec(page.text)?.[1] ?? "";
+    expect(page.headers.get("content-security-policy")).toContain(`'sha256-${createHash("sha256").update(script).digest("base64")}'`);
+    await visitor.get(new SignInRequest(issuer).address({ prompt: "none" }));
+    expect(visitor.cookie("relicario_browser_state")).toBe(cookie); // a renewal is no change
+  });
+
+  it("survives a restart of the process", async () => {
+    const visitor = new Visitor();
+    const { request, landed, person } = await signUp(visitor);
+    const { id_token } = await tokensOf(request, landed);
+    const halfway = new SignInRequest(issuer);
+    const open = new Visitor();
+    const page = await open.get(halfway.address());
+    expect(await running.stop()).toBe(0);
+    sentinels.forEach((sentinel) => {
+      expect(running.output()).not.toContain(sentinel);
+    });
+    running = await startProcess(environment);
+    const again = new SignInRequest(issuer);
+    const tokens = await tokensOf(again, await visitor.get(again.address({ prompt: "none", id_token_hint: id_token })));
+    await jwtVerify(tokens.access_token, keysOfIssuer(), { audience: "relicario-api" });
+    await tokensOf(halfway, await open.submit(page, { name: person.username, password: person.password }));
+  });
+});
+
+describe("signing out", () => {
+  it("happens without a question when the portal shows who is signed in, and goes back to it", async () => {
+    const visitor = new Visitor();
+    const { request, landed } = await signUp(visitor);
+    const { id_token } = await tokensOf(request, landed);
+    const address = new URL(`${issuer}/session/end`);
+    address.search = new URLSearchParams({ id_token_hint: id_token, post_logout_redirect_uri: `${portal}/`, state: "bye", ui_locales: "es" }).toString();
+    const page = await visitor.get(address);
+    expect(wordsOf(page)).toContain("Cerrando tu sesión");
+    const script = /<script>([\s\S]*)<\/script>/.exec(page.text)?.[1] ?? "";
+    expect(script).toContain("click()");
+    expect(page.headers.get("content-security-policy")).toContain(`script-src 'sha256-${createHash("sha256").update(script).digest("base64")}'`);
+    const after = await visitor.submit(page);
+    expect(after.url.href).toBe(`${portal}/?state=bye`);
+    expect(visitor.cookie("relicario_session")).toBeUndefined();
+    expect(visitor.cookie("relicario_browser_state")).toBeUndefined();
+    const silent = await visitor.get(new SignInRequest(issuer).address({ prompt: "none" }));
+    expect(silent.url.searchParams.get("error")).toBe("login_required");
+  });
+
+  it("asks first when nothing shows that the portal sent the browser", async () => {
+    const visitor = new Visitor();
+    await signUp(visitor);
+    const page = await visitor.get(`${issuer}/session/end?client_id=${clientId}`);
+    expect(wordsOf(page)).toContain("Do you want to sign out of Relicario in this browser?");
+    expect(page.text).not.toContain("<script");
+    expect(page.text).toContain(`href="${portal}/"`);
+    expect((await visitor.get(new SignInRequest(issuer).address({ prompt: "none" }))).url.searchParams.has("code")).toBe(true);
+  });
+
+  it("goes to no foreign address", async () => {
+    const visitor = new Visitor();
+    await signUp(visitor);
+    const page = await visitor.get(`${issuer}/session/end?client_id=${clientId}&post_logout_redirect_uri=${encodeURIComponent("https://evil.example/")}`);
+    expect(page.status).toBe(400);
+    expect(page.text).not.toContain("evil.example");
+  });
+});
+
+describe("wrong passwords", () => {
+  it("close an account for a while, in words, over a restart, and for that account alone", async () => {
+    const { person } = await signUp(new Visitor());
+    for (let tries = 0; tries < 10; tries++) expect((await signIn(new Visitor(), { name: person.username, password: "not the phrase" })).landed.status).toBe(401);
+    await running.stop();
+    running = await startProcess(environment);
+    const { landed } = await signIn(new Visitor(), { name: person.email, password: person.password }, { ui_locales: "es" });
+    expect(landed.status).toBe(429);
+    expect(Number(landed.headers.get("retry-after"))).toBeGreaterThan(60);
+    expect(wordsOf(landed)).toMatch(/Demasiados intentos fallidos\. Espera 15 minutos e inténtalo otra vez\./);
+    expect(landed.text).toContain(`value="${person.email}"`);
+    expect((await signIn(new Visitor(), { name: demo.username, password: demo.password })).landed.url.origin).toBe(portal);
+    await ask("update attempts set ends_at = now()");
+    expect((await signIn(new Visitor(), { name: person.username, password: person.password })).landed.url.origin).toBe(portal);
+  });
+});
+
+describe("the process", () => {
+  it("answers its own name only", async () => {
+    const port = new URL(issuer).port;
+    const other = await fetch(`http://127.0.0.1:${port}/realms/relicario/.well-known/openid-configuration`);
+    expect(other.status).toBe(421);
+    expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200);
+  });
+
+  it("has a page for addresses that are none", async () => {
+    for (const path of ["/", "/realms/relicario", "/realms/relicario/nothing", "/realms/relicariox/auth"]) {
+      const page = await new Visitor().get(new URL(path, issuer));
+      expect([page.status, wordsOf(page)]).toEqual([404, expect.stringContaining("There is no such page")]);
+      expect(page.headers.get("content-security-policy")).toContain("default-src 'none'");
+    }
+  });
+
+  it("writes neither names nor passwords, codes, tokens or cookies to its log", async () => {
+    const visitor = new Visitor();
+    const { request, landed } = await signUp(visitor);
+    await tokensOf(request, landed);
+    await signIn(new Visitor(), { name: "a-name-in-no-log", password: "a-phrase-in-no-log" });
+    for (const secret of [...sentinels, ...visitor.cookies(), "a-name-in-no-log", "a-phrase-in-no-log", request.state]) expect(running.output()).not.toContain(secret);
+    expect(running.output()).toContain('"msg":"signed up"'); // it does write
+  });
+
+  it("can be started twice at once on an empty database", async () => {
+    const empty = await freshDatabase("identity_empty", () => Promise.resolve());
+    const both = await Promise.all([freePort(), freePort()].map(async (port) => startProcess(await environmentFor(empty.url, await port))));
+    expect(await Promise.all(both.map((one) => one.stop()))).toEqual([0, 0]);
+    await empty.drop();
+  });
+
+  it("says in one line what is wrong with its settings, without their values", async () => {
+    const wrong = { ...environment, IDENTITY_ISSUER: "http://localhost:1", IDENTITY_KEYS: "no json of mine", COOKIE_KEYS: "" };
+    const failure = await startProcess(wrong).then(
+      () => "",
+      (error: unknown) => (error instanceof Error ? error.message : ""),
+    );
+    expect(failure.trim().split("\n")).toHaveLength(1);
+    for (const name of ["IDENTITY_ISSUER", "IDENTITY_KEYS", "COOKIE_KEYS"]) expect(failure).toContain(name);
+    expect(failure).not.toContain("no json of mine");
+  });
+
+  it("says in one line that its port is in use", async () => {
+    await expect(startProcess(environment)).rejects.toThrow(/^identity provider: port \d+ is in use; stop what uses it or choose another PORT\s*$/);
+  });
+});

@@ -1,0 +1,214 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { createHash, randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+import { generateIdentityKeys } from "./keys.ts";
+
+/** Tests run the real process and speak to it as a browser without scripts does. */
+
+export const portal = "http://localhost:4999";
+export const clientId = "relicario-portal";
+export const demo = { username: "demo", email: "demo@example.org", password: "a long demo phrase" };
+
+export type Environment = Readonly<Record<string, string>>;
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return address.port;
+}
+
+export async function environmentFor(databaseUrl: string, port: number): Promise<Environment> {
+  return {
+    PATH: process.env["PATH"] ?? "",
+    IDENTITY_PORT: String(port),
+    IDENTITY_ISSUER: `http://localhost:${String(port)}/realms/relicario`,
+    IDENTITY_DATABASE_URL: databaseUrl,
+    IDENTITY_CLIENTS: JSON.stringify([
+      {
+        client_id: clientId,
+        redirect_uris: [`${portal}/`, `${portal}/silent-renew.html`],
+        post_logout_redirect_uris: [`${portal}/`],
+        origins: [portal],
+      },
+    ]),
+    DEMO_ACCOUNT: JSON.stringify(demo),
+    ...(await generateIdentityKeys()),
+  };
+}
+
+export interface Running {
+  readonly child: ChildProcess;
+  /** Everything that it wrote so far. */
+  output(): string;
+  stop(): Promise<number | null>;
+}
+
+export async function startProcess(environment: Environment): Promise<Running> {
+  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", join(__dirname, "main.ts")], { env: environment, stdio: ["ignore", "pipe", "pipe"] });
+  const written: string[] = [];
+  child.stderr.on("data", (chunk: Buffer) => written.push(chunk.toString()));
+  const ended = once(child, "exit");
+  await new Promise<void>((resolve, reject) => {
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      written.push(`${line}\n`);
+      if (line.startsWith('{"ready":true')) resolve();
+    });
+    child.once("exit", () => {
+      reject(new Error(written.join("")));
+    });
+  });
+  return {
+    child,
+    output: () => written.join(""),
+    stop: async () => {
+      child.kill("SIGTERM");
+      await ended;
+      return child.exitCode;
+    },
+  };
+}
+
+/** Where one hop led, and what it said. */
+export interface Page {
+  readonly url: URL;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+interface Cookie {
+  readonly value: string;
+  readonly path: string;
+}
+
+/** Cookies, forms and redirects within the provider. A redirect to the portal is where it stops. */
+export class Visitor {
+  readonly #cookies = new Map<string, Cookie>();
+  readonly #headers: Readonly<Record<string, string>>;
+
+  constructor(headers: Readonly<Record<string, string>> = {}) {
+    this.#headers = headers;
+  }
+
+  cookie(name: string): string | undefined {
+    for (const [key, { value }] of this.#cookies) if (key.startsWith(`${name};`)) return value;
+    return undefined;
+  }
+
+  cookies(): string[] {
+    return [...this.#cookies.values()].map(({ value }) => value);
+  }
+
+  async get(address: string | URL): Promise<Page> {
+    return this.#go(new URL(address), { method: "GET" });
+  }
+
+  /** Fills in the form of a page and sends it with the button that has a name, if one has. */
+  async submit(page: Page, fields: Readonly<Record<string, string>> = {}, headers: Readonly<Record<string, string>> = {}): Promise<Page> {
+    const action = /<form[^>]* action="([^"]+)"/.exec(page.text)?.[1];
+    if (action === undefined) throw new Error(`no form at ${page.url.pathname}: ${page.text}`);
+    const body = new URLSearchParams();
+    for (const [tag] of page.text.matchAll(/<(?:input|button)[^>]*>/g)) {
+      const name = / name="([^"]*)"/.exec(tag)?.[1];
+      if (name !== undefined) body.set(name, unescape(/ value="([^"]*)"/.exec(tag)?.[1] ?? ""));
+    }
+    for (const [name, value] of Object.entries(fields)) body.set(name, value);
+    return this.#go(new URL(action, page.url), { method: "POST", body, headers });
+  }
+
+  async #go(url: URL, { headers = {}, ...init }: { method: string; body?: URLSearchParams; headers?: Readonly<Record<string, string>> }): Promise<Page> {
+    const answer = await fetch(url, {
+      ...init,
+      redirect: "manual",
+      headers: { Accept: "text/html", ...this.#headers, ...headers, Cookie: this.#cookiesFor(url) },
+    });
+    this.#keep(answer.headers.getSetCookie());
+    const location = answer.headers.get("location");
+    if (location !== null) {
+      const next = new URL(location, url);
+      if (next.origin === url.origin) return this.#go(next, { method: "GET" });
+      return { url: next, status: answer.status, headers: answer.headers, text: "" };
+    }
+    return { url, status: answer.status, headers: answer.headers, text: await answer.text() };
+  }
+
+  #cookiesFor(url: URL): string {
+    return [...this.#cookies]
+      .filter(([, { path }]) => url.pathname === path || url.pathname.startsWith(path.endsWith("/") ? path : `${path}/`))
+      .map(([key, { value }]) => `${key.slice(0, key.indexOf(";"))}=${value}`)
+      .join("; ");
+  }
+
+  #keep(lines: readonly string[]): void {
+    for (const line of lines) {
+      const [pair = "", ...attributes] = line.split(/; ?/);
+      const name = pair.slice(0, pair.indexOf("="));
+      const attribute = (wanted: string) => attributes.find((one) => one.toLowerCase().startsWith(`${wanted}=`))?.slice(wanted.length + 1);
+      const path = attribute("path") ?? "/";
+      const expires = attribute("expires");
+      if (expires !== undefined && Date.parse(expires) <= Date.now()) this.#cookies.delete(`${name};${path}`);
+      else this.#cookies.set(`${name};${path}`, { value: pair.slice(name.length + 1), path });
+    }
+  }
+}
+
+/** One sign-in of the portal: the address to go to, and what is needed to redeem the code. */
+export class SignInRequest {
+  readonly issuer: string;
+  readonly verifier = randomBytes(32).toString("base64url");
+  readonly nonce = randomBytes(16).toString("base64url");
+  readonly state = randomBytes(16).toString("base64url");
+
+  constructor(issuer: string) {
+    this.issuer = issuer;
+  }
+
+  /** @param changes parameters to set, or to leave out where null */
+  address(changes: Readonly<Record<string, string | null>> = {}): URL {
+    const url = new URL(`${this.issuer}/auth`);
+    const parameters: Readonly<Record<string, string | null>> = {
+      client_id: clientId,
+      response_type: "code",
+      scope: "openid profile email",
+      redirect_uri: `${portal}/`,
+      code_challenge: createHash("sha256").update(this.verifier).digest("base64url"),
+      code_challenge_method: "S256",
+      nonce: this.nonce,
+      state: this.state,
+      ...changes,
+    };
+    for (const [name, value] of Object.entries(parameters)) if (value !== null) url.searchParams.set(name, value);
+    return url;
+  }
+
+  redeem(code: string, changes: Readonly<Record<string, string>> = {}, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
+    return fetch(`${this.issuer}/token`, {
+      method: "POST",
+      headers,
+      body: new URLSearchParams({ grant_type: "authorization_code", client_id: clientId, redirect_uri: `${portal}/`, code, code_verifier: this.verifier, ...changes }),
+    });
+  }
+}
+
+export function codeOf(page: Page): string {
+  const code = page.url.searchParams.get("code");
+  if (page.url.origin !== portal || code === null) throw new Error(`no code at ${page.url.href}: ${page.text}`);
+  return code;
+}
+
+/** What a reader sees of a page, without tags. */
+export function wordsOf(page: Page): string {
+  return unescape(page.text.replace(/<head>[\s\S]*<\/head>|<script>[\s\S]*?<\/script>|<[^>]+>/g, " ")).replace(/\s+/g, " ");
+}
+
+function unescape(text: string): string {
+  return text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll("&#39;", "'").replaceAll("&amp;", "&");
+}
