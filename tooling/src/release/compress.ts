@@ -7,7 +7,7 @@ import { filesBelow } from "./files.ts";
 
 const asBrotli = promisify(brotliCompress);
 const asGzip = promisify(gzip);
-const worthIt = /\.(js|css|html|json|svg|wasm|txt|webmanifest)$/;
+const worthIt = /\.(js|css|html|json|svg|wasm|webmanifest)$/;
 
 /** True for `x.br` and `x.gz`: the same bytes as `x`, as they travel. Hashes are of the bytes as they arrive, so only `x` is listed. */
 export function isEncodedForm(file: string): boolean {

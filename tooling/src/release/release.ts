@@ -77,6 +77,8 @@ export async function makeRelease({ remote, packageFolder, webFolder, assetsFold
   const jws = await signRecord(record, key);
   if (existsSync(folder)) {
     rmSync(part, { recursive: true });
+    // The same files, signed by a key that this machine no longer has.
+    if ((await openRecord(readFileSync(join(folder, "release.json"), "utf8"), key)) === null) writeFileSync(join(folder, "release.json"), jws);
   } else {
     await compressFolder(part);
     writeFileSync(join(part, "release.json"), jws);

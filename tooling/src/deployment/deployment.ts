@@ -1,0 +1,93 @@
+/**
+ * Makes and signs a vendor's deployment document: which releases its portal runs, and where identity and service are.
+ * [docs/decisions/0002](../../../docs/decisions/0002-signed-deployment-documents.md)
+ */
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { Deployment, type RemoteName } from "@relicario/shared/contract";
+import { GeneralSign, type GeneralJWS } from "jose";
+import { z } from "zod";
+
+import type { SigningKey } from "../keys/development-keys.ts";
+import { rootFolder } from "../paths.ts";
+import type { Release } from "../release/release.ts";
+
+/** A vendor's own choices: `tooling/vendors/<vendor>.json`. */
+const Vendor = z.strictObject(Deployment.pick({ branding: true, features: true, messages: true }).shape);
+
+const lifeMs = 7 * 24 * 60 * 60_000;
+
+export interface DeploymentFacts {
+  readonly vendorId: string;
+  readonly origin: string;
+  readonly environment: string;
+  readonly appVersion: string;
+  readonly identity: Deployment["identity"];
+  readonly api: Deployment["api"];
+  readonly releases: readonly Pick<Release, "record" | "jws">[];
+}
+
+/** Signs a new document into `<folder>/<vendor>.json`, with a sequence above all before it. Returns what it says. */
+export async function publishDeployment(folder: string, facts: DeploymentFacts, key: SigningKey, now: Date = new Date()): Promise<Deployment> {
+  mkdirSync(folder, { recursive: true });
+  const deployment = makeDeployment(facts, nextSequence(folder, facts.vendorId, now), now);
+  // Noted before the document can be seen: a number is never given twice.
+  writeWhole(sequenceFile(folder, facts.vendorId), `${String(deployment.sequence)}\n`);
+  writeWhole(join(folder, `${facts.vendorId}.json`), JSON.stringify(await signDeployment(deployment, key)));
+  return deployment;
+}
+
+export function makeDeployment(facts: DeploymentFacts, sequence: number, now: Date): Deployment {
+  const vendor = Vendor.parse(JSON.parse(readFileSync(join(rootFolder, `tooling/vendors/${facts.vendorId}.json`), "utf8")));
+  const releases: Partial<Record<RemoteName, { stable: string }>> = {};
+  for (const { record } of facts.releases) releases[record.remote] = { stable: record.release };
+  return Deployment.parse({
+    v: 1,
+    vendor_id: facts.vendorId,
+    origin: facts.origin,
+    sequence,
+    issued_at: now.toISOString(),
+    not_after: new Date(now.getTime() + lifeMs).toISOString(),
+    environment: facts.environment,
+    app_version: facts.appVersion,
+    ...vendor,
+    identity: facts.identity,
+    api: facts.api,
+    releases,
+    release_records: Object.fromEntries(facts.releases.map(({ record, jws }) => [record.release, jws])),
+  });
+}
+
+/** JWS General JSON with one signature (EdDSA). */
+export function signDeployment(deployment: Deployment, key: SigningKey): Promise<GeneralJWS> {
+  return new GeneralSign(new TextEncoder().encode(JSON.stringify(deployment)))
+    .addSignature(key.privateKey)
+    .setProtectedHeader({ alg: "EdDSA", kid: key.publicKey.kid })
+    .sign();
+}
+
+/**
+ * Above the last one, and never below the clock in seconds: so that it also grows for browsers that remember a document
+ * from before somebody emptied the data folder.
+ */
+export function nextSequence(folder: string, vendorId: string, now: Date): number {
+  const clock = Math.floor(now.getTime() / 1000);
+  let last = 0;
+  try {
+    last = z.coerce.number().int().parse(readFileSync(sequenceFile(folder, vendorId), "utf8").trim());
+  } catch (error) {
+    // None was signed here yet. A file that is there and unreadable is no reason to begin anew.
+    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+  }
+  return Math.max(last + 1, clock);
+}
+
+function sequenceFile(folder: string, vendorId: string): string {
+  return join(folder, `${vendorId}.sequence`);
+}
+
+function writeWhole(file: string, text: string): void {
+  writeFileSync(`${file}.part`, text);
+  renameSync(`${file}.part`, file);
+}

@@ -1,0 +1,31 @@
+import { randomUUID } from "node:crypto";
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+
+/** Writes a private file (0600) unless it is there already; returns what then stands in it. Never leaves half a file. */
+export function writeOnce(file: string, text: string): string {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const part = `${file}.${randomUUID()}.part`;
+  writeFileSync(part, text, { mode: 0o600 });
+  try {
+    linkSync(part, file);
+  } catch (error) {
+    // Somebody else was first: theirs counts.
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+  } finally {
+    rmSync(part, { force: true });
+  }
+  return readFileSync(file, "utf8");
+}
+
+/** What a private file holds, made by `make` the first time. */
+export async function readOrMake(file: string, make: () => Promise<unknown>): Promise<unknown> {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+    text = writeOnce(file, `${JSON.stringify(await make(), null, 2)}\n`);
+  }
+  return JSON.parse(text);
+}
