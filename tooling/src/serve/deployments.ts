@@ -1,0 +1,60 @@
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+
+import { Deployment, ReleaseRecord, type RemoteName } from "@relicario/shared/contract";
+import { VendorId } from "@relicario/shared/api";
+import { z } from "zod";
+
+/** What the gateway knows of the signed documents. It passes them on and believes what they say of locales; hosts verify. */
+export interface Deployments {
+  /** The signed document of a vendor, as text; null when there is none. */
+  readonly document: (vendor: string) => string | null;
+  /** The promoted release that carries a namespace of texts; null when it is the host's, or nobody's. */
+  readonly ownerOfNamespace: (vendor: string, namespace: string) => { readonly remote: RemoteName; readonly release: string } | null;
+}
+
+interface Known {
+  readonly changed: number;
+  readonly text: string;
+  readonly owners: ReadonlyMap<string, { readonly remote: RemoteName; readonly release: string }>;
+}
+
+const Signed = z.object({ payload: z.string() });
+
+export function openDeployments(folder: string): Deployments {
+  const known = new Map<string, Known>();
+
+  const read = (vendor: string): Known | null => {
+    if (!VendorId.safeParse(vendor).success) return null;
+    const file = join(folder, `${vendor}.json`);
+    const changed = statSync(file, { throwIfNoEntry: false })?.mtimeMs;
+    if (changed === undefined) return null;
+    const former = known.get(vendor);
+    if (former?.changed === changed) return former;
+    const text = readFileSync(file, "utf8");
+    const now = { changed, text, owners: ownersOf(text) };
+    known.set(vendor, now);
+    return now;
+  };
+
+  return {
+    document: (vendor) => read(vendor)?.text ?? null,
+    ownerOfNamespace: (vendor, namespace) => read(vendor)?.owners.get(namespace) ?? null,
+  };
+}
+
+function ownersOf(text: string): Known["owners"] {
+  const deployment = Deployment.parse(fromBase64url(Signed.parse(JSON.parse(text)).payload));
+  const owners = new Map<string, { remote: RemoteName; release: string }>();
+  for (const { stable } of Object.values(deployment.releases)) {
+    const payload = deployment.release_records[stable]?.split(".")[1];
+    if (payload === undefined) continue;
+    const { remote, release, namespaces } = ReleaseRecord.parse(fromBase64url(payload));
+    for (const namespace of namespaces) owners.set(namespace, { remote, release });
+  }
+  return owners;
+}
+
+function fromBase64url(text: string): unknown {
+  return JSON.parse(Buffer.from(text, "base64url").toString("utf8"));
+}

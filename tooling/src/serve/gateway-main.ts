@@ -1,0 +1,34 @@
+/** The gateway as a process. */
+import { PortalPage, remoteNames } from "@relicario/shared/contract";
+import { z } from "zod";
+
+import { json, readEnvironment } from "./environment.ts";
+import { buildGateway } from "./gateway.ts";
+import { serve } from "./serve.ts";
+
+const Address = z.url({ protocol: /^https?$/, error: "is not an http(s) address" });
+
+const settings = readEnvironment("gateway", {
+  GATEWAY_HOST: z.string().min(1).default("localhost"),
+  GATEWAY_PORT: z.coerce.number().int().min(0).max(65_535).default(3000),
+  PUBLIC_ORIGIN: Address,
+  HOST_FOLDER: z.string().min(1),
+  DEPLOYMENTS_FOLDER: z.string().min(1),
+  /** Vendor and public keys, as the page gets them. */
+  PORTAL_PAGE: json(PortalPage),
+  IDP_AUTHORITY: Address,
+  API_BASE_URL: Address,
+  /** The service and the remotes, as this process reaches them. */
+  UPSTREAMS: json(z.strictObject({ api: Address, ...Object.fromEntries(remoteNames.map((name) => [name, Address])) }).pipe(z.record(z.enum(["api", ...remoteNames]), Address))),
+});
+
+const app = await buildGateway({
+  origin: settings.PUBLIC_ORIGIN,
+  hostFolder: settings.HOST_FOLDER,
+  deploymentsFolder: settings.DEPLOYMENTS_FOLDER,
+  page: settings.PORTAL_PAGE,
+  identityOrigin: new URL(settings.IDP_AUTHORITY).origin,
+  apiOrigin: new URL(settings.API_BASE_URL).origin,
+  upstreams: settings.UPSTREAMS,
+});
+await serve(app, { host: settings.GATEWAY_HOST, port: settings.GATEWAY_PORT });

@@ -1,0 +1,166 @@
+/**
+ * The portal's one origin. In front of the host's files, the four remotes, the deployment documents and the service; each
+ * of those behind it may be down without taking the others along.
+ */
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+
+import httpProxy, { type FastifyHttpProxyOptions } from "@fastify/http-proxy";
+import fastifyStatic from "@fastify/static";
+import { remoteNames, type PortalPage, type RemoteName } from "@relicario/shared/contract";
+import type { ErrorCode } from "@relicario/shared/errors";
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+
+import { openDeployments } from "./deployments.ts";
+import { commonHeaders, pageHeaders, policyOfFiles, policyOfHost, policyOfRenewal } from "./headers.ts";
+import { pageOfFile } from "./page.ts";
+import { sendProblem } from "./problem.ts";
+
+export interface GatewaySettings {
+  /** The portal's origin, as browsers see it. */
+  readonly origin: string;
+  /** `host/dist`. */
+  readonly hostFolder: string;
+  /** Signed deployment documents, `<vendor>.json`, read anew when they change. */
+  readonly deploymentsFolder: string;
+  readonly page: PortalPage;
+  readonly identityOrigin: string;
+  readonly apiOrigin: string;
+  /** Base addresses of the service and of each remote's static server. */
+  readonly upstreams: Readonly<Record<"api" | RemoteName, string>>;
+}
+
+/** Below these, nothing is ever answered with the host's page. */
+const notPages = /^\/(api|r|deployments|locales|static)(\/|$)/;
+const aFile = /\.[a-z0-9]{2,12}$/i;
+const loopback = new Set(["127.0.0.1", "[::1]"]);
+
+export async function buildGateway(settings: GatewaySettings): Promise<FastifyInstance> {
+  const { origin, hostFolder, upstreams } = settings;
+  const app = fastify({
+    logger: false, // paths hold ids of shares, and addresses are people's: what is worth a line is written below
+    forceCloseConnections: "idle",
+    routerOptions: { ignoreDuplicateSlashes: false, maxParamLength: 200 },
+  });
+  const page = pageOfFile(join(hostFolder, "index.html"), settings.page);
+  page(); // a page that cannot be used is found now, not by the first visitor
+  const deployments = openDeployments(settings.deploymentsFolder);
+  const ofEverything = commonHeaders(origin);
+  const publicHost = new URL(origin).hostname;
+
+  app.addHook("onRequest", async (_request, reply) => {
+    void reply.headers(ofEverything);
+  });
+
+  app.get("/healthz", async (_request, reply) => reply.header("cache-control", "no-store").send({ status: "ok" }));
+
+  app.get<{ Params: { vendor: string } }>("/deployments/:vendor", async ({ params }, reply) => {
+    const document = deployments.document(params.vendor);
+    if (document === null) return sendProblem(reply, 404, "not_found", "Not found");
+    return reply.header("cache-control", "no-cache").type("application/jose+json").send(document);
+  });
+
+  await app.register(httpProxy, {
+    ...proxyTo(upstreams.api, "service_unavailable", 65_000),
+    prefix: "/api",
+    rewritePrefix: "/",
+  });
+  for (const remote of remoteNames) {
+    await app.register(httpProxy, {
+      ...proxyTo(upstreams[remote], "remote_unreachable", 10_000),
+      prefix: `/r/${remote}`,
+      rewritePrefix: "/",
+      httpMethods: ["GET", "HEAD"],
+    });
+  }
+
+  // The portal itself reads the pinned file, with integrity; this is the plain way in, for people and tools.
+  app.get<{ Params: { language: string; file: string } }>("/locales/:language/:file", async ({ params }, reply) => {
+    const namespace = /^([a-z][a-z-]*)\.json$/.exec(params.file)?.[1];
+    if (namespace === undefined || !/^[a-z]{2}$/.test(params.language)) return sendProblem(reply, 404, "not_found", "Not found");
+    const owner = deployments.ownerOfNamespace(settings.page.vendor_id, namespace);
+    void reply.header("cache-control", "no-cache");
+    if (owner === null) return reply.sendFile(`locales/${params.language}/${namespace}.json`, { cacheControl: false });
+    return reply.redirect(`/r/${owner.remote}/${owner.release}/locales/${params.language}/${namespace}.json`, 302);
+  });
+
+  await app.register(fastifyStatic, {
+    root: hostFolder,
+    index: false,
+    dotfiles: "deny",
+    preCompressed: true,
+    cacheControl: false,
+    globIgnore: ["**/*.br", "**/*.gz", "index.html"],
+    setHeaders: (reply, path) => {
+      void reply.header("cache-control", path.includes("/static/") ? "public, max-age=31536000, immutable" : "no-cache");
+      const policy = /silent-renew\.html(\.br|\.gz)?$/.test(path) ? policyOfRenewal : policyOfFiles;
+      void reply.headers(pageHeaders(policy));
+    },
+    // The host's page goes out with a nonce, never as the file that it is made from.
+    allowedPath: (path) => !/^\/index\.html(\.br|\.gz)?$/.test(path),
+  });
+
+  app.setNotFoundHandler((request, reply) => {
+    if (!isNavigation(request)) return sendProblem(reply, 404, "not_found", "Not found");
+    // Sign-in, renewal and the deployment document all know the portal by one name.
+    if (publicHost === "localhost" && loopback.has(request.hostname)) return reply.redirect(`${origin}${request.url}`, 307);
+    return sendPage(reply);
+  });
+  app.setErrorHandler((error, _request, reply) => {
+    const status = error instanceof Error && "statusCode" in error && typeof error.statusCode === "number" ? error.statusCode : 500;
+    if (status >= 500) note({ failure: error instanceof Error ? error.name : "unknown" });
+    return status >= 500 ? sendProblem(reply, 500, "internal_error", "Internal Server Error") : sendProblem(reply, status, "bad_request", "Bad Request");
+  });
+  return app;
+
+  function sendPage(reply: FastifyReply): FastifyReply {
+    const nonce = randomBytes(16).toString("base64url");
+    const { identityOrigin, apiOrigin } = settings;
+    return reply
+      .headers(pageHeaders(policyOfHost({ nonce, identityOrigin, apiOrigin })))
+      .header("cache-control", "no-store")
+      .type("text/html; charset=utf-8")
+      .send(page().html(nonce));
+  }
+}
+
+/** True when a person opens a place of the portal; false for a script, picture or call that is not there. */
+function isNavigation(request: FastifyRequest): boolean {
+  if (request.method !== "GET" && request.method !== "HEAD") return false;
+  const path = request.url.split("?", 1)[0] ?? "/";
+  if (notPages.test(path) || aFile.test(path)) return false;
+  const mode = request.headers["sec-fetch-mode"];
+  return mode === undefined ? (request.headers.accept ?? "").includes("text/html") : mode === "navigate";
+}
+
+/** Settings that pass everything on, and answer quickly and in our words when nobody is there. */
+function proxyTo(upstream: string, code: ErrorCode, patienceMs: number): FastifyHttpProxyOptions {
+  return {
+    upstream,
+    undici: { connect: { timeout: 2_000 }, headersTimeout: patienceMs, bodyTimeout: patienceMs },
+    replyOptions: {
+      // The one failure worth trying again is a kept connection that the other side had just closed.
+      retryDelay: ({ err, req, attempt }) => (attempt === 0 && req.method === "GET" && failureOf(err) === "UND_ERR_SOCKET" ? 10 : null),
+      rewriteRequestHeaders: (request, headers) => {
+        // What the browser claims of its own address counts for nothing.
+        const { forwarded: _forwarded, ...kept } = headers;
+        return { ...kept, "x-forwarded-for": request.ip, "x-forwarded-proto": request.protocol, "x-forwarded-host": request.host };
+      },
+      onError: (reply, { error }) => {
+        const failure = failureOf(error);
+        note({ upstream, failure });
+        const late = failure === "FST_REPLY_FROM_GATEWAY_TIMEOUT";
+        void (late ? sendProblem(reply, 504, code, "Gateway Timeout") : sendProblem(reply, 502, code, "Bad Gateway"));
+      },
+    },
+  };
+}
+
+/** The code of a failed connection. */
+function failureOf(error: unknown): string {
+  return typeof error === "object" && error !== null && "code" in error ? String(error.code) : "unknown";
+}
+
+function note(facts: Readonly<Record<string, string>>): void {
+  console.error(JSON.stringify({ time: new Date().toISOString(), ...facts }));
+}

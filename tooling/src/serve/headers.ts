@@ -1,0 +1,62 @@
+/** Headers of every answer of the gateway, whoever made it. */
+export function commonHeaders(origin: string): Readonly<Record<string, string>> {
+  return {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+    ...(origin.startsWith("https:") && { "strict-transport-security": "max-age=31536000; includeSubDomains" }),
+  };
+}
+
+const permissions = {
+  camera: "(self)",
+  "clipboard-read": "(self)",
+  "clipboard-write": "(self)",
+  "publickey-credentials-create": "(self)",
+  "publickey-credentials-get": "(self)",
+  ...Object.fromEntries(["accelerometer", "display-capture", "geolocation", "gyroscope", "magnetometer", "microphone", "midi", "payment", "serial", "usb", "hid"].map((name) => [name, "()"])),
+};
+
+/** Headers of pages only. */
+export function pageHeaders(policy: string): Readonly<Record<string, string>> {
+  return {
+    "content-security-policy": policy,
+    // A sign-in may open in a window of its own and must be able to answer.
+    "cross-origin-opener-policy": "same-origin-allow-popups",
+    "permissions-policy": Object.entries(permissions).map(([name, who]) => `${name}=${who}`).join(", "),
+  };
+}
+
+/** What the host's page may do. Where code comes from is never configuration: only this origin, and blobs for workers. */
+export function policyOfHost({ nonce, identityOrigin, apiOrigin }: { nonce: string; identityOrigin: string; apiOrigin: string }): string {
+  return policy({
+    "default-src": "'none'",
+    "script-src": `'self' 'nonce-${nonce}' 'wasm-unsafe-eval'`,
+    "style-src": `'self' 'nonce-${nonce}'`,
+    "font-src": "'self'",
+    "img-src": "'self' data: blob:",
+    "connect-src": [...new Set(["'self'", identityOrigin, apiOrigin])].join(" "),
+    "frame-src": identityOrigin,
+    "worker-src": "blob:",
+    "manifest-src": "'self'",
+    "base-uri": "'none'",
+    "form-action": `'self' ${identityOrigin}`,
+    "frame-ancestors": "'none'",
+  });
+}
+
+/** The bare page that ends a silent renewal, inside a frame of the host. */
+export const policyOfRenewal = policy({
+  "default-src": "'none'",
+  "script-src": "'self'",
+  "base-uri": "'none'",
+  "form-action": "'none'",
+  "frame-ancestors": "'self'",
+});
+
+/** Any other document that somebody opens from here: it may do nothing. */
+export const policyOfFiles = policy({ "default-src": "'none'", "base-uri": "'none'", "form-action": "'none'", "frame-ancestors": "'none'" });
+
+function policy(directives: Readonly<Record<string, string>>): string {
+  return Object.entries(directives).map(([name, value]) => `${name} ${value}`).join("; ");
+}
