@@ -1,0 +1,72 @@
+// The way in: `npm start`, `npm test`, `npm run dev`. Plain JavaScript for Node 20 or newer, with nothing installed yet:
+// installs when something changed, then hands over to TypeScript on Node 24.
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+const scripts = { start: "tooling/src/start/start.ts", test: "tooling/src/test/test.ts", dev: "tooling/src/start/dev.ts", build: "tooling/src/bundle/build.ts" };
+const pnpm = "pnpm@12.21.0"; // the one that wrote the lockfile
+const oldest = 20;
+const needed = 24;
+
+const [name, ...rest] = process.argv.slice(2);
+if (!(name in scripts)) fail(`Say what to run: ${Object.keys(scripts).join(", ")}.`, 2);
+if (majorOf(process.versions.node) < oldest) fail(`Node ${oldest} or newer is needed; this is ${process.version}. See https://nodejs.org`);
+
+await install();
+const node = findNode();
+process.exitCode = await run(node, ["--disable-warning=ExperimentalWarning", join(root, scripts[name]), ...rest], { PATH: `${join(root, "node_modules/.bin")}:${process.env.PATH ?? ""}` });
+
+/** Installs what the lockfile says, unless nothing changed since the last time. */
+async function install() {
+  const stampFile = join(root, "node_modules/.installed");
+  const stamp = fingerprint();
+  if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp) return;
+  const began = Date.now();
+  console.log("Installing.");
+  const code = await run("npx", ["--yes", pnpm, "install", "--frozen-lockfile", "--reporter=append-only", "--loglevel=warn"], { CI: "true" }, ["ignore", "inherit", "inherit"]);
+  if (code !== 0) fail(`The installation failed (exit code ${code}); the lines above say why.`);
+  writeFileSync(stampFile, stamp);
+  console.log(`Installed in ${((Date.now() - began) / 1000).toFixed(1)} s.`);
+}
+
+function fingerprint() {
+  const packages = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory() && existsSync(join(root, entry.name, "package.json")));
+  const files = ["package.json", "pnpm-lock.yaml", "pnpm-workspace.yaml", ...packages.map((entry) => `${entry.name}/package.json`)];
+  const hash = createHash("sha256").update(`${pnpm} ${process.platform} ${process.arch}`);
+  for (const file of files.sort()) hash.update(`${file}\0`).update(readFileSync(join(root, file)));
+  return hash.digest("hex");
+}
+
+/** Node 24: the one that was installed for this machine, else the machine's own. */
+function findNode() {
+  const installed = join(root, "node_modules/.bin/node");
+  if (existsSync(installed)) return installed;
+  if (majorOf(process.versions.node) >= needed) return process.execPath;
+  fail(`On ${process.platform} ${process.arch} Node ${needed} has to be there already; this is ${process.version}. See https://nodejs.org`);
+}
+
+/** Runs a program, passes signals on, and gives its exit code. */
+function run(program, args, environment, stdio = "inherit") {
+  const child = spawn(program, args, { cwd: root, stdio, env: { ...process.env, ...environment }, shell: process.platform === "win32" && program === "npx" });
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+  return new Promise((resolve) => {
+    child.once("error", (error) => {
+      console.error(`${program} could not be started: ${error.message}`);
+      resolve(1);
+    });
+    child.once("exit", (code) => resolve(code ?? 1));
+  });
+}
+
+function majorOf(version) {
+  return Number(version.split(".")[0]);
+}
+
+function fail(message, code = 1) {
+  console.error(message);
+  process.exit(code);
+}

@@ -1,0 +1,60 @@
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+
+import { z } from "zod";
+
+import { writeOnce } from "../keys/write-once.ts";
+
+const Holder = z.object({ pid: z.int().positive(), since: z.string() });
+export type Holder = z.infer<typeof Holder>;
+
+/** Takes the lock of a file, or says who has it. A holder that was killed does not count. Returns the way to give it back. */
+export function takeLock(file: string): { readonly release: () => void } | { readonly heldBy: Holder } {
+  mkdirSync(dirname(file), { recursive: true });
+  const mine = JSON.stringify({ pid: process.pid, since: bornAt(process.pid) } satisfies Holder);
+  for (;;) {
+    const found = writeOnce(file, mine);
+    if (found === mine) return { release: () => rmSync(file, { force: true }) };
+    const holder = holderOf(found);
+    if (holder !== null && isAlive(holder)) return { heldBy: holder };
+    rmSync(file, { force: true });
+  }
+}
+
+/** Waits for the lock. */
+export async function waitForLock(file: string): Promise<() => void> {
+  for (;;) {
+    const taken = takeLock(file);
+    if ("release" in taken) return taken.release;
+    await pause(200);
+  }
+}
+
+function holderOf(text: string): Holder | null {
+  try {
+    return Holder.parse(JSON.parse(text));
+  } catch {
+    return null; // not written by us: nobody's
+  }
+}
+
+/** The same process, not another that got its number later. */
+function isAlive({ pid, since }: Holder): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EPERM")) return false;
+  }
+  return bornAt(pid) === since;
+}
+
+/** When a process was started, in the system's own count; empty where the system does not tell. */
+function bornAt(pid: number): string {
+  try {
+    // Field 22 of proc_pid_stat(5); the name of the program, before it, may hold spaces.
+    return readFileSync(`/proc/${String(pid)}/stat`, "utf8").split(") ").at(-1)?.split(" ")[19] ?? "";
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,263 @@
+/** The whole system on one machine, every part the real one. Used by `npm start` and by the end-to-end tests. */
+import { mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+
+import { remoteNames, type PortalPage, type RemoteName, type VerificationKey } from "@relicario/shared/contract";
+import { z } from "zod";
+
+import { ensureBuilt } from "../bundle/ensure-built.ts";
+import { startDatabase, type Database } from "../database/embedded.ts";
+import { publishDeployment } from "../deployment/deployment.ts";
+import { developmentKey, teamKey } from "../keys/development-keys.ts";
+import { rootFolder } from "../paths.ts";
+import { presentRelease } from "../release/release.ts";
+import { createChild, type Child, type ChildSettings } from "./child.ts";
+import { Complaint } from "./complaint.ts";
+import { takeLock } from "./lock.ts";
+import { choosePorts } from "./ports.ts";
+import { secretsOf, type DemoAccount } from "./secrets.ts";
+import { readStartSettings } from "./settings.ts";
+
+export const processNames = ["identity", "service", "remote-secrets", "remote-sharing", "remote-recovery", "remote-settings", "gateway"] as const;
+export type ProcessName = (typeof processNames)[number];
+
+export interface PortalSettings {
+  /** The gateway's port, the identity provider's is the next; 0 takes a free pair. */
+  readonly port: number;
+  /** Everything that lasts: database, objects, mail, keys, logs. */
+  readonly dataDir: string;
+  readonly log: (line: string) => void;
+  /** More environment for some processes, such as short lifetimes in a test. */
+  readonly environment?: Readonly<Partial<Record<ProcessName, Readonly<Record<string, string>>>>>;
+  /** A process ended that nobody had asked to. The others go on. */
+  readonly onDeath?: (name: ProcessName, how: string) => void;
+  /** Processes that start anew when their sources change. */
+  readonly watch?: readonly ProcessName[];
+}
+
+export interface RunningPortal {
+  readonly origin: string;
+  readonly identityOrigin: string;
+  readonly dataDir: string;
+  /** An account that is there from the start. */
+  readonly demo: DemoAccount;
+  readonly processes: {
+    readonly stop: (name: ProcessName) => Promise<void>;
+    readonly kill: (name: ProcessName) => Promise<void>;
+    readonly start: (name: ProcessName) => Promise<void>;
+    readonly running: (name: ProcessName) => boolean;
+  };
+  /** Signs the present releases anew, with a higher sequence. */
+  readonly publish: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+const vendorId = "relicario";
+const renewEveryMs = 24 * 60 * 60_000;
+
+/**
+ * Builds what is not built, starts everything and waits until it is healthy.
+ * @throws Complaint, with one line, for what the person can put right: a port in use, a second start on the same folder
+ */
+export async function startPortal({ port, dataDir, log, environment = {}, onDeath, watch = [] }: PortalSettings): Promise<RunningPortal> {
+  const given = readStartSettings({ ...process.env, PORT: String(port), DATA_DIR: dataDir });
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const lock = takeLock(join(dataDir, "running.lock"));
+  if ("heldBy" in lock) throw new Complaint(`The portal is already running on ${dataDir} (process ${String(lock.heldBy.pid)}). Stop it first, or use another folder with DATA_DIR.`);
+
+  /** How to undo what was started, the last first. */
+  const undo: (() => Promise<void> | void)[] = [lock.release];
+  let stopped: Promise<void> | null = null;
+  const stop = (): Promise<void> => (stopped ??= undoAll(undo));
+  try {
+    const ports = await choosePorts(port);
+    await ensureBuilt(log);
+
+    const origin = `http://localhost:${String(ports.gateway)}`;
+    const authority = given.authority ?? `http://localhost:${String(ports.identity)}/realms/relicario`;
+    const apiBase = `${origin}/api`;
+    const secrets = await secretsOf(join(dataDir, "keys"));
+    const portalKey = await developmentKey(join(dataDir, "keys"), "portal");
+    const databases = given.databaseUrls ?? (await embeddedDatabases(join(dataDir, "database"), undo));
+
+    const child = (settings: Omit<ChildSettings, "logFile" | "onDeath" | "name" | "watch"> & { readonly name: ProcessName }): Child =>
+      createChild({
+        ...settings,
+        environment: (ownPort) => ({ ...settings.environment(ownPort), ...environment[settings.name] }),
+        watch: watch.includes(settings.name),
+        logFile: join(dataDir, "logs", `${settings.name}.log`),
+        onDeath: (_name, how) => onDeath?.(settings.name, how),
+      });
+    const identity = child({
+      name: "identity",
+      script: "api/src/identity/main.ts",
+      port: ports.identity,
+      environment: (ownPort) => ({
+        IDENTITY_PORT: String(ownPort),
+        IDENTITY_HOST: "localhost",
+        IDENTITY_ISSUER: authority,
+        IDENTITY_DATABASE_URL: databases.identity ?? "",
+        IDENTITY_CLIENTS: JSON.stringify([
+          { client_id: given.clientId, redirect_uris: [`${origin}/`, `${origin}/silent-renew.html`], post_logout_redirect_uris: [`${origin}/`], origins: [origin] },
+        ]),
+        ...secrets.identity,
+        DEMO_ACCOUNT: JSON.stringify(secrets.demo),
+      }),
+    });
+    const service = child({
+      name: "service",
+      script: "api/src/main.ts",
+      environment: (ownPort) => ({
+        OBJECTS_URL: process.env["OBJECTS_URL"] ?? join(dataDir, "objects"),
+        MAIL_URL: process.env["MAIL_URL"] ?? join(dataDir, "outbox"),
+        API_HOST: "127.0.0.1",
+        API_PORT: String(ownPort),
+        DATABASE_URL: databases.service,
+        IDP_AUTHORITY: authority,
+        IDP_CLIENT_ID: given.clientId,
+        PUBLIC_ORIGIN: origin,
+        ENVIRONMENT: given.environment,
+        APP_VERSION: appVersion(),
+        ...secrets.service,
+      }),
+    });
+    const remotes = remoteNames.map((name) => ({
+      name,
+      child: child({
+        name: `remote-${name}`,
+        script: "tooling/src/serve/remote-main.ts",
+        environment: (ownPort) => ({ REMOTE_FOLDER: join(rootFolder, `remote-${name}`, "dist"), REMOTE_PORT: String(ownPort) }),
+      }),
+    }));
+    const page: PortalPage = { vendor_id: vendorId, portal_keys: [portalKey.publicKey], team_keys: await teamKeys() };
+    const gateway = child({
+      name: "gateway",
+      script: "tooling/src/serve/gateway-main.ts",
+      port: ports.gateway,
+      environment: (ownPort) => ({
+        GATEWAY_HOST: "localhost",
+        GATEWAY_PORT: String(ownPort),
+        PUBLIC_ORIGIN: origin,
+        HOST_FOLDER: join(rootFolder, "host/dist"),
+        DEPLOYMENTS_FOLDER: join(dataDir, "deployments"),
+        PORTAL_PAGE: JSON.stringify(page),
+        IDP_AUTHORITY: authority,
+        API_BASE_URL: apiBase,
+        UPSTREAMS: JSON.stringify({ api: upstream(service), ...Object.fromEntries(remotes.map((remote) => [remote.name, upstream(remote.child)])) }),
+      }),
+    });
+
+    const publish = async (): Promise<void> => {
+      const releases = await Promise.all(remoteNames.map(presentReleaseOf));
+      const facts = { vendorId, origin, environment: given.environment, appVersion: appVersion(), releases };
+      await publishDeployment(
+        join(dataDir, "deployments"),
+        { ...facts, identity: { authority, client_id: given.clientId, scope: "openid profile email" }, api: { base_url: apiBase, credentials: false } },
+        portalKey,
+      );
+    };
+
+    const all = [...(given.authority === null ? [identity] : []), service, ...remotes.map((remote) => remote.child), gateway];
+    undo.push(async () => {
+      await gateway.stop();
+      await Promise.all(all.map((each) => each.stop()));
+    });
+    // Everything but the gateway at once: it needs to know where the others are.
+    await settleAll([publish(), ...all.filter((each) => each !== gateway).map((each) => each.start())]);
+    await gateway.start();
+    await becomesHealthy([`${origin}/healthz`, `${origin}/api/readyz`, `${authority}/.well-known/openid-configuration`, ...remoteNames.map((name) => `${origin}/r/${name}/healthz`)]);
+
+    // A document lives for a week; a portal that runs for longer signs again long before.
+    const renewal = setInterval(() => {
+      publish().catch((error: unknown) => log(`The deployment document could not be renewed: ${error instanceof Error ? error.message : "unknown"}`));
+    }, renewEveryMs);
+    renewal.unref();
+    undo.push(() => clearInterval(renewal));
+
+    const named = (name: ProcessName): Child => {
+      const found = all.find((each) => each.name === name);
+      if (found === undefined) throw new TypeError(`${name} is not run here`);
+      return found;
+    };
+    return {
+      origin,
+      identityOrigin: new URL(authority).origin,
+      dataDir,
+      demo: secrets.demo,
+      processes: {
+        stop: (name) => named(name).stop(),
+        kill: (name) => named(name).kill(),
+        start: (name) => named(name).start(),
+        running: (name) => named(name).running(),
+      },
+      publish,
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function embeddedDatabases(folder: string, undo: (() => Promise<void> | void)[]): Promise<{ readonly service: string; readonly identity: string }> {
+  const database: Database = await startDatabase({ folder }).catch((error: unknown) => {
+    throw error instanceof Error && error.name === "DatabaseUnavailable" ? new Complaint(error.message, { cause: error }) : error;
+  });
+  undo.push(() => database.stop());
+  await database.createDatabase("relicario");
+  await database.createDatabase("relicario_identity");
+  return { service: database.url("relicario"), identity: database.url("relicario_identity") };
+}
+
+async function presentReleaseOf(name: RemoteName) {
+  const release = await presentRelease(join(rootFolder, `remote-${name}`), await teamKey(name));
+  if (release === null) throw new Complaint(`remote-${name} is not built.`);
+  return release;
+}
+
+async function teamKeys(): Promise<PortalPage["team_keys"]> {
+  const keysOf = async (name: RemoteName): Promise<VerificationKey[]> => [(await teamKey(name)).publicKey];
+  return { secrets: await keysOf("secrets"), sharing: await keysOf("sharing"), recovery: await keysOf("recovery"), settings: await keysOf("settings") };
+}
+
+function appVersion(): string {
+  return z.object({ version: z.string() }).parse(JSON.parse(readFileSync(join(rootFolder, "package.json"), "utf8"))).version;
+}
+
+function upstream(child: Child): string {
+  return `http://127.0.0.1:${String(child.port())}`;
+}
+
+/** Waits for all, also when one fails: what still starts could not be stopped otherwise. */
+async function settleAll(tasks: readonly Promise<void>[]): Promise<void> {
+  const failed = (await Promise.allSettled(tasks)).find((result) => result.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
+}
+
+async function becomesHealthy(addresses: readonly string[]): Promise<void> {
+  const deadline = Date.now() + 30_000;
+  await settleAll(
+    addresses.map(async (address) => {
+      for (;;) {
+        const status = await fetch(address).then(({ status }) => String(status), () => "no answer");
+        if (status === "200") return;
+        if (Date.now() > deadline) throw new Complaint(`${address} is not healthy: ${status}.`);
+        await pause(100);
+      }
+    }),
+  );
+}
+
+/** The last first; one that fails does not keep the others from being undone. */
+async function undoAll(undo: (() => Promise<void> | void)[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const step of undo.reverse()) {
+    try {
+      await step();
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+}

@@ -1,0 +1,49 @@
+/** What the processes of one data folder need to know and nobody else: made once, kept in `keys` (0600). */
+import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+import { z } from "zod";
+
+import { makeKey, StoredKey } from "../keys/development-keys.ts";
+import { readOrMake } from "../keys/write-once.ts";
+import { rootFolder } from "../paths.ts";
+
+const execute = promisify(execFile);
+
+const ServiceSecrets = z.strictObject({ SESSION_KEYS: z.strictObject({ keys: z.array(StoredKey).min(1) }), RECORD_KEY: z.string() });
+const IdentitySecrets = z.strictObject({ IDENTITY_KEYS: z.string(), COOKIE_KEYS: z.string() });
+const DemoAccount = z.strictObject({ username: z.string(), email: z.string(), password: z.string() });
+export type DemoAccount = z.infer<typeof DemoAccount>;
+
+export interface Secrets {
+  readonly service: { readonly SESSION_KEYS: string; readonly RECORD_KEY: string };
+  readonly identity: z.infer<typeof IdentitySecrets>;
+  readonly demo: DemoAccount;
+}
+
+export async function secretsOf(keysFolder: string): Promise<Secrets> {
+  const [service, identity, demo] = await Promise.all([
+    readOrMake(join(keysFolder, "service.json"), makeServiceSecrets).then((value) => ServiceSecrets.parse(value)),
+    readOrMake(join(keysFolder, "identity.json"), makeIdentitySecrets).then((value) => IdentitySecrets.parse(value)),
+    readOrMake(join(keysFolder, "demo-account.json"), makeDemoAccount).then((value) => DemoAccount.parse(value)),
+  ]);
+  return { service: { ...service, SESSION_KEYS: JSON.stringify(service.SESSION_KEYS) }, identity, demo };
+}
+
+/** The first key signs sessions, the next is published already, so that rotation breaks nobody. */
+async function makeServiceSecrets(): Promise<z.infer<typeof ServiceSecrets>> {
+  return { SESSION_KEYS: { keys: [await makeKey(), await makeKey()] }, RECORD_KEY: randomBytes(32).toString("base64url") };
+}
+
+/** The identity provider knows what its keys look like; it is asked in a process of its own, because nobody imports `api`. */
+async function makeIdentitySecrets(): Promise<unknown> {
+  const ask = 'import { generateIdentityKeys } from "./api/src/identity/keys.ts"; console.log(JSON.stringify(await generateIdentityKeys()));';
+  const { stdout } = await execute(process.execPath, ["--input-type=module", "--eval", ask], { cwd: rootFolder });
+  return JSON.parse(stdout);
+}
+
+async function makeDemoAccount(): Promise<DemoAccount> {
+  return { username: "demo", email: "demo@example.org", password: randomBytes(12).toString("base64url") };
+}

@@ -1,0 +1,65 @@
+/** `npm start`: the whole portal on this machine, until Ctrl-C. */
+import { relative } from "node:path";
+
+import { Complaint } from "./complaint.ts";
+import { processNames, startPortal, type ProcessName, type RunningPortal } from "./portal.ts";
+import { readStartSettings } from "./settings.ts";
+
+const began = performance.now();
+const log = (line: string): void => console.log(line);
+
+let portal: RunningPortal | null = null;
+let stopping = false;
+
+/** Ends everything in order. Ctrl-C may arrive twice (from the terminal and from npm): once is enough. */
+function stop(code: number): void {
+  if (stopping) return;
+  stopping = true;
+  if (portal === null) process.exit(code); // still starting: what was started ends with this process
+  log("Stopping.");
+  portal.stop().then(
+    () => process.exit(code),
+    (error: unknown) => {
+      console.error(error);
+      process.exit(1);
+    },
+  );
+}
+
+function handleDeath(name: ProcessName, how: string): void {
+  if (stopping) return;
+  log(`${name} ended (${how}). The rest goes on; to start it again: kill -USR2 ${String(process.pid)}`);
+}
+
+/** Starts again what has ended. */
+async function revive(running: RunningPortal): Promise<void> {
+  for (const name of processNames) {
+    if (running.processes.running(name)) continue;
+    await running.processes.start(name).then(
+      () => log(`${name} runs again.`),
+      (error: unknown) => log(error instanceof Error ? error.message : String(error)),
+    );
+  }
+}
+
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stop(0));
+
+try {
+  const { port, dataDir } = readStartSettings(process.env);
+  const running = await startPortal({ port, dataDir, log, onDeath: handleDeath });
+  portal = running;
+  process.on("SIGUSR2", () => void revive(running));
+  const here = (path: string): string => relative(process.cwd(), path) || ".";
+  log(`
+Ready in ${((performance.now() - began) / 1000).toFixed(1)} s.
+
+  Open            ${running.origin}
+  Demo account    ${running.demo.email}   password  ${running.demo.password}
+  Data and logs   ${here(dataDir)}
+
+Ctrl-C stops everything.`);
+} catch (error) {
+  // A Complaint is written for the person; anything else is a fault of ours, shown whole.
+  console.error(error instanceof Complaint ? error.message : error);
+  process.exitCode = 1;
+}
