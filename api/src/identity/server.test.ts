@@ -247,7 +247,7 @@ describe("the sign-in page", () => {
     expect(landed.status).toBe(422);
     expect(wordsOf(landed)).toContain("Enter your user name or your e-mail.");
     expect(wordsOf(landed)).toContain("Enter a password.");
-    expect(landed.text).toMatch(/<input id="name"[^>]* aria-describedby="name-said" aria-invalid="true"/);
+    expect(landed.text).toMatch(/<input id="name"[^>]* aria-describedby="name-problem" aria-invalid="true"/);
   });
 
   it("takes the language of the browser when the portal names none, and the theme that the portal asks for", async () => {

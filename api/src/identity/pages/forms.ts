@@ -11,8 +11,8 @@ interface Field {
   readonly autocomplete: string;
   /** What was typed, kept over a refusal; never a password. */
   readonly value?: string;
-  /** The rules, said before; a problem takes its place. */
-  readonly hint?: string;
+  /** The rules, said before. */
+  readonly hint?: string | undefined;
   readonly problem?: string | undefined;
   readonly focus?: boolean;
 }
@@ -83,7 +83,7 @@ ${field({
   label: t((texts) => texts.sign_up.username_label),
   autocomplete: "username",
   value: form.username,
-  hint: t((texts) => texts.sign_up.username_hint),
+  hint: unlessSaid(form.problems.username, "username_malformed") && t((texts) => texts.sign_up.username_hint),
   problem: problem(form.problems.username),
   focus: first === "username",
 })}
@@ -101,7 +101,7 @@ ${field({
   type: "password",
   label: t((texts) => texts.sign_up.password_label),
   autocomplete: "new-password",
-  hint: t((texts) => texts.sign_up.password_hint),
+  hint: unlessSaid(form.problems.password, "password_short", "password_long") && t((texts) => texts.sign_up.password_hint),
   problem: problem(form.problems.password),
   focus: first === "password",
 })}
@@ -109,6 +109,11 @@ ${field({
 </form>
 <p class="other">${t((texts) => texts.sign_up.other_hint)} <a class="link" href="${form.otherAction}">${t((texts) => texts.sign_up.other_action)}</a></p>`,
   });
+}
+
+/** A problem that says the rule by itself needs no hint below it. */
+function unlessSaid(problem: ProblemName | undefined, ...saying: readonly ProblemName[]): true | undefined {
+  return problem !== undefined && saying.includes(problem) ? undefined : true;
 }
 
 function noticeOf(look: Look, notice: SignInForm["notice"]): Html | null {
@@ -122,14 +127,15 @@ function noticeOf(look: Look, notice: SignInForm["notice"]): Html | null {
 }
 
 function field({ name, type, label, autocomplete, value, hint, problem, focus = false }: Field): Html {
-  const said = problem ?? hint;
+  const said = [problem === undefined ? null : `${name}-problem`, hint === undefined ? null : `${name}-hint`].filter((id) => id !== null);
   return html`<div class="field">
 <label for="${name}">${label}</label>
 <input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" required${
     type === "password" ? html` maxlength="1024"` : html` maxlength="254" autocapitalize="none" spellcheck="false"`
-  }${value === undefined || value === "" ? null : html` value="${value}"`}${said === undefined ? null : html` aria-describedby="${name}-said"`}${
+  }${value === undefined || value === "" ? null : html` value="${value}"`}${said.length === 0 ? null : html` aria-describedby="${said.join(" ")}"`}${
     problem === undefined ? null : html` aria-invalid="true"`
   }${focus ? html` autofocus` : null}>
-${said === undefined ? null : html`<p class="${problem === undefined ? "hint" : "problem"}" id="${name}-said">${said}</p>`}
+${problem === undefined ? null : html`<p class="problem" id="${name}-problem">${problem}</p>`}
+${hint === undefined ? null : html`<p class="hint" id="${name}-hint">${hint}</p>`}
 </div>`;
 }
