@@ -6,14 +6,14 @@ import type { Pool } from "pg";
 import { addressGroup, attemptLimits, type Attempts } from "./attempts.ts";
 import { hashPassword, problemOfPassword, verifyPassword, type PasswordProblem } from "./passwords.ts";
 
-export interface Account {
+interface Account {
   /** UUIDv7, the `sub` of every token; never reused. */
   readonly id: string;
   readonly username: string;
   readonly email: string;
 }
 
-export interface NewAccount {
+interface NewAccount {
   readonly username: string;
   readonly email: string;
   readonly password: string;

@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 import type { Pool } from "pg";
 
 /** How many tries may go wrong in one window, and how long it is. */
-export interface AttemptLimit {
+interface AttemptLimit {
   readonly name: string;
   readonly most: number;
   readonly windowSeconds: number;

@@ -4,8 +4,8 @@ import { argon2id, argon2Verify } from "hash-wasm";
 
 import { commonPasswords } from "./common-passwords.ts";
 
-export const minPasswordLength = 10; // characters
-export const maxPasswordLength = 256; // characters: what one line can hold, and no way to keep the process busy
+const minPasswordLength = 10; // characters
+const maxPasswordLength = 256; // characters: what one line can hold, and no way to keep the process busy
 
 /** OWASP's first recommendation for Argon2id: 19 MiB, two passes, one lane; about 50 ms. */
 const cost = { memorySize: 19_456, iterations: 2, parallelism: 1, hashLength: 32 } as const;

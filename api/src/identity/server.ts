@@ -15,7 +15,7 @@ import { nobodysHash } from "./passwords.ts";
 import { allOrigins, createProvider, wayBack } from "./provider.ts";
 import { sessionCheckPage, sessionCheckScript } from "./session-state.ts";
 
-export interface IdentityServer {
+interface IdentityServer {
   readonly port: number;
   /** Finishes what was asked, for at most five seconds, then closes everything. */
   stop(): Promise<void>;

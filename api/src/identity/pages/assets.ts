@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 
 import { style } from "./style.ts";
 
-export interface Asset {
+interface Asset {
   /** Its address below the issuer. The digest in it makes it immutable. */
   readonly path: string;
   readonly type: string;

@@ -2,7 +2,7 @@ import { html, type Html } from "./html.ts";
 import { page, translator, type Look } from "./layout.ts";
 import type { Texts } from "../language.ts";
 
-export type ProblemName = keyof Texts["problems"];
+type ProblemName = keyof Texts["problems"];
 
 interface Field {
   readonly name: string;

@@ -12,7 +12,7 @@ export interface Look {
   readonly base: string;
 }
 
-export type Translate = (choose: (texts: Texts) => string, values?: Readonly<Record<string, string | number>>) => string;
+type Translate = (choose: (texts: Texts) => string, values?: Readonly<Record<string, string | number>>) => string;
 
 /** Texts in the page's language; `{{product}}` is always known. */
 export function translator(look: Look): Translate {
