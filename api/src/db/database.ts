@@ -1,3 +1,5 @@
+import { isNativeError } from "node:util/types";
+
 import { drizzle, type NodePgDatabase } from "drizzle-orm/node-postgres";
 import { DatabaseError, Pool } from "pg";
 
@@ -33,10 +35,10 @@ export function isDuplicate(error: unknown): boolean {
 /** True when the database cannot be reached or is going away: the caller may try again later. */
 export function isUnreachable(error: unknown): boolean {
   return causesOf(error).some((cause) => {
-    if (!(cause instanceof Error)) return false;
+    if (!isNativeError(cause)) return false;
     const code = "code" in cause && typeof cause.code === "string" ? cause.code : "";
     return (
-      ["ECONNREFUSED", "ECONNRESET", "EPIPE", "ENOTFOUND", "57P01", "57P02", "57P03", "53300"].includes(code) ||
+      ["ECONNREFUSED", "ECONNRESET", "EPIPE", "ENOTFOUND", "57P01", "57P02", "57P03", "53300", "3D000"].includes(code) ||
       /timeout exceeded when trying to connect|Connection terminated/.test(cause.message)
     );
   });
@@ -44,7 +46,7 @@ export function isUnreachable(error: unknown): boolean {
 
 function causesOf(error: unknown): unknown[] {
   const causes: unknown[] = [];
-  for (let cause = error; cause !== undefined && cause !== null && causes.length < 5; cause = cause instanceof Error ? cause.cause : undefined) {
+  for (let cause = error; cause !== undefined && cause !== null && causes.length < 5; cause = isNativeError(cause) ? cause.cause : undefined) {
     causes.push(cause);
     if (cause instanceof AggregateError) causes.push(...(cause.errors as unknown[]));
   }

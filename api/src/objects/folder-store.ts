@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { access, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
+import { isNativeError } from "node:util/types";
 
 import { ObjectMissing, type ObjectStore } from "./object-store.ts";
 
@@ -26,8 +26,7 @@ export async function openFolderStore(url: string): Promise<ObjectStore> {
       try {
         const file = await open(unfinished, "wx", 0o600);
         try {
-          if (bytes instanceof Uint8Array) await file.writeFile(bytes);
-          else await pipeline(bytes, file.createWriteStream({ autoClose: false }));
+          await file.writeFile(bytes);
           await file.sync();
         } finally {
           await file.close();
@@ -75,5 +74,5 @@ async function syncFolder(folder: string): Promise<void> {
 }
 
 function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
+  return isNativeError(error) && "code" in error && error.code === code;
 }

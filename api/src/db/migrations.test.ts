@@ -1,0 +1,76 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+import { freshDatabase } from "@relicario/tooling/database/for-tests";
+import { generateDrizzleJson, generateMigration } from "drizzle-kit/api";
+import { Client } from "pg";
+
+import { migrateDatabase, migrationsFolder } from "./migrate.ts";
+import * as schema from "./schema.ts";
+
+const execute = promisify(execFile);
+
+const emptyDatabase = () => freshDatabase("empty_template", () => Promise.resolve());
+
+const rowsOf = async (url: string, text: string): Promise<unknown[]> => {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(text)).rows;
+  } finally {
+    await client.end();
+  }
+};
+
+describe("migrations", () => {
+  it("agree with the schema: nothing is left to generate", async () => {
+    const journal = JSON.parse(await readFile(join(migrationsFolder, "meta/_journal.json"), "utf8")) as { entries: { idx: number }[] };
+    const last = String(journal.entries.at(-1)?.idx).padStart(4, "0");
+    const snapshot = JSON.parse(await readFile(join(migrationsFolder, `meta/${last}_snapshot.json`), "utf8")) as Parameters<typeof generateMigration>[0];
+    const present = generateDrizzleJson(schema as Record<string, unknown>, snapshot.id);
+    expect(await generateMigration(snapshot, present)).toEqual([]);
+  });
+
+  it("would not agree with a schema that lacks one of their tables", async () => {
+    const snapshot = JSON.parse(await readFile(join(migrationsFolder, "meta/0000_snapshot.json"), "utf8")) as Parameters<typeof generateMigration>[0];
+    const { secrets: _, ...others } = schema;
+    const present = generateDrizzleJson(others as Record<string, unknown>, snapshot.id);
+    expect(await generateMigration(snapshot, present)).not.toEqual([]);
+  });
+
+  it("are applied once when four processes start at once, and change nothing when applied again", async () => {
+    const database = await emptyDatabase();
+    try {
+      const script = `import { migrateDatabase } from ${JSON.stringify(join(__dirname, "migrate.ts"))}; await migrateDatabase(process.env.URL_OF_TEST);`;
+      const start = () => execute(process.execPath, ["--input-type=module", "-e", script], { env: { ...process.env, URL_OF_TEST: database.url } });
+      await Promise.all([start(), start(), start(), start()]);
+      const applied = await rowsOf(database.url, "select hash from drizzle.__drizzle_migrations");
+      await migrateDatabase(database.url);
+      expect(await rowsOf(database.url, "select hash from drizzle.__drizzle_migrations")).toEqual(applied);
+      const journal = JSON.parse(await readFile(join(migrationsFolder, "meta/_journal.json"), "utf8")) as { entries: unknown[] };
+      expect(applied).toHaveLength(journal.entries.length);
+    } finally {
+      await database.drop();
+    }
+  });
+
+  it("begin every primary key of an account's table with the account's id", async () => {
+    const database = await emptyDatabase();
+    try {
+      await migrateDatabase(database.url);
+      const rows = (await rowsOf(
+        database.url,
+        `select c.relname as table, a.attname as first from pg_index i join pg_class c on c.oid = i.indrelid
+         join pg_attribute a on a.attrelid = c.oid and a.attnum = i.indkey[0]
+         where i.indisprimary and c.relnamespace = 'public'::regnamespace order by 1`,
+      )) as { table: string; first: string }[];
+      const others = new Map([["accounts", "id"], ["identities", "vendor_id"], ["user_names", "vendor_id"], ["rate_limits", "subject"]]);
+      expect(rows.length).toBeGreaterThan(10);
+      for (const { table, first } of rows) expect([table, first]).toEqual([table, others.get(table) ?? "account_id"]);
+    } finally {
+      await database.drop();
+    }
+  });
+});

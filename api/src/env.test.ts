@@ -1,0 +1,52 @@
+import { EnvironmentError, parseEnv } from "./env.ts";
+import { serviceVariables } from "./testing/service.ts";
+
+const variables = () => serviceVariables("http://localhost:3001/realms/relicario", "postgresql://user:hidden@127.0.0.1:5432/relicario", "/tmp/objects");
+
+const messageOf = (given: Record<string, string | undefined>): string => {
+  try {
+    parseEnv(given);
+  } catch (error) {
+    if (error instanceof EnvironmentError) return error.message;
+    throw error;
+  }
+  throw new Error("it was accepted");
+};
+
+describe("parseEnv", () => {
+  it("fills in what the design decides", async () => {
+    const { VENDORS: _, ...given } = await variables();
+    expect(parseEnv(given)).toMatchObject({
+      API_HOST: "127.0.0.1",
+      API_PORT: 0,
+      SESSION_TTL_SECONDS: 900,
+      ENVIRONMENT: "test",
+      APP_VERSION: "0.3.1",
+      IDP_AUDIENCE: "relicario-api",
+      VENDORS: [{ vendor_id: "relicario", enabled: true }],
+    });
+  });
+
+  it("lists every missing and every wrong name in one line, without a value", async () => {
+    const { DATABASE_URL: _, ...given } = await variables();
+    const message = messageOf({ ...given, RECORD_KEY: "tooshort", API_PORT: "99999", SESSION_KEYS: "{broken", PUBLIC_ORIGIN: "http://localhost:3000/path" });
+    expect(message).not.toContain("\n");
+    expect(message).toContain("DATABASE_URL is missing");
+    for (const name of ["RECORD_KEY", "API_PORT", "SESSION_KEYS", "PUBLIC_ORIGIN"]) expect(message).toContain(name);
+    for (const value of ["tooshort", "99999", "broken"]) expect(message).not.toContain(value);
+  });
+
+  it.each([
+    ["DATABASE_URL", "mysql://127.0.0.1/x"],
+    ["OBJECTS_URL", "s3://bucket"],
+    ["IDP_AUTHORITY", "ftp://localhost"],
+    ["VENDORS", "[]"],
+    ["VENDORS", '[{"vendor_id":"Not Allowed","name":"x"}]'],
+    ["SESSION_KEYS", '{"keys":[]}'],
+    ["SESSION_KEYS", '{"keys":[{"kty":"RSA"}]}'],
+    ["SESSION_TTL_SECONDS", "soon"],
+    ["LOG_LEVEL", "loud"],
+  ])("refuses %s=%s", async (name, value) => {
+    expect(messageOf({ ...(await variables()), [name]: value })).toContain(name);
+  });
+});

@@ -1,0 +1,72 @@
+import { randomBytes } from "node:crypto";
+
+import { sql } from "drizzle-orm";
+
+import { uuidv7 } from "../db/uuid.ts";
+import { buildSecret, confirm } from "../testing/person.ts";
+import { startService } from "../testing/service.ts";
+
+const sentinel = (): string => randomBytes(12).toString("hex");
+
+describe("the log", () => {
+  it("holds no token, body, query, path or header, whatever is answered", async () => {
+    const service = await startService({ LOG_LEVEL: "debug" });
+    try {
+      const planted = new Map<string, string>();
+      const plant = (name: string, value = sentinel()): string => {
+        planted.set(name, value);
+        return value;
+      };
+      const person = await service.signIn(plant("subject"));
+      plant("session token", person.token);
+      plant("session token's signature", person.token.split(".")[2] ?? "");
+      plant("account", person.userId);
+
+      const { body } = buildSecret(person);
+      for (const [name, value] of Object.entries({ label: body.label, ticket: body.ticket, content: body.content, state: body.keyring.state, sig: body.keyring.sig })) plant(name, value);
+      plant("secret id", body.secret_db_id);
+      await service.call("POST", "/secrets/store", person.token, { body });
+      confirm(person, body.keyring);
+      await service.call("POST", "/secrets/store", person.token, { body: { ...body, [plant("unknown member")]: plant("its value") } });
+      await service.call("POST", "/secrets/store", person.token, { body: { ...body, ticket: plant("broken ticket", "*".repeat(40)) } });
+      await service.call("POST", "/user/me", person.token, { body: { contact_email: `${plant("address")}@example.org` } });
+      await service.call("GET", `/secrets/store?since=${plant("query")}`, person.token);
+      await service.call("GET", `/share/${plant("share id", randomBytes(16).toString("base64url"))}`, null);
+      await service.call("DELETE", `/share${plant("share id in one piece", randomBytes(16).toString("base64url"))}`, person.token);
+      await service.call("GET", `/users/${plant("user name", `u${sentinel()}`)}/key`, person.token);
+      await service.call("GET", "/user/me", plant("wrong token", `${sentinel()}.${sentinel()}.x`));
+      await service.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token: plant("access token") } });
+      await service.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: `{"token":"${plant("half a body")}`, headers: { "content-type": "application/json" } });
+      await service.call("GET", "/healthz", null, { headers: { cookie: plant("cookie"), "user-agent": plant("user agent"), "x-forwarded-for": "198.51.100.77" } });
+      planted.set("address of the network", "198.51.100.77");
+
+      // Now the database itself complains, and drivers put statements and values into their messages.
+      await service.app.services.db.execute(sql`alter table secrets rename column favorite to starred`);
+      const failed = await service.call("PATCH", "/secrets/favorite", person.token, { body: { secret_db_id: plant("id in a failing statement", uuidv7()), favorite: true } });
+      expect(failed).toMatchObject({ status: 500, body: { code: "internal_error" } });
+      expect(Object.keys(failed.body).sort()).toEqual(["code", "request_id", "status", "title", "type"]);
+
+      const log = service.log();
+      expect(log.split("\n").length).toBeGreaterThan(10);
+      expect(log).toContain('"route":"/secrets/store"');
+      expect(log).toContain(String(failed.body["request_id"]));
+      for (const [name, value] of planted) {
+        const forms = [value, Buffer.from(value).toString("base64"), Buffer.from(value).toString("hex"), encodeURIComponent(value)];
+        for (const form of forms) expect([name, log.includes(form)]).toEqual([name, false]);
+      }
+    } finally {
+      await service.stop();
+    }
+  });
+
+  it("would be caught by the test above when it held one", async () => {
+    const service = await startService();
+    try {
+      const planted = sentinel();
+      service.app.http.log.info({ planted }, "planted");
+      expect(service.log().includes(planted)).toBe(true);
+    } finally {
+      await service.stop();
+    }
+  });
+});

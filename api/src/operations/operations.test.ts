@@ -1,0 +1,94 @@
+import { rm } from "node:fs/promises";
+
+import { API_VERSION } from "@relicario/shared/api";
+
+import { startService, type TestService } from "../testing/service.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.stop());
+
+describe("health and readiness", () => {
+  it("answers that it is alive and ready", async () => {
+    expect(await service.call("GET", "/healthz", null)).toMatchObject({ status: 200, body: { status: "ok" } });
+    expect(await service.call("GET", "/readyz", null)).toMatchObject({ status: 200, body: { status: "ok" } });
+  });
+
+  it("is alive but not ready without its objects", async () => {
+    const broken = await startService();
+    try {
+      await rm(broken.objectsFolder, { recursive: true });
+      expect(await broken.call("GET", "/readyz", null)).toMatchObject({ status: 503, body: { code: "service_unavailable" } });
+      expect((await broken.call("GET", "/healthz", null)).status).toBe(200);
+    } finally {
+      await broken.stop();
+    }
+  });
+
+  it("is alive but not ready without its database, and says service_unavailable to everybody", async () => {
+    const broken = await startService();
+    const person = await broken.signIn();
+    await broken.database.drop();
+    try {
+      expect(await broken.call("GET", "/readyz", null)).toMatchObject({ status: 503 });
+      const answer = await broken.call("GET", "/user/me", person.token);
+      expect(answer).toMatchObject({ status: 503, body: { code: "service_unavailable" } });
+      expect(answer.text).not.toMatch(/select|relation|database/i);
+    } finally {
+      await broken.stop();
+    }
+  });
+});
+
+describe("GET /metrics", () => {
+  it("counts by route, never by address, and only for the machine's own network", async () => {
+    await service.call("GET", "/vendors/second?planted=1", null);
+    const { text } = await service.call("GET", "/metrics", null);
+    expect(text).toMatch(/relicario_answers_total\{method="GET",route="\/vendors\/:id",status="\d+"\} \d+/);
+    expect(text).not.toMatch(/vendors\/second|planted/);
+    expect(text).toContain('le="+Inf"');
+    expect(await service.call("GET", "/metrics", null, { headers: { "x-forwarded-for": "198.51.100.1" } })).toMatchObject({ status: 404 });
+    expect(await service.call("GET", "/metrics", null, { headers: { "x-forwarded-host": "portal.example" } })).toMatchObject({ status: 404 });
+  });
+});
+
+describe("GET /openapi.json", () => {
+  it("describes the calls with their problems and who needs a session", async () => {
+    const { body } = await service.call("GET", "/openapi.json", null);
+    expect(body).toMatchObject({ openapi: "3.1.0", info: { version: API_VERSION } });
+    const paths = body["paths"] as Record<string, Record<string, { security?: unknown; responses: Record<string, unknown> }>>;
+    const store = paths["/secrets/store"]?.["post"];
+    expect(store?.security).toEqual([{ session: [] }]);
+    expect(Object.keys(store?.responses ?? {})).toEqual(expect.arrayContaining(["200", "401", "404", "409", "413", "415", "422", "429"]));
+    expect(paths["/auth/token"]?.["post"]).not.toHaveProperty("security");
+  });
+});
+
+describe("every answer", () => {
+  it("is a problem document with the request's id when something fails", async () => {
+    const answer = await service.call("GET", "/nowhere", null);
+    expect(answer).toMatchObject({ status: 404, headers: { "content-type": "application/problem+json" } });
+    expect(answer.body).toEqual({ type: "about:blank", title: "Not found", status: 404, code: "not_found", request_id: answer.headers["x-request-id"] });
+  });
+
+  it("is never stored, and has the portal's origin alone as a foreign one that may read it", async () => {
+    const own = await service.call("GET", "/vendors/second", null, { headers: { origin: service.origin } });
+    expect(own.headers).toMatchObject({ "access-control-allow-origin": service.origin, "cache-control": "no-store", vary: "Origin" });
+    const foreign = await service.call("GET", "/vendors/second", null, { headers: { origin: "https://evil.example" } });
+    expect(foreign.headers).not.toHaveProperty("access-control-allow-origin");
+  });
+
+  it("answers the portal's preflight and nobody else's", async () => {
+    const ask = (origin: string) =>
+      service.call("OPTIONS", "/secrets/favorite", null, { headers: { origin, "access-control-request-method": "PATCH", "access-control-request-headers": "authorization,content-type" } });
+    const own = await ask(service.origin);
+    expect(own.status).toBe(204);
+    expect(String(own.headers["access-control-allow-methods"])).toContain("PATCH");
+    expect(String(own.headers["access-control-allow-headers"])).toContain("authorization");
+    const foreign = await ask("https://evil.example");
+    expect(foreign.status).toBe(404);
+    expect(foreign.headers).not.toHaveProperty("access-control-allow-origin");
+  });
+});
