@@ -1,0 +1,242 @@
+import { act, screen, waitFor } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+
+import type { CallOptions, ProtectRequest } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
+import { createFakeVault, expectAccessible, picture, renderApp, type FakeVault, type FakeVaultSettings } from "@relicario/shared/testing";
+import AddSecretPage from "./AddSecretPage.tsx";
+
+async function draw(vault: FakeVault = createFakeVault(), settings: Parameters<typeof renderApp>[1] = {}) {
+  const app = await renderApp(
+    <main>
+      <AddSecretPage />
+    </main>,
+    { vault, path: "/add-secret", route: "/add-secret", ...settings },
+  );
+  return { vault, ...app };
+}
+const kept: FakeVaultSettings = { images: [{ name: "Garden", picture: "garden" }], secrets: [{ title: "Keys", content: "x", tags: ["home"] }] };
+
+async function fill({ withPicture = true, promise = true } = {}) {
+  await userEvent.type(await screen.findByRole("textbox", { name: "Your secret" }), "abandon ability");
+  await userEvent.type(screen.getByRole("textbox", { name: "Title" }), "Wallet");
+  await userEvent.type(screen.getByLabelText("Tags"), "family,");
+  if (withPicture) await userEvent.upload(screen.getByLabelText("Choose a picture"), picture("market"));
+  if (promise) await userEvent.click(screen.getByRole("checkbox"));
+}
+const save = () => userEvent.click(screen.getByRole("button", { name: "Protect" }));
+
+/** A vault that goes on protecting until it is told to stop. */
+function waitingVault(settings?: FakeVaultSettings) {
+  const fake = createFakeVault(settings);
+  const asked: { request: ProtectRequest; options: CallOptions | undefined }[] = [];
+  const vault: FakeVault = {
+    ...fake,
+    protect: (request, options) => {
+      asked.push({ request, options });
+      return new Promise((_resolve, reject) => {
+        options?.signal?.addEventListener("abort", () => {
+          reject(new PortalError("cancelled"));
+        });
+      });
+    },
+  };
+  return { vault, asked };
+}
+
+describe("AddSecretPage", () => {
+  it("protects the first secret behind a new picture, and goes on to what to keep", async () => {
+    const { vault, location, record } = await draw();
+    await fill();
+    await expectAccessible();
+    await save();
+    await waitFor(() => {
+      expect(location()).toMatch(/^\/congrats\?secret=[0-9a-f-]{36}$/);
+    });
+    expect(record.notices).toEqual([{ tone: "success", text: "Your secret is protected." }]);
+    expect(record.confirms).toEqual([]);
+    const [row] = await vault.list();
+    expect(row?.label).toMatchObject({ title: "Wallet", tags: ["family"], name: "secret.txt", contentKind: "text" });
+  });
+
+  it("asks for the promise that nothing was protected before", async () => {
+    const { vault } = await draw();
+    await fill({ promise: false });
+    await save();
+    expect(await screen.findByText("Only you can know this. Tick it if it is true.")).toBeVisible();
+    expect(vault.calls).not.toContain("protect");
+    expect(screen.getByRole("checkbox", { name: /Nothing is kept here yet. If you have protected something before, stop./ })).not.toBeChecked();
+  });
+
+  it("says beside each field what is missing, and sends nothing", async () => {
+    const { vault } = await draw();
+    await screen.findByRole("textbox", { name: "Your secret" });
+    await save();
+    expect(await screen.findByText("Type what you want to protect.")).toBeVisible();
+    expect(screen.getByText("Give it a title.")).toBeVisible();
+    expect(screen.getByText(/Choose a picture that is good enough/)).toBeVisible();
+    expect(screen.getByRole("textbox", { name: "Your secret" })).toHaveFocus();
+    expect(vault.calls).not.toContain("protect");
+    await expectAccessible();
+  });
+
+  it("uses an image again, and goes back to the list", async () => {
+    const { vault, location } = await draw(createFakeVault(kept));
+    await fill({ withPicture: false, promise: false });
+    expect(screen.getByRole("radio", { name: "Your image “Garden”" })).toBeChecked();
+    await save();
+    await waitFor(() => {
+      expect(location()).toBe("/secrets");
+    });
+    expect(await vault.images()).toHaveLength(1);
+  });
+
+  it("takes a new image beside those in use", async () => {
+    const { vault } = await draw(createFakeVault(kept));
+    await screen.findByRole("radio", { name: "A new image" });
+    await userEvent.click(screen.getByRole("radio", { name: "A new image" }));
+    await fill({ promise: false });
+    await save();
+    await waitFor(async () => {
+      expect((await vault.images()).map(({ name }) => name)).toEqual(["Garden", "Image 2"]);
+    });
+  });
+
+  it("unlocks first on a locked device", async () => {
+    await draw(createFakeVault({ ...kept, unlocked: false }));
+    expect(await screen.findByRole("link", { name: "Unlock with your picture" })).toHaveAttribute("href", "/provide-image-recovery?then=%2Fadd-secret");
+    expect(screen.queryByRole("textbox")).not.toBeInTheDocument();
+    await expectAccessible();
+  });
+
+  it("shows progress by phase, and cancels with everything kept", async () => {
+    const { vault, asked } = waitingVault();
+    await draw(vault);
+    await fill();
+    await save();
+    act(() => asked[0]?.options?.onProgress?.({ phase: "sealing", done: 1, total: 2 }));
+    expect(screen.getByRole("progressbar", { name: "Sealing" })).toHaveAttribute("aria-valuenow", "50");
+    expect(screen.getByRole("textbox", { name: "Title" })).toBeDisabled();
+    await expectAccessible();
+
+    await userEvent.click(screen.getByRole("button", { name: "Cancel" }));
+    await waitFor(() => {
+      expect(screen.queryByRole("progressbar")).not.toBeInTheDocument();
+    });
+    expect(screen.queryByRole("alert")).not.toBeInTheDocument();
+    expect(screen.getByRole("textbox", { name: "Your secret" })).toHaveValue("abandon ability");
+  });
+
+  it.each([
+    ["service_unavailable", "The service does not answer right now"],
+    ["token_expired", "Your session has ended"],
+    ["quota_exceeded", "Your storage is full"],
+    ["state_conflict", "Another device is changing your account"],
+  ] as const)("keeps what was typed when saving fails (%s)", async (code, text) => {
+    const vault = createFakeVault();
+    vault.failWith("protect", code);
+    await draw(vault);
+    await fill();
+    await save();
+    expect(await screen.findByRole("alert")).toHaveTextContent(text);
+    expect(screen.getByRole("textbox", { name: "Your secret" })).toHaveValue("abandon ability");
+    expect(screen.getByRole("textbox", { name: "Title" })).toHaveValue("Wallet");
+    vault.failWith("protect", null);
+    await save();
+    await waitFor(() => {
+      expect(vault.calls.filter((each) => each === "protect")).toHaveLength(2);
+    });
+  });
+
+  it("says at the picture what is wrong with the picture", async () => {
+    const vault = createFakeVault();
+    vault.failWith("protect", "picture_too_plain");
+    await draw(vault);
+    await fill();
+    await save();
+    const alerts = await screen.findAllByRole("alert");
+    expect(alerts).toHaveLength(1);
+    expect(screen.getByRole("group", { name: "Picture" })).toContainElement(alerts[0] ?? null);
+  });
+
+  it("asks before what was typed is lost", async () => {
+    const { record, goTo, location } = await draw(createFakeVault(), { answer: false });
+    await userEvent.type(await screen.findByRole("textbox", { name: "Title" }), "Wallet");
+    await goTo("/home");
+    await waitFor(() => {
+      expect(record.confirms).toHaveLength(1);
+    });
+    expect(location()).toBe("/add-secret");
+    expect(screen.getByRole("textbox", { name: "Title" })).toHaveValue("Wallet");
+  });
+
+  it("leaves when the person says so, and without asking when nothing was typed", async () => {
+    const typed = await draw();
+    await userEvent.type(await screen.findByRole("textbox", { name: "Title" }), "Wallet");
+    await typed.goTo("/home");
+    await waitFor(() => {
+      expect(typed.location()).toBe("/home");
+    });
+    typed.unmount();
+
+    const untouched = await draw();
+    await screen.findByRole("textbox", { name: "Title" });
+    await untouched.goTo("/home");
+    expect(untouched.location()).toBe("/home");
+    expect(untouched.record.confirms).toEqual([]);
+  });
+
+  it("warns at closing the page while something is unsaved", async () => {
+    await draw();
+    const closing = () => {
+      const event = new Event("beforeunload", { cancelable: true });
+      window.dispatchEvent(event);
+      return event.defaultPrevented;
+    };
+    await screen.findByRole("textbox", { name: "Title" });
+    expect(closing()).toBe(false);
+    await userEvent.type(screen.getByRole("textbox", { name: "Title" }), "W");
+    expect(closing()).toBe(true);
+  });
+
+  it("ends what is under way when the page is left", async () => {
+    const { vault, asked } = waitingVault();
+    const { unmount } = await draw(vault);
+    await fill();
+    await save();
+    unmount();
+    expect(asked[0]?.options?.signal?.aborted).toBe(true);
+  });
+
+  it("drops what was typed when the portal locks", async () => {
+    const vault = createFakeVault(kept);
+    const { record } = await draw(vault);
+    await userEvent.type(await screen.findByRole("textbox", { name: "Your secret" }), "abandon");
+    await act(async () => {
+      for (const listener of record.lockListeners) await listener("lock");
+      await vault.lock();
+    });
+    expect(await screen.findByRole("link", { name: "Unlock with your picture" })).toBeVisible();
+    expect(screen.queryByDisplayValue("abandon")).not.toBeInTheDocument();
+  });
+
+  it("lets no browser correct, keep or look up what is typed", async () => {
+    await draw();
+    const text = await screen.findByRole("textbox", { name: "Your secret" });
+    expect(text).toHaveAttribute("spellcheck", "false");
+    expect(text).toHaveAttribute("autocomplete", "off");
+    expect(screen.getByRole("textbox", { name: "Title" })).toHaveAttribute("spellcheck", "false");
+  });
+
+  it("is whole in Spanish and in the dark", async () => {
+    await draw(createFakeVault(), { language: "es", theme: "dark" });
+    expect(await screen.findByRole("textbox", { name: "Tu secreto" })).toBeVisible();
+    expect(screen.getByText(/Aquí todavía no hay nada guardado/)).toBeVisible();
+    await expectAccessible();
+  });
+
+  it("says that the vault did not load", async () => {
+    await renderApp(<AddSecretPage />, { vault: Promise.reject(new PortalError("vault_unavailable")) });
+    expect(await screen.findByRole("alert")).toHaveTextContent("did not load");
+  });
+});

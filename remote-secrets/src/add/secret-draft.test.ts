@@ -1,0 +1,63 @@
+import { maxTags, maxTagLength, maxTitleLength } from "@relicario/shared/api";
+import type { ShownImage } from "@relicario/shared/contract";
+
+import { allImages, isDraftProblem, maxTextBytes, newImage, protectRequestOf, SecretDraft } from "./secret-draft.ts";
+
+const shown: ShownImage = { picture: new Blob(["garden"]), passphrase: " as typed " };
+const draft: SecretDraft = { text: "abandon ability\n", title: "Wallet", tags: ["family"], image: newImage, imageName: "Garden", shown, first: false, promised: false };
+const problems = (change: Partial<SecretDraft>) => {
+  const parsed = SecretDraft.safeParse({ ...draft, ...change });
+  return parsed.success ? [] : parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
+};
+
+describe("SecretDraft", () => {
+  it("keeps the text as typed and takes spaces off the title", () => {
+    const parsed = SecretDraft.parse({ ...draft, text: "  a \n", title: "  Wallet " });
+    expect(parsed.text).toBe("  a \n");
+    expect(parsed.title).toBe("Wallet");
+    expect(parsed.shown).toBe(shown);
+  });
+
+  it.each<[Partial<SecretDraft>, string]>([
+    [{ text: "" }, "text: text_missing"],
+    [{ text: "x".repeat(maxTextBytes + 1) }, "text: text_long"],
+    [{ text: "\ud800" }, "text: text_broken"],
+    [{ title: "   " }, "title: title_missing"],
+    [{ title: "x".repeat(maxTitleLength + 1) }, "title: title_long"],
+    [{ tags: Array.from({ length: maxTags + 1 }, (_, index) => String(index)) }, "tags: tags_many"],
+    [{ tags: ["x".repeat(maxTagLength + 1)] }, "tags.0: tags_long"],
+    [{ shown: null }, "shown: image_missing"],
+    [{ imageName: " " }, "imageName: image_name_missing"],
+    [{ first: true }, "promised: promise_missing"],
+  ])("refuses %j", (change, expected) => {
+    expect(problems(change)).toContain(expected);
+  });
+
+  it.each<[Partial<SecretDraft>]>([[{ text: "x".repeat(maxTextBytes) }], [{ image: allImages, shown: null, imageName: "" }], [{ first: true, promised: true }]])("accepts %j", (change) => {
+    expect(problems(change)).toEqual([]);
+  });
+
+  it("measures a text in bytes, not in letters", () => {
+    expect(problems({ text: "ñ".repeat(maxTextBytes / 2 + 1) })).toContain("text: text_long");
+  });
+});
+
+describe("protectRequestOf", () => {
+  it("makes the file secret.txt of a text", () => {
+    const request = protectRequestOf(draft);
+    expect(request).toMatchObject({ title: "Wallet", tags: ["family"], contentKind: "text", name: "secret.txt", mime: "text/plain" });
+    expect(request.content.size).toBe(16);
+    expect(request.protection).toEqual({ kind: "picture", shown, name: "Garden" });
+  });
+
+  it("names the images in use, none for all of them", () => {
+    expect(protectRequestOf({ ...draft, image: allImages }).protection).toEqual({ kind: "openers", openers: [] });
+    expect(protectRequestOf({ ...draft, image: "id-1" }).protection).toEqual({ kind: "openers", openers: ["id-1"] });
+  });
+});
+
+it("knows its own problems from other words", () => {
+  expect(isDraftProblem("title_missing")).toBe(true);
+  expect(isDraftProblem("Required")).toBe(false);
+  expect(isDraftProblem(undefined)).toBe(false);
+});

@@ -1,0 +1,70 @@
+import { screen, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+
+import { createFakeVault, expectAccessible, renderApp, type FakeVaultSettings } from "@relicario/shared/testing";
+import HomePage from "./HomePage.tsx";
+
+async function draw(vaultSettings: FakeVaultSettings = {}, settings: Parameters<typeof renderApp>[1] = {}) {
+  const vault = createFakeVault(vaultSettings);
+  const app = await renderApp(
+    <main>
+      <HomePage />
+    </main>,
+    { vault, path: "/home", route: "/home", ...settings },
+  );
+  return { vault, ...app };
+}
+
+describe("HomePage", () => {
+  it("greets, and offers the one thing to do", async () => {
+    const { location } = await draw();
+    expect(screen.getByRole("heading", { level: 1, name: "Hello, alba" })).toBeVisible();
+    await userEvent.click(screen.getByRole("link", { name: "Protect a secret" }));
+    expect(location()).toBe("/add-secret");
+  });
+
+  it("explains itself to somebody who keeps nothing yet", async () => {
+    await draw();
+    expect(await screen.findByRole("heading", { name: "How it works" })).toBeVisible();
+    await expectAccessible();
+  });
+
+  it("shows favourites and recent secrets, and the way to all of them", async () => {
+    await draw({ secrets: [...Array.from({ length: 6 }, (_, index) => ({ title: `Letter ${String(index)}`, content: "x" })), { title: "Keys", content: "x", favorite: true }] });
+    const favorites = await screen.findByRole("list", { name: "Favourites" });
+    expect(within(favorites).getByRole("link", { name: "Keys" })).toBeVisible();
+    const recent = within(screen.getByRole("list", { name: "Recent" })).getAllByRole("link");
+    expect(recent.map((each) => each.textContent)).toEqual(["Letter 5", "Letter 4", "Letter 3", "Letter 2"]);
+    expect(screen.getByRole("link", { name: "Show all 7 secrets" })).toHaveAttribute("href", "/secrets");
+    expect(screen.queryByRole("heading", { name: "How it works" })).not.toBeInTheDocument();
+    await expectAccessible();
+  });
+
+  it("offers to unlock", async () => {
+    await draw({ secrets: [{ title: "Keys", content: "x" }], unlocked: false });
+    expect(await screen.findByRole("link", { name: "Unlock with your picture" })).toHaveAttribute("href", "/provide-image-recovery?then=%2Fhome");
+    await expectAccessible();
+  });
+
+  it("keeps its first button when the secrets cannot be read", async () => {
+    const vault = createFakeVault({});
+    vault.failWith("refresh", "offline");
+    await renderApp(
+      <main>
+        <HomePage />
+      </main>,
+      { vault: { ...vault, getState: () => unknown } },
+    );
+    expect(await screen.findByRole("alert")).toHaveTextContent("This device is offline");
+    expect(screen.getByRole("link", { name: "Protect a secret" })).toBeVisible();
+    await expectAccessible();
+  });
+
+  it("is whole in Spanish and in the dark", async () => {
+    await draw({}, { language: "es", theme: "dark" });
+    expect(await screen.findByRole("heading", { name: "Cómo funciona" })).toBeVisible();
+    await expectAccessible();
+  });
+});
+
+const unknown = { status: "unknown" } as const;
