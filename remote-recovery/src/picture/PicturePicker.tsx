@@ -112,8 +112,7 @@ const Box = styled.div`
   min-width: 0;
 `;
 
-const Title = styled.h3`
-  font-size: ${s("textBase")};
+const Title = styled.span`
   font-weight: 600;
 `;
 

@@ -1,0 +1,245 @@
+import { act, fireEvent, screen, waitFor } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { useState } from "react";
+
+import type { CallOptions, PictureFieldProps, PictureVerdict, ShownImage } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
+import { createFakeVault, expectAccessible, picture, renderApp, type FakeVaultSettings } from "@relicario/shared/testing";
+import { PictureField } from "./PictureField.tsx";
+
+let given: ShownImage | null = null;
+
+function Form({ purpose, ...props }: Pick<PictureFieldProps, "purpose"> & Partial<PictureFieldProps>) {
+  const [value, setValue] = useState<ShownImage | null>(null);
+  return (
+    <main>
+      <h1>Form</h1>
+      <h2>Image</h2>
+      <PictureField
+        {...props}
+        purpose={purpose}
+        value={value}
+        onChange={(next) => {
+          given = next;
+          setValue(next);
+        }}
+      />
+    </main>
+  );
+}
+
+async function draw(purpose: "choose" | "show" = "choose", vaultSettings: FakeVaultSettings = {}, settings: Parameters<typeof renderApp>[1] = {}, props: Partial<PictureFieldProps> = {}) {
+  const vault = createFakeVault({
+    verdicts: {
+      amber: { level: "amber", reasons: ["spread"] },
+      red: { level: "red", reasons: ["too_small", "median", "tenth"] },
+      crop: { known: { kind: "resembles", image: null } },
+    },
+    ...vaultSettings,
+  });
+  const app = await renderApp(<Form purpose={purpose} {...props} />, { vault, ...settings });
+  await screen.findAllByRole("group");
+  return { vault, ...app };
+}
+const choose = (file: File) => userEvent.upload(screen.getByLabelText("Picture file"), file, { applyAccept: false });
+
+beforeEach(() => {
+  given = null;
+  let made = 0;
+  // jsdom has no object URLs
+  URL.createObjectURL = jest.fn(() => `blob:test/${String(++made)}`);
+  URL.revokeObjectURL = jest.fn();
+});
+
+describe("PictureField for choosing", () => {
+  it("says that a picture is good, and asks for a passphrase twice", async () => {
+    await draw();
+    await choose(picture("garden"));
+    expect(await screen.findByText("This picture is good")).toBeVisible();
+    expect(given).toBeNull();
+    await userEvent.type(screen.getByLabelText("Passphrase"), " four words ");
+    expect(given).toBeNull();
+    await userEvent.type(screen.getByLabelText("Passphrase again"), " four words ");
+    expect(given).toMatchObject({ passphrase: " four words " });
+    await expectAccessible();
+  });
+
+  it("says when the second passphrase differs", async () => {
+    await draw();
+    await choose(picture("garden"));
+    await userEvent.type(await screen.findByLabelText("Passphrase"), "four");
+    await userEvent.type(screen.getByLabelText("Passphrase again"), "fo");
+    expect(screen.queryByRole("alert")).not.toBeInTheDocument();
+    await userEvent.type(screen.getByLabelText("Passphrase again"), "x");
+    expect(screen.getByRole("alert")).toHaveTextContent("This is not what you typed above.");
+    expect(given).toBeNull();
+  });
+
+  it("goes without a passphrase behind one plain sentence", async () => {
+    await draw();
+    await choose(picture("garden"));
+    await userEvent.click(await screen.findByRole("checkbox", { name: /Whoever gets this picture and the stored data of your account can then open everything/ }));
+    expect(given).toMatchObject({ passphrase: null });
+    expect(screen.queryByLabelText("Passphrase")).not.toBeInTheDocument();
+  });
+
+  it("does not let an amber picture go without one", async () => {
+    await draw();
+    await choose(picture("amber"));
+    expect(await screen.findByText("This picture needs a passphrase")).toBeVisible();
+    expect(screen.getByText("Its details sit in too few places.")).toBeVisible();
+    expect(screen.queryByRole("checkbox")).not.toBeInTheDocument();
+    await expectAccessible();
+  });
+
+  it("refuses a red picture with its reasons, each once", async () => {
+    await draw();
+    await choose(picture("red"));
+    const alert = await screen.findByRole("alert");
+    expect(alert).toHaveTextContent("This picture cannot be used");
+    expect(alert).toHaveTextContent("the short side needs at least 600 pixels");
+    expect(screen.getAllByText("It has too little fine contrast.")).toHaveLength(1);
+    expect(screen.queryByLabelText("Passphrase")).not.toBeInTheDocument();
+    expect(given).toBeNull();
+    await expectAccessible();
+  });
+
+  it("uses an image in use again, without asking for its passphrase", async () => {
+    await draw("choose", { images: [{ name: "Garden", picture: "garden" }] });
+    await choose(picture("garden"));
+    expect(await screen.findByText("You use this image already")).toBeVisible();
+    expect(screen.getByText(/This is “Garden”/)).toBeVisible();
+    expect(screen.queryByLabelText("Passphrase")).not.toBeInTheDocument();
+    expect(given).toMatchObject({ passphrase: null });
+  });
+
+  it("refuses a changed copy of an image in use", async () => {
+    await draw();
+    await choose(picture("crop"));
+    expect(await screen.findByRole("alert")).toHaveTextContent("This looks like a changed copy of an image you use");
+    expect(given).toBeNull();
+  });
+
+  it.each([
+    ["picture_unreadable", "This file cannot be read as a picture"],
+    ["picture_too_large", "This picture is larger than can be read here"],
+  ] as const)("says what is wrong with a file (%s)", async (code, text) => {
+    const { vault } = await draw();
+    vault.failWith("examine", code);
+    await choose(new File(["hello"], "letter.jpg", { type: "image/jpeg" }));
+    expect(await screen.findByRole("alert")).toHaveTextContent(text);
+    expect(given).toBeNull();
+    await expectAccessible();
+  });
+
+  it("refuses an empty file without reading it", async () => {
+    const { vault } = await draw();
+    await choose(new File([], "empty.jpg", { type: "image/jpeg" }));
+    expect(await screen.findByRole("alert")).toHaveTextContent("This file is empty");
+    expect(vault.calls).not.toContain("examine");
+  });
+
+  it("takes a dropped picture, and one only", async () => {
+    await draw();
+    const drop = (files: readonly File[]) =>
+      fireEvent.drop(screen.getByText("Drop a picture here, paste it, or choose a file."), {
+        dataTransfer: { files, items: files.map((file) => ({ kind: "file", type: file.type, getAsFile: () => file })), types: ["Files"] },
+      });
+    drop([picture("one"), picture("two")]);
+    expect(await screen.findByRole("alert")).toHaveTextContent("Choose one picture only.");
+    drop([picture("garden")]);
+    expect(await screen.findByText("This picture is good")).toBeVisible();
+    expect(screen.queryByRole("alert")).not.toBeInTheDocument();
+  });
+
+  it("shows the picture from this device, and lets go of it", async () => {
+    const { unmount } = await draw();
+    await choose(picture("garden", "garden.jpg"));
+    expect(await screen.findByRole("img", { name: "The chosen picture" })).toHaveAttribute("src", "blob:test/1");
+    expect(screen.getByText("garden.jpg")).toBeVisible();
+    unmount();
+    expect(URL.revokeObjectURL).toHaveBeenCalledWith("blob:test/1");
+  });
+
+  it("shows progress, and forgets the judgement of a picture that was replaced", async () => {
+    const fake = createFakeVault();
+    const verdicts: { end: (verdict: PictureVerdict) => void; options: CallOptions | undefined }[] = [];
+    const vault = {
+      ...fake,
+      examine: (_picture: Blob, options?: CallOptions) => new Promise<PictureVerdict>((end) => verdicts.push({ end, options })),
+    };
+    await renderApp(<Form purpose="choose" />, { vault });
+    await screen.findByLabelText("Picture file");
+    await choose(picture("first"));
+    await waitFor(() => {
+      expect(verdicts).toHaveLength(1);
+    });
+    act(() => verdicts[0]?.options?.onProgress?.({ phase: "picture", done: 1, total: 4 }));
+    expect(screen.getByRole("progressbar", { name: "Looking at your picture" })).toHaveAttribute("aria-valuenow", "25");
+    await expectAccessible();
+
+    await choose(picture("second"));
+    expect(verdicts[0]?.options?.signal?.aborted).toBe(true);
+    await act(async () => {
+      verdicts[0]?.end({ level: "red", reasons: [], width: 1, height: 1, known: null });
+      await Promise.resolve();
+    });
+    expect(screen.queryByText("This picture cannot be used")).not.toBeInTheDocument();
+    await act(async () => {
+      verdicts[1]?.end({ level: "green", reasons: [], width: 1, height: 1, known: null });
+      await Promise.resolve();
+    });
+    expect(screen.getByText("This picture is good")).toBeVisible();
+  });
+
+  it("tells which picture is good before one is chosen", async () => {
+    await draw();
+    expect(screen.getByText(/A photo you took yourself/)).toBeVisible();
+    expect(screen.getByText("If you lose every copy, nobody can recover it. Not us either.")).toBeVisible();
+  });
+
+  it("is whole in Spanish and in the dark", async () => {
+    const app = await draw("choose", {}, { language: "es", theme: "dark" });
+    expect(await app.findByText("Suelta aquí una imagen, pégala o elige un archivo.")).toBeVisible();
+    await expectAccessible();
+  });
+
+  it("can be worked by keyboard alone", async () => {
+    await draw();
+    await userEvent.tab();
+    expect(screen.getByRole("button", { name: "Choose a picture" })).toHaveFocus();
+  });
+
+  it("does nothing while it is disabled, and shows the form's error", async () => {
+    await draw("choose", {}, {}, { disabled: true, error: "Choose a picture first." });
+    expect(screen.getByRole("button", { name: "Choose a picture" })).toBeDisabled();
+    expect(screen.getByRole("alert")).toHaveTextContent("Choose a picture first.");
+  });
+
+  it("says that the vault did not load", async () => {
+    await renderApp(<Form purpose="choose" />, { vault: Promise.reject(new PortalError("vault_unavailable")) });
+    expect(await screen.findByRole("alert")).toHaveTextContent("did not load");
+  });
+});
+
+describe("PictureField for opening", () => {
+  it("judges nothing, and takes a passphrase if there is one", async () => {
+    const { vault } = await draw("show");
+    const copy = picture("red");
+    await choose(copy);
+    expect(given).toEqual({ picture: copy, passphrase: null });
+    await userEvent.type(screen.getByLabelText("Passphrase, if the picture has one"), " a b ");
+    expect(given).toEqual({ picture: copy, passphrase: " a b " });
+    expect(vault.calls).toEqual([]);
+    await expectAccessible();
+  });
+
+  it("keeps the passphrase for the next picture", async () => {
+    await draw("show");
+    await choose(picture("one"));
+    await userEvent.type(screen.getByLabelText("Passphrase, if the picture has one"), "abc");
+    const second = picture("two");
+    await choose(second);
+    expect(given).toEqual({ picture: second, passphrase: "abc" });
+  });
+});

@@ -1,0 +1,207 @@
+import { act, fireEvent, screen, waitFor } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+
+import type { RecoveredSecret } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
+import { createFakePortal, expectAccessible, renderApp } from "@relicario/shared/testing";
+import CongratsRecoverPage from "./CongratsRecoverPage.tsx";
+import { dropOpened, keepOpened } from "./opened-secret.ts";
+import { revealMilliseconds } from "./useReveal.ts";
+
+const phrase = "abandon ability able";
+const saved: { name: string; text: string }[] = [];
+
+function opened(change: Partial<RecoveredSecret> = {}): RecoveredSecret {
+  const content = Uint8Array.from(new TextEncoder().encode(phrase));
+  return {
+    secretId: "01890a5d-ac96-7000-8000-000000000001",
+    version: 1,
+    title: "Wallet",
+    tags: [],
+    contentKind: "text",
+    name: "secret.txt",
+    mime: "text/plain",
+    content,
+    author: "verified",
+    exportAge: () => Promise.resolve({ sealed: Uint8Array.of(1, 2, 3), identity: "AGE-SECRET-KEY-PQ-1X", size: content.length }),
+    putAway: jest.fn(),
+    ...change,
+  };
+}
+
+async function draw(secret: RecoveredSecret | null = opened(), settings: Parameters<typeof renderApp>[1] = {}) {
+  const { portal, record } = createFakePortal();
+  if (secret !== null) keepOpened(secret, portal);
+  const app = await renderApp(
+    <main>
+      <CongratsRecoverPage />
+    </main>,
+    { path: "/congrats-recover", route: "/congrats-recover", ...settings },
+  );
+  return { ...app, keeper: record };
+}
+
+/** jsdom has neither object URLs nor downloads: what would be saved is noted. */
+beforeEach(() => {
+  saved.length = 0;
+  const blobs = new Map<string, Blob>();
+  URL.createObjectURL = (blob: Blob) => {
+    const url = `blob:test/${String(blobs.size)}`;
+    blobs.set(url, blob);
+    return url;
+  };
+  URL.revokeObjectURL = jest.fn();
+  jest.spyOn(HTMLAnchorElement.prototype, "click").mockImplementation(function (this: HTMLAnchorElement) {
+    const reader = new FileReader();
+    const name = this.download;
+    reader.onload = () => saved.push({ name, text: typeof reader.result === "string" ? reader.result : "" });
+    reader.readAsText(blobs.get(this.href) ?? new Blob());
+  });
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+  jest.useRealTimers();
+  act(dropOpened);
+});
+
+describe("an opened text", () => {
+  it("is hidden until it is asked for", async () => {
+    await draw();
+    expect(screen.getByRole("heading", { level: 1, name: "Wallet" })).toBeVisible();
+    expect(screen.queryByText(phrase)).not.toBeInTheDocument();
+    await expectAccessible();
+    await userEvent.click(screen.getByRole("button", { name: "Show" }));
+    expect(screen.getByText(phrase)).toBeVisible();
+    await expectAccessible();
+    await userEvent.click(screen.getByRole("button", { name: "Hide" }));
+    expect(screen.queryByText(phrase)).not.toBeInTheDocument();
+  });
+
+  it("hides when the window loses focus", async () => {
+    await draw();
+    await userEvent.click(screen.getByRole("button", { name: "Show" }));
+    fireEvent.blur(window);
+    expect(screen.queryByText(phrase)).not.toBeInTheDocument();
+  });
+
+  it("hides when the page is covered", async () => {
+    await draw();
+    await userEvent.click(screen.getByRole("button", { name: "Show" }));
+    jest.spyOn(document, "visibilityState", "get").mockReturnValue("hidden");
+    fireEvent(document, new Event("visibilitychange"));
+    expect(screen.queryByText(phrase)).not.toBeInTheDocument();
+  });
+
+  it("hides after a minute", async () => {
+    jest.useFakeTimers();
+    await draw();
+    fireEvent.click(screen.getByRole("button", { name: "Show" }));
+    await act(() => jest.advanceTimersByTimeAsync(revealMilliseconds - 1));
+    expect(screen.getByText(phrase)).toBeVisible();
+    await act(() => jest.advanceTimersByTimeAsync(1));
+    expect(screen.queryByText(phrase)).not.toBeInTheDocument();
+  });
+
+  it("is text, whatever it holds", async () => {
+    const markup = "<script>alert(1)</script>";
+    await draw(opened({ content: Uint8Array.from(new TextEncoder().encode(markup)), title: "<b>Wallet</b>" }));
+    await userEvent.click(screen.getByRole("button", { name: "Show" }));
+    expect(screen.getByText(markup)).toBeVisible();
+    expect(screen.getByRole("heading", { level: 1, name: "<b>Wallet</b>" })).toBeVisible();
+  });
+
+  it("is downloaded as it was typed", async () => {
+    await draw();
+    await userEvent.click(screen.getByRole("button", { name: "Download as text" }));
+    await waitFor(() => {
+      expect(saved).toEqual([{ name: "secret.txt", text: phrase }]);
+    });
+  });
+
+  it("says when its author is not verified", async () => {
+    await draw(opened({ author: "not_verified" }));
+    expect(screen.getByText("Author not verified")).toBeVisible();
+    await expectAccessible();
+  });
+});
+
+it("an opened file is saved, never shown in place", async () => {
+  await draw(opened({ contentKind: "file", name: "passport.pdf", mime: "application/pdf" }));
+  expect(screen.getByText("passport.pdf, 20 bytes")).toBeVisible();
+  expect(screen.queryByRole("button", { name: "Show" })).not.toBeInTheDocument();
+  await userEvent.click(screen.getByRole("button", { name: "Download the file" }));
+  await waitFor(() => {
+    expect(saved).toEqual([{ name: "passport.pdf", text: phrase }]);
+  });
+  await expectAccessible();
+});
+
+describe("save as age file", () => {
+  it("saves the sealed file and its identity, with the command that opens them", async () => {
+    await draw();
+    await userEvent.click(screen.getByRole("button", { name: "Save as age file" }));
+    await expectAccessible();
+    await userEvent.click(screen.getByRole("button", { name: "Save the sealed file" }));
+    await userEvent.click(screen.getByRole("button", { name: "Save its identity" }));
+    await waitFor(() => {
+      expect(saved).toEqual([
+        { name: "secret.txt.age", text: "\u0001\u0002\u0003" },
+        { name: "secret.txt.identity.txt", text: "AGE-SECRET-KEY-PQ-1X\n" },
+      ]);
+    });
+    expect(screen.getByText("age -d -i secret.txt.identity.txt secret.txt.age | head -c 20")).toBeVisible();
+  });
+
+  it("asks the vault for the identity only when a file is saved", async () => {
+    const exportAge = jest.fn(() => Promise.reject(new PortalError("vault_locked")));
+    await draw(opened({ exportAge }));
+    await userEvent.click(screen.getByRole("button", { name: "Save as age file" }));
+    expect(exportAge).not.toHaveBeenCalled();
+    await userEvent.click(screen.getByRole("button", { name: "Save its identity" }));
+    expect(await screen.findByRole("alert")).toHaveTextContent("Your secrets are locked on this device");
+    expect(saved).toEqual([]);
+  });
+});
+
+describe("an opened secret is put away", () => {
+  const isGone = (secret: RecoveredSecret) => {
+    expect([...secret.content].every((byte) => byte === 0)).toBe(true);
+    expect(secret.putAway).toHaveBeenCalledTimes(1);
+  };
+
+  it("when the person says so", async () => {
+    const secret = opened();
+    const { location } = await draw(secret);
+    await userEvent.click(screen.getByRole("button", { name: "Put it away" }));
+    expect(location()).toBe("/secrets");
+    isGone(secret);
+  });
+
+  it("when the page is left", async () => {
+    const secret = opened();
+    const { goTo } = await draw(secret);
+    await goTo("/home");
+    await waitFor(() => {
+      isGone(secret);
+    });
+  });
+
+  it("when the portal locks", async () => {
+    const secret = opened();
+    const { keeper } = await draw(secret);
+    await act(async () => {
+      for (const listener of keeper.lockListeners) await listener("lock");
+    });
+    expect(screen.getByRole("heading", { level: 1, name: "Nothing is open" })).toBeVisible();
+    isGone(secret);
+    expect(keeper.lockListeners.size).toBe(0);
+    await expectAccessible();
+  });
+});
+
+it("is whole in Spanish and in the dark", async () => {
+  await draw(opened(), { language: "es", theme: "dark" });
+  await userEvent.click(screen.getByRole("button", { name: "Mostrar" }));
+  expect(screen.getByText(phrase)).toBeVisible();
+  await expectAccessible();
+});

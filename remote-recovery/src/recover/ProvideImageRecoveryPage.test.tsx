@@ -1,0 +1,177 @@
+import { act, screen, waitFor } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+
+import type { CallOptions } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
+import { createFakeVault, expectAccessible, picture, renderApp, type FakeVault, type FakeVaultSettings } from "@relicario/shared/testing";
+import { dropOpened } from "./opened-secret.ts";
+import ProvideImageRecoveryPage from "./ProvideImageRecoveryPage.tsx";
+
+const kept: FakeVaultSettings = {
+  images: [
+    { name: "Garden", picture: "garden" },
+    { name: "Market", picture: "market", passphrase: "four words" },
+  ],
+  secrets: [{ title: "Wallet", content: "abandon ability" }],
+  unlocked: false,
+};
+const route = "/provide-image-recovery";
+
+async function draw({ vault = createFakeVault(kept), query = "", settings = {} }: { vault?: FakeVault; query?: string; settings?: Parameters<typeof renderApp>[1] } = {}) {
+  const app = await renderApp(
+    <main>
+      <ProvideImageRecoveryPage />
+    </main>,
+    { vault, path: `${route}${query}`, route, ...settings },
+  );
+  return { vault, ...app };
+}
+async function secretQuery(vault: FakeVault) {
+  const [row] = await vault.list();
+  return `?secret=${row?.secretId ?? ""}`;
+}
+const show = async (file: File) => userEvent.upload(await screen.findByLabelText("Picture file"), file, { applyAccept: false });
+
+beforeEach(() => {
+  URL.createObjectURL = jest.fn(() => "blob:test/1");
+  URL.revokeObjectURL = jest.fn();
+});
+afterEach(() => {
+  act(dropOpened);
+});
+
+describe("unlocking", () => {
+  it("asks once whose device it is, with two equal answers, and goes on", async () => {
+    const { vault, location } = await draw({ query: "?then=%2Fadd-secret" });
+    expect(await screen.findByRole("heading", { level: 1, name: "Unlock with your picture" })).toBeVisible();
+    await expectAccessible();
+    await show(picture("garden"));
+    await userEvent.click(screen.getByRole("button", { name: "Unlock" }));
+    const [own, shared] = [await screen.findByRole("button", { name: "My own device" }), screen.getByRole("button", { name: "A shared computer" })];
+    expect(own.className).toBe(shared.className);
+    await expectAccessible();
+    await userEvent.click(shared);
+    await waitFor(() => {
+      expect(location()).toBe("/add-secret");
+    });
+    expect(vault.getState()).toEqual({ status: "unlocked", device: "shared" });
+  });
+
+  it("does not ask again on a device that has an answer", async () => {
+    const { location } = await draw({ vault: createFakeVault({ ...kept, device: "own" }) });
+    await show(picture("garden"));
+    await userEvent.click(screen.getByRole("button", { name: "Unlock" }));
+    await waitFor(() => {
+      expect(location()).toBe("/home");
+    });
+  });
+
+  it("never goes to another site", async () => {
+    const { location } = await draw({ vault: createFakeVault({ ...kept, device: "own" }), query: "?then=%2F%2Felsewhere.example" });
+    await show(picture("garden"));
+    await userEvent.click(screen.getByRole("button", { name: "Unlock" }));
+    await waitFor(() => {
+      expect(location()).toBe("/home");
+    });
+  });
+
+  it("asks for a picture before anything else", async () => {
+    const { vault } = await draw();
+    await userEvent.click(await screen.findByRole("button", { name: "Unlock" }));
+    expect(screen.getByRole("alert")).toHaveTextContent("Choose a picture first.");
+    expect(vault.calls).not.toContain("unlock");
+  });
+});
+
+describe("recovering", () => {
+  it("opens the secret with its picture", async () => {
+    const vault = createFakeVault({ ...kept, device: "own" });
+    const { location } = await draw({ vault, query: await secretQuery(vault) });
+    expect(screen.getByRole("list", { name: "Steps of the recovery" })).toBeVisible();
+    await show(picture("garden"));
+    await userEvent.click(screen.getByRole("button", { name: "Recover" }));
+    await waitFor(() => {
+      expect(location()).toBe("/congrats-recover");
+    });
+  });
+
+  it("says kindly that it is not this picture, and lets the next one be tried", async () => {
+    const vault = createFakeVault({ ...kept, images: [{ name: "Garden", picture: "garden" }], device: "own" });
+    const { location } = await draw({ vault, query: await secretQuery(vault) });
+    await show(picture("beach"));
+    await userEvent.click(screen.getByRole("button", { name: "Recover" }));
+    const alert = await screen.findByRole("alert");
+    expect(alert).toHaveTextContent("This picture does not open it");
+    expect(alert).toHaveTextContent("These copies work");
+    expect(alert).toHaveTextContent("another shot of the same scene");
+    await expectAccessible();
+    await show(picture("garden"));
+    await userEvent.click(screen.getByRole("button", { name: "Recover" }));
+    await waitFor(() => {
+      expect(location()).toBe("/congrats-recover");
+    });
+  });
+
+  it("does not say whether picture or passphrase was wrong, and keeps both", async () => {
+    const vault = createFakeVault({ ...kept, device: "own" });
+    const { location } = await draw({ vault, query: await secretQuery(vault) });
+    await show(picture("market", "market.jpg"));
+    await userEvent.type(screen.getByLabelText("Passphrase, if the picture has one"), "four word");
+    await userEvent.click(screen.getByRole("button", { name: "Recover" }));
+    expect(await screen.findByRole("alert")).toHaveTextContent("Not this picture, or not this passphrase");
+    expect(screen.getByText("market.jpg")).toBeVisible();
+    await userEvent.type(screen.getByLabelText("Passphrase, if the picture has one"), "s");
+    await userEvent.click(screen.getByRole("button", { name: "Recover" }));
+    await waitFor(() => {
+      expect(location()).toBe("/congrats-recover");
+    });
+  });
+
+  it.each([
+    ["service_unavailable", "The service does not answer"],
+    ["plain_helper_refused", "without its passphrase"],
+    ["decryption_failed", "could not be opened"],
+    ["picture_unreadable", "cannot be read as a picture"],
+  ] as const)("says what failed (%s), and keeps the picture", async (code, text) => {
+    const vault = createFakeVault(kept);
+    vault.failWith("recover", code);
+    await draw({ vault, query: await secretQuery(vault) });
+    await show(picture("garden", "garden.jpg"));
+    await userEvent.click(screen.getByRole("button", { name: "Recover" }));
+    expect(await screen.findByRole("alert")).toHaveTextContent(text);
+    expect(screen.getByText("garden.jpg")).toBeVisible();
+  });
+
+  it("shows what is being done, and can be cancelled", async () => {
+    const fake = createFakeVault(kept);
+    const asked: CallOptions[] = [];
+    const vault: FakeVault = {
+      ...fake,
+      recover: (_secretId, _shown, options) =>
+        new Promise((_resolve, reject) => {
+          if (options !== undefined) asked.push(options);
+          options?.signal?.addEventListener("abort", () => {
+            reject(new PortalError("cancelled"));
+          });
+        }),
+    };
+    await draw({ vault, query: await secretQuery(fake) });
+    await show(picture("garden", "garden.jpg"));
+    await userEvent.click(screen.getByRole("button", { name: "Recover" }));
+    act(() => asked[0]?.onProgress?.({ phase: "picture", done: 3, total: 4 }));
+    expect(screen.getByRole("progressbar", { name: "Reading your picture" })).toHaveAttribute("aria-valuenow", "75");
+    await expectAccessible();
+    await userEvent.click(screen.getByRole("button", { name: "Cancel" }));
+    expect(asked[0]?.signal?.aborted).toBe(true);
+    expect(screen.queryByRole("progressbar")).not.toBeInTheDocument();
+    expect(screen.queryByRole("alert")).not.toBeInTheDocument();
+    expect(screen.getByText("garden.jpg")).toBeVisible();
+  });
+
+  it("is whole in Spanish and in the dark", async () => {
+    const vault = createFakeVault(kept);
+    await draw({ vault, query: await secretQuery(vault), settings: { language: "es", theme: "dark" } });
+    expect(await screen.findByRole("button", { name: "Recuperar" })).toBeVisible();
+    await expectAccessible();
+  });
+});

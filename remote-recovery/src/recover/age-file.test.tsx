@@ -1,0 +1,31 @@
+import { ageFileParts, identityText } from "./age-file.ts";
+
+const content = Uint8Array.of(1, 2, 3);
+
+describe("ageFileParts", () => {
+  it("gives names and the command that opens them", () => {
+    expect(ageFileParts({ name: "secret.txt", content })).toEqual({
+      sealedName: "secret.txt.age",
+      identityName: "secret.txt.identity.txt",
+      command: "age -d -i secret.txt.identity.txt secret.txt.age | head -c 3",
+    });
+  });
+
+  it.each([
+    ["mi clave (1).txt", "mi-clave-1-.txt.age"],
+    ["$(rm -rf ~).txt", "rm-rf-.txt.age"],
+    ["-i.txt", "i.txt.age"],
+    ["../../etc/passwd", "etc-passwd.age"],
+    ["`x`;y|z&w>v", "x-y-z-w-v.age"],
+    ["ключ", "secret.age"],
+    ["contraseña.txt", "contrasena.txt.age"],
+    ["", "secret.age"],
+  ])("makes of %j a name that a shell reads as one word: %s", (name, sealedName) => {
+    expect(ageFileParts({ name, content }).sealedName).toBe(sealedName);
+    expect(sealedName).toMatch(/^[A-Za-z0-9._][A-Za-z0-9._-]*$/);
+  });
+});
+
+it("writes an identity file of one line", () => {
+  expect(identityText("AGE-SECRET-KEY-PQ-1X")).toBe("AGE-SECRET-KEY-PQ-1X\n");
+});

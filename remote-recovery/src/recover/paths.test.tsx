@@ -1,0 +1,17 @@
+import { safePath } from "./paths.ts";
+
+describe("safePath", () => {
+  it.each([
+    ["/add-secret", "/add-secret"],
+    ["/secrets?tag=a", "/secrets?tag=a"],
+    [null, "/home"],
+    ["", "/home"],
+    ["https://elsewhere.example/", "/home"],
+    ["//elsewhere.example/x", "/home"],
+    ["/\\elsewhere.example", "/home"],
+    ["javascript:alert(1)", "/home"],
+    ["secrets", "/home"],
+  ])("takes %j to %s", (then, path) => {
+    expect(safePath(then)).toBe(path);
+  });
+});
