@@ -1,0 +1,57 @@
+import { screen } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+
+import { createFakeHttp, expectAccessible, readTexts, renderApp, textKeys } from "@relicario/shared/testing";
+import { landingKey, rememberLanding } from "./landing/landing-visit.ts";
+import remote from "./remote.tsx";
+
+const draw = (path: string, settings: Parameters<typeof renderApp>[1] = {}) => renderApp(null, { routes: remote.routes, route: "/elsewhere", path, ...settings });
+const paths = ["/recived", "/shared/abcdefghijklmnopqrstuv", "/p-shared/abcdefghijklmnopqrstuv", "/secret-landing"];
+
+describe("the face of sharing", () => {
+  it.each(paths.flatMap((path) => [["en", "light", path] as const, ["es", "dark", path] as const]))("draws in %s and %s: %s", async (language, theme, path) => {
+    await draw(path, { language, theme });
+    expect(await screen.findByRole("heading", { level: 1 })).toBeVisible();
+    await expectAccessible();
+  });
+
+  it.each(remote.namespaces.map((name) => [name]))("has the texts %s in both languages", (name) => {
+    const [english, spanish] = [readTexts("en", name), readTexts("es", name)];
+    if (english === null || spanish === null) throw new Error("a file is missing");
+    expect(textKeys(spanish)).toEqual(textKeys(english));
+  });
+});
+
+describe("a link to something shared", () => {
+  it.each(["/shared/abcdefghijklmnopqrstuv", "/p-shared/abcdefghijklmnopqrstuv"])("says at %s that this release cannot open it, and asks the service nothing", async (path) => {
+    const http = createFakeHttp();
+    await draw(path, { http });
+    expect(screen.getByRole("heading", { name: "This release cannot open the link yet" })).toBeVisible();
+    expect(http.calls).toEqual([]);
+  });
+});
+
+describe("the landing page", () => {
+  beforeEach(() => {
+    localStorage.clear();
+  });
+
+  it("remembers that it was seen, and leads to the portal", async () => {
+    const { location } = await draw("/secret-landing");
+    expect(screen.getByRole("heading", { level: 1, name: "Welcome to Relicario" })).toBeVisible();
+    expect(localStorage.getItem(landingKey)).toBe("true");
+    await userEvent.click(screen.getByRole("link", { name: "Sign in or create an account" }));
+    expect(location()).toBe("/home");
+  });
+
+  it("is shown all the same where storage is forbidden", () => {
+    const forbidden = {
+      setItem: () => {
+        throw new DOMException("no", "SecurityError");
+      },
+    };
+    expect(() => {
+      rememberLanding(forbidden);
+    }).not.toThrow();
+  });
+});
