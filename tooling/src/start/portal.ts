@@ -19,7 +19,8 @@ import { choosePorts } from "./ports.ts";
 import { secretsOf, type DemoAccount } from "./secrets.ts";
 import { readStartSettings } from "./settings.ts";
 
-export const processNames = ["identity", "service", "remote-secrets", "remote-sharing", "remote-recovery", "remote-settings", "gateway"] as const;
+/** The service, the identity provider, the static server of each remote, and the gateway in front of them. */
+export const processNames = ["identity", "service", ...remoteNames, "gateway"] as const;
 export type ProcessName = (typeof processNames)[number];
 
 export interface PortalSettings {
@@ -27,7 +28,8 @@ export interface PortalSettings {
   readonly port: number;
   /** Everything that lasts: database, objects, mail, keys, logs. */
   readonly dataDir: string;
-  readonly log: (line: string) => void;
+  /** Told what is being built. */
+  readonly log?: (line: string) => void;
   /** More environment for some processes, such as short lifetimes in a test. */
   readonly environment?: Readonly<Partial<Record<ProcessName, Readonly<Record<string, string>>>>>;
   /** A process ended that nobody had asked to. The others go on. */
@@ -40,6 +42,8 @@ export interface RunningPortal {
   readonly origin: string;
   readonly identityOrigin: string;
   readonly dataDir: string;
+  /** Address of a database of the embedded server (`relicario`, `relicario_identity`), password included. */
+  readonly databaseUrl: (name: DatabaseName) => string;
   /** An account that is there from the start. */
   readonly demo: DemoAccount;
   readonly processes: {
@@ -53,6 +57,8 @@ export interface RunningPortal {
   readonly stop: () => Promise<void>;
 }
 
+type DatabaseName = "relicario" | "relicario_identity";
+
 const vendorId = "relicario";
 const renewEveryMs = 24 * 60 * 60_000;
 
@@ -60,7 +66,7 @@ const renewEveryMs = 24 * 60 * 60_000;
  * Builds what is not built, starts everything and waits until it is healthy.
  * @throws Complaint, with one line, for what the person can put right: a port in use, a second start on the same folder
  */
-export async function startPortal({ port, dataDir, log, environment = {}, onDeath, watch = [] }: PortalSettings): Promise<RunningPortal> {
+export async function startPortal({ port, dataDir, log = () => undefined, environment = {}, onDeath, watch = [] }: PortalSettings): Promise<RunningPortal> {
   const given = readStartSettings({ ...process.env, PORT: String(port), DATA_DIR: dataDir });
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const lock = takeLock(join(dataDir, "running.lock"));
@@ -125,7 +131,7 @@ export async function startPortal({ port, dataDir, log, environment = {}, onDeat
     const remotes = remoteNames.map((name) => ({
       name,
       child: child({
-        name: `remote-${name}`,
+        name,
         script: "tooling/src/serve/remote-main.ts",
         environment: (ownPort) => ({ REMOTE_FOLDER: join(rootFolder, `remote-${name}`, "dist"), REMOTE_PORT: String(ownPort) }),
       }),
@@ -185,6 +191,7 @@ export async function startPortal({ port, dataDir, log, environment = {}, onDeat
       identityOrigin: new URL(authority).origin,
       dataDir,
       demo: secrets.demo,
+      databaseUrl: (name) => (name === "relicario" ? databases.service : (databases.identity ?? "")),
       processes: {
         stop: (name) => named(name).stop(),
         kill: (name) => named(name).kill(),

@@ -1,0 +1,41 @@
+/** `pnpm check:texts`: every text that is used exists in both languages, and none is left over. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { languages } from "@relicario/shared/contract";
+import { errorCodes } from "@relicario/shared/errors";
+
+import { rootFolder } from "../paths.ts";
+import { filesBelow } from "../release/files.ts";
+import { problemsOfTexts, type SourceFile, type TextFile } from "./text-keys.ts";
+
+const packages = ["host", "shared", "remote-secrets", "remote-sharing", "remote-recovery", "remote-settings"];
+const notRead = /\.test\.tsx?$|(^|\/)testing\/|\.d\.ts$/;
+
+const sources: SourceFile[] = [];
+const texts: TextFile[] = [];
+for (const owner of packages) {
+  const folder = join(rootFolder, owner, "src");
+  for (const file of filesBelow(folder)) {
+    if (!/\.tsx?$/.test(file) || notRead.test(file)) continue;
+    sources.push({ path: `${owner}/src/${file}`, text: readFileSync(join(folder, file), "utf8") });
+  }
+  for (const language of languages) {
+    const locales = join(folder, "locales", language);
+    for (const file of existsSync(locales) ? readdirSync(locales) : []) {
+      texts.push({ owner, language, namespace: file.replace(/\.json$/, ""), content: JSON.parse(readFileSync(join(locales, file), "utf8")) });
+    }
+  }
+}
+
+const problems = problemsOfTexts(sources, texts, languages);
+const owners = new Map<string, Set<string>>();
+for (const { namespace, owner } of texts) owners.set(namespace, (owners.get(namespace) ?? new Set()).add(owner));
+for (const [namespace, all] of owners) if (all.size > 1) problems.push(`The namespace ${namespace} has more than one owner: ${[...all].join(", ")}.`);
+// A code without a sentence would reach a person as `errors:unknown`.
+const errors = texts.find(({ namespace, language }) => namespace === "errors" && language === "en")?.content;
+for (const code of errorCodes) if (typeof errors !== "object" || errors === null || !(code in errors)) problems.push(`errors:${code} has no text.`);
+
+for (const problem of problems) console.error(problem);
+if (problems.length > 0) process.exitCode = 1;
+console.log(`${String(texts.length)} text files, ${String(sources.length)} sources, ${String(problems.length)} problems`);

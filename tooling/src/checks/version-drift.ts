@@ -1,0 +1,52 @@
+interface Manifest {
+  readonly name: string;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+  readonly optionalDependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+}
+
+export interface VersionFacts {
+  readonly manifests: readonly Manifest[];
+  /** `pnpm-workspace.yaml`. */
+  readonly workspace: string;
+  /** `pnpm-lock.yaml`. */
+  readonly lockfile: string;
+}
+
+/** Second versions that other people's packages bring along, each with the reason why it does no harm. */
+const tolerated: Readonly<Record<string, string>> = {
+  "@noble/curves": "@noble/post-quantum, of age-encryption, asks for 2.0",
+  "@noble/hashes": "@noble/post-quantum, of age-encryption, asks for 2.0",
+  "axe-core": "jest-axe brings an older one; tests only",
+};
+
+/** All problems, each in one sentence. */
+export function problemsOfVersions({ manifests, workspace, lockfile }: VersionFacts): string[] {
+  const problems: string[] = [];
+  const pinned = new Map([...workspace.matchAll(/^ {2}"?([@a-zA-Z0-9/._-]+)"?: (\d\S*)$/gm)].map(([, name, version]) => [name ?? "", version ?? ""]));
+  const used = new Set<string>();
+  for (const { name, dependencies, devDependencies, optionalDependencies, peerDependencies } of manifests) {
+    for (const [dependency, range] of Object.entries({ ...peerDependencies, ...optionalDependencies, ...devDependencies, ...dependencies })) {
+      used.add(dependency);
+      const wanted = dependency.startsWith("@relicario/") ? "workspace:*" : "catalog:";
+      if (range !== wanted) problems.push(`${name} asks for ${dependency} "${range}": write "${wanted}", the version stands in pnpm-workspace.yaml.`);
+    }
+  }
+  for (const [name, version] of pinned) {
+    if (!used.has(name) && version !== "" && /^\d+\.\d+\.\d+/.test(version) && name !== "nodeVersion") problems.push(`The catalog pins ${name}, and no package asks for it.`);
+    if (!/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/.test(version)) problems.push(`The catalog pins ${name} to "${version}", which is not one version.`);
+  }
+  for (const [name, versions] of installed(lockfile)) {
+    if (pinned.has(name) && versions.size > 1 && tolerated[name] === undefined) problems.push(`${name} is installed in ${String(versions.size)} versions: ${[...versions].join(", ")}.`);
+  }
+  return problems;
+}
+
+/** Versions by package, from the section `packages:` of the lockfile. */
+function installed(lockfile: string): Map<string, Set<string>> {
+  const section = /^packages:\n([\s\S]*?)(?=^\S)/m.exec(`${lockfile}\nend:`)?.[1] ?? "";
+  const versions = new Map<string, Set<string>>();
+  for (const [, name = "", version = ""] of section.matchAll(/^ {2}'?(@?[^@'\s]+)@([^:'(]+)'?:$/gm)) versions.set(name, (versions.get(name) ?? new Set()).add(version));
+  return versions;
+}

@@ -1,0 +1,98 @@
+/** What `npm test` does, in this order. Each line of its output is a sentence that holds. */
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+
+import { z } from "zod";
+
+import { buildables } from "../bundle/packages.ts";
+import { ensureBuilt } from "../bundle/ensure-built.ts";
+import { rootFolder } from "../paths.ts";
+import { chromiumVariable, findChromium } from "./chromium.ts";
+import { node, run, type Outcome } from "./run.ts";
+
+export interface Result {
+  readonly passed: number;
+  readonly failed: number;
+  /** Shown when something failed. */
+  readonly said: string;
+  /** A remark behind the sentence. */
+  readonly remark?: string;
+}
+
+export interface Step {
+  /** Name for `npm test -- <group>`. */
+  readonly group: "lint" | "types" | "checks" | "unit" | "build" | "e2e";
+  readonly sentence: string;
+  readonly run: (more: readonly string[]) => Promise<Result>;
+}
+
+const bin = (name: string): string => join(rootFolder, "node_modules/.bin", name);
+const packages = ["shared", "api", "tooling", "host", "remote-recovery", "remote-secrets", "remote-sharing", "remote-settings", "e2e"];
+const jestReport = join(rootFolder, ".cache/jest-results.json");
+const e2eReport = join(rootFolder, ".cache/e2e-results.json");
+
+const asOne = ({ code, said }: Outcome): Result => ({ passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, said });
+const check = (script: string): Step["run"] => async () => asOne(await node([join("tooling/src/checks", script)]));
+
+export const steps: readonly Step[] = [
+  { group: "lint", sentence: "The code keeps to its rules and boundaries", run: async (more) => asOne(await run(bin("eslint"), more.length > 0 ? more : ["."])) },
+  ...packages.map((name): Step => ({ group: "types", sentence: `The types of ${name} hold`, run: async () => asOne(await run(bin("tsc"), ["-p", join(name, "tsconfig.json")])) })),
+  { group: "checks", sentence: "No file, export or dependency is left over", run: async () => asOne(await run(bin("knip"), [])) },
+  { group: "checks", sentence: "Every version stands once", run: check("versions.ts") },
+  { group: "checks", sentence: "Every text is used and exists in both languages", run: check("texts.ts") },
+  { group: "checks", sentence: "Every fact that is called done names a test that exists", run: check("coverage.ts") },
+  { group: "unit", sentence: "Units and the service do what their tests say", run: jest },
+  { group: "build", sentence: "Host and remotes build", run: build },
+  { group: "build", sentence: "Each bundle holds only what belongs there", run: check("bundles.ts") },
+  { group: "build", sentence: "What browsers download stays within its budget", run: async () => asOne(await run(bin("size-limit"), [])) },
+  { group: "e2e", sentence: "People can do what we promise, in a real browser", run: playwright },
+];
+
+async function build(): Promise<Result> {
+  const lines: string[] = [];
+  try {
+    await ensureBuilt((line) => lines.push(line), buildables);
+    return { passed: 1, failed: 0, said: lines.join("\n") };
+  } catch (error) {
+    return { passed: 0, failed: 1, said: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+const JestReport = z.object({
+  numPassedTests: z.int(),
+  numFailedTests: z.int(),
+  numPendingTests: z.int(),
+  /** Files that failed before any of their tests ran. */
+  numRuntimeErrorTestSuites: z.int(),
+});
+
+async function jest(more: readonly string[]): Promise<Result> {
+  rmSync(jestReport, { force: true });
+  const { code, said } = await run(bin("jest"), ["--maxWorkers=2", "--json", `--outputFile=${jestReport}`, "--reporters=default", ...more], {
+    environment: { NODE_OPTIONS: "--experimental-vm-modules --disable-warning=ExperimentalWarning" },
+  });
+  if (!existsSync(jestReport)) return { passed: 0, failed: 1, said };
+  const report = JestReport.parse(JSON.parse(readFileSync(jestReport, "utf8")));
+  return counted(report.numPassedTests, report.numFailedTests + report.numRuntimeErrorTestSuites, report.numPendingTests, code, said);
+}
+
+const PlaywrightReport = z.object({ stats: z.object({ expected: z.int(), unexpected: z.int(), flaky: z.int(), skipped: z.int() }) });
+
+async function playwright(more: readonly string[]): Promise<Result> {
+  const browser = await findChromium();
+  if ("advice" in browser) return { passed: 0, failed: 1, said: browser.advice };
+  rmSync(e2eReport, { force: true });
+  const { code, said } = await run(join(rootFolder, "e2e/node_modules/.bin/playwright"), ["test", "--config", "e2e/playwright.config.ts", ...more], {
+    environment: { [chromiumVariable]: browser.program, CI: "true" },
+  });
+  if (!existsSync(e2eReport)) return { passed: 0, failed: 1, said };
+  const { stats } = PlaywrightReport.parse(JSON.parse(readFileSync(e2eReport, "utf8")));
+  return counted(stats.expected, stats.unexpected + stats.flaky, stats.skipped, code, said);
+}
+
+/** A runner that failed without a failed test (nothing found, say, or a fault at its end) counts as one failure. */
+export function counted(passed: number, failed: number, skipped: number, code: number, said: string): Result {
+  const all = failed === 0 && (code !== 0 || passed === 0) ? 1 : failed;
+  const remark = `${String(passed)} passed${skipped > 0 ? `, ${String(skipped)} skipped` : ""}`;
+  return { passed, failed: all, said, remark };
+}
