@@ -5,12 +5,14 @@
 import { PortalError } from "@relicario/shared/errors";
 import { decodePicture, type CodecName } from "./decoders/decode.ts";
 import { unreadable } from "./decoders/header.ts";
-import { EnginePhase, GateVerdict, type Engine, type EngineOptions, type EnrolResult, type GateReport, type RecoverResult, type Sketch } from "./engine.ts";
+import { EnginePhase, GateReason, GateVerdict, type Engine, type EngineOptions, type EnrolResult, type GateReport, type Sketch } from "./engine.ts";
 import {
   enrolmentWindow, feedPicture, instantiateEngine, readImageSecret, readMeasures, readSketch, type EngineWasm,
 } from "./engine-wasm.ts";
-import { judge, noMeasures } from "./gate.ts";
+import { judge, noMeasures, refuse } from "./gate.ts";
+import { rowsOf, type Raster } from "./rows.ts";
 import { findSketch, isSketch, type Pause } from "./search.ts";
+import { selfTest } from "./self-test/self-test.ts";
 
 /** Compiled modules: the engine and the codecs. */
 export type EngineModules = { readonly engine: WebAssembly.Module } & Readonly<Record<CodecName, WebAssembly.Module>>;
@@ -45,66 +47,80 @@ export function createEngineCore(modules: EngineModules, onMemory?: (memory: Web
     return result;
   };
 
-  /** Decodes a picture into the engine; its size as seen. False when it is under 64 pixels. */
-  const open = async (wasm: EngineWasm, picture: Uint8Array, pause: EnginePause): Promise<{ width: number; height: number; fits: boolean }> => {
+  /** Decodes a picture into the engine and gives it to `work` with its size as seen; clears the pixels afterwards. */
+  const withPicture = async <T>(wasm: EngineWasm, bytes: Uint8Array, pause: EnginePause, work: (opened: Opened) => Promise<T> | T): Promise<T> => {
     await pause(EnginePhase.decoding, 0, 2);
-    const raster = await decodePicture(picture, (name) => Promise.resolve(modules[name]));
+    const raster = await decodePicture(bytes, (name) => Promise.resolve(modules[name]));
     try {
       await pause(EnginePhase.decoding, 1, 2);
       const turned = raster.orientation >= 5;
       const width = turned ? raster.height : raster.width;
       const height = turned ? raster.width : raster.height;
-      if (Math.min(width, height) < smallestSide) return { width, height, fits: false };
-      if (!feedPicture(wasm, raster)) throw new PortalError("picture_too_large", { details: { width, height } });
-      return { width, height, fits: true };
+      const fits = Math.min(width, height) >= smallestSide;
+      if (fits && !feedPicture(wasm, rowsOf(raster))) throw new PortalError("picture_too_large", { details: { width, height } });
+      return await work({ raster, width, height, fits });
     } finally {
       raster.release();
     }
   };
 
-  const inspectOpened = (wasm: EngineWasm, size: { width: number; height: number; fits: boolean }): GateReport => {
-    if (!size.fits) return judge(size.width, size.height, noMeasures);
+  const inspectOpened = (wasm: EngineWasm, { width, height, fits }: Opened): GateReport => {
+    if (!fits) return judge(width, height, noMeasures);
     wasm.look(...enrolmentWindow);
     wasm.gate();
-    return judge(size.width, size.height, readMeasures(wasm));
+    return judge(width, height, readMeasures(wasm));
   };
 
   return {
     inspect: (picture, options) =>
-      withEngine(async (wasm) => inspectOpened(wasm, await open(wasm, picture, pauseFor(options)))),
+      withEngine((wasm) => withPicture(wasm, picture, pauseFor(options), (opened) => inspectOpened(wasm, opened))),
 
     enrol: (picture, known, options) =>
-      withEngine(async (wasm): Promise<EnrolResult> => {
+      withEngine((wasm) => {
         checkSketches(known);
         const pause = pauseFor(options);
-        const size = await open(wasm, picture, pause);
-        const gate = inspectOpened(wasm, size);
-        if (!size.fits) throw tooPlain(gate);
-        wasm.enrol();
-        const sketch = readSketch(wasm);
-        const imageSecretBytes = readImageSecret(wasm);
-        const found = known.length === 0 ? null : await findSketch(wasm, known, pause);
-        if (found !== null && found.outcome !== "not_this_picture") {
-          const fits = { index: found.index, score: found.score };
-          const secret = found.outcome === "recovered" ? found.imageSecretBytes : null;
-          return { gate, sketch, imageSecretBytes, known: { ...fits, imageSecretBytes: secret } };
-        }
-        if (gate.verdict === GateVerdict.red) {
-          imageSecretBytes.fill(0);
-          throw tooPlain(gate);
-        }
-        return { gate, sketch, imageSecretBytes, known: null };
+        return withPicture(wasm, picture, pause, async (opened): Promise<EnrolResult> => {
+          const gate = inspectOpened(wasm, opened);
+          if (!opened.fits) throw tooPlain(gate);
+          wasm.enrol();
+          const sketch = readSketch(wasm);
+          const imageSecretBytes = readImageSecret(wasm);
+          try {
+            const found = await findSketch(wasm, known, pause);
+            if (found.outcome !== "not_this_picture") {
+              const secret = found.outcome === "recovered" ? found.imageSecretBytes : null;
+              return { gate, sketch, imageSecretBytes, known: { index: found.index, score: found.score, imageSecretBytes: secret } };
+            }
+            if (gate.verdict === GateVerdict.red) throw tooPlain(gate);
+            const tested = await selfTest(wasm, opened.raster, sketch, imageSecretBytes, (done, total) => pause(EnginePhase.selfTest, done, total));
+            if (!tested.passed) throw tooPlain(refuse(gate, GateReason.selfTest));
+            return { gate, sketch, imageSecretBytes, known: null };
+          } catch (error) {
+            imageSecretBytes.fill(0);
+            throw error;
+          }
+        });
       }),
 
     recover: (picture, sketches, options) =>
-      withEngine(async (wasm): Promise<RecoverResult> => {
+      withEngine((wasm) => {
         checkSketches(sketches);
         const pause = pauseFor(options);
-        const { fits } = await open(wasm, picture, pause);
-        if (!fits) throw unreadable("too_small");
-        return findSketch(wasm, sketches, pause);
+        return withPicture(wasm, picture, pause, (opened) => {
+          if (!opened.fits) throw unreadable("too_small");
+          opened.raster.release(); // the engine has what it needs
+          return findSketch(wasm, sketches, pause);
+        });
       }),
   };
+}
+
+/** A decoded picture, also in the engine when it `fits`: no side under 64 pixels. Width and height as seen. */
+interface Opened {
+  readonly raster: Raster & { readonly release: () => void };
+  readonly width: number;
+  readonly height: number;
+  readonly fits: boolean;
 }
 
 function checkSketches(sketches: readonly Sketch[]): void {

@@ -1,4 +1,5 @@
 /** The engine's WASM instance with types: what engine/assembly/index.ts exports. The only importer of that module. */
+import type { PictureRows } from "./rows.ts";
 import { sketchSizes, type GateMeasures, type Sketch } from "./engine.ts";
 
 const functions = [
@@ -81,22 +82,12 @@ export function readCandidate(wasm: EngineWasm, index: number): Candidate {
   return { score, window: [x0, x1, y0, y1], transposed: transposed !== 0, start: entry >> 1, coarseScore };
 }
 
-/** Tightly packed RGBA, row by row, as stored in the file. */
-export interface Raster {
-  readonly width: number;
-  readonly height: number;
-  /** EXIF orientation, 1…8. */
-  readonly orientation: number;
-  readonly rgba: Uint8Array;
-}
-
 /** Feeds pixels into the engine. False when the engine refuses them: a side under 64, too many pixels, or no memory. */
-export function feedPicture(wasm: EngineWasm, { width, height, orientation, rgba }: Raster): boolean {
-  if (rgba.length !== width * height * 4 || wasm.beginPicture(width, height, orientation) !== 1) return false;
-  const rowBytes = width * 4;
+export function feedPicture(wasm: EngineWasm, { width, height, orientation, readRows }: PictureRows): boolean {
+  if (wasm.beginPicture(width, height, orientation) !== 1) return false;
   for (let row = 0; row < height; ) {
     const count = Math.min(wasm.stripRows(), height - row);
-    new Uint8Array(wasm.memory.buffer).set(rgba.subarray(row * rowBytes, (row + count) * rowBytes), wasm.stripAddress());
+    readRows(row, count, new Uint8Array(wasm.memory.buffer, wasm.stripAddress(), count * width * 4));
     wasm.takeRows(count);
     row += count;
   }

@@ -17,10 +17,15 @@ type Failure = Exclude<RecoverResult, { outcome: "recovered" }>;
  * Looks for any of the sketches. One that decodes ends it; else the best failure. Sketches of a wrong size fit nothing:
  * the caller checks them.
  */
-export async function findSketch(wasm: EngineWasm, sketches: readonly Sketch[], pause: Pause): Promise<RecoverResult> {
+export async function findSketch(
+  wasm: EngineWasm,
+  sketches: readonly Sketch[],
+  pause: Pause,
+  { straight: straightFirst = true } = {},
+): Promise<RecoverResult> {
   let best: Failure = { outcome: "not_this_picture", score: -1 };
   const slots = wasm.sketchSlots.value;
-  for (let from = 0; from < sketches.length; from += slots) {
+  for (let from = 0; straightFirst && from < sketches.length; from += slots) {
     const batch = sketches.slice(from, from + slots);
     batch.forEach((sketch, slot) => {
       writeSketch(wasm, slot, sketch);

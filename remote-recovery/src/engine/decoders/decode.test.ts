@@ -51,7 +51,7 @@ describe("decodePicture", () => {
   });
 
   it("leaves the bytes it was given untouched", async () => {
-    for (const bytes of [jpeg(), png()]) {
+    for (const bytes of [jpeg(), png(), readPhoto("rocket.jpg"), readPhoto("chelsea.png")]) {
       const before = sha256(bytes);
       (await decode(bytes)).release();
       expect(sha256(bytes)).toBe(before);

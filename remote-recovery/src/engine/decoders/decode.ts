@@ -1,5 +1,5 @@
 import { PortalError } from "@relicario/shared/errors";
-import type { Raster } from "../engine-wasm.ts";
+import type { Raster } from "../rows.ts";
 import { readHeader, unreadable, type PictureHeader } from "./header.ts";
 import { decodeJpeg } from "./jpeg.ts";
 import { decodePng } from "./png.ts";

@@ -22,7 +22,7 @@ export async function decodeJpeg(bytes: Uint8Array, module: WebAssembly.Module):
       return instance.exports;
     },
   });
-  const file = bytes.slice();
+  const file = new Uint8Array(bytes); // a copy, whatever kind of array it is: slice() of Node's Buffer is none
   try {
     const image = codec.decode(file, false);
     if (image === null) throw unreadable("broken", "jpeg");

@@ -1,0 +1,84 @@
+/** The four changed copies of the self-test (image-key.md, "Quality gate at enrolment", 6). */
+import { rowsOf, type PictureRows, type Raster } from "../rows.ts";
+import { loseAsJpeg50 } from "./jpeg-loss.ts";
+import { Filter, resample } from "./resample.ts";
+
+export const SelfTestCopy = { messenger: "messenger", quarter: "quarter", gamma: "gamma", cropped: "cropped" } as const;
+export type SelfTestCopy = (typeof SelfTestCopy)[keyof typeof SelfTestCopy];
+
+/** A copy to read rows from, and what clears it. */
+export interface ChangedCopy {
+  readonly rows: PictureRows;
+  readonly clear: () => void;
+}
+
+/** Makes a copy of the picture, in its stored orientation. */
+export function changedCopy(copy: SelfTestCopy, picture: Raster): ChangedCopy {
+  switch (copy) {
+    case SelfTestCopy.messenger:
+      return messenger(picture);
+    case SelfTestCopy.quarter:
+      return whole(resample(picture, roundEven(picture.width / 4), roundEven(picture.height / 4), Filter.bilinear));
+    case SelfTestCopy.gamma:
+      return { rows: withGamma(rowsOf(picture)), clear: () => undefined };
+    case SelfTestCopy.cropped:
+      return { rows: croppedAndMirrored(picture), clear: () => undefined };
+  }
+}
+
+/** Long side 1280 by Lanczos if longer, JPEG 50. */
+function messenger(picture: Raster): ChangedCopy {
+  const scale = Math.min(1, 1280 / Math.max(picture.width, picture.height));
+  const width = roundEven(picture.width * scale);
+  const height = roundEven(picture.height * scale);
+  const small = resample(picture, width, height, Filter.lanczos);
+  const lost = loseAsJpeg50(small);
+  small.rgba.fill(0);
+  return whole(lost);
+}
+
+function whole(raster: Raster): ChangedCopy {
+  return { rows: rowsOf(raster), clear: () => void raster.rgba.fill(0) };
+}
+
+const gammaTable = Uint8Array.from({ length: 256 }, (_, i) => Math.min(255, Math.max(0, roundEven(255 * (i / 255) ** 1.25))));
+
+/** Every colour through round(255·(i/255)^1.25); alpha stays. */
+function withGamma(rows: PictureRows): PictureRows {
+  return {
+    ...rows,
+    readRows: (from, count, target) => {
+      rows.readRows(from, count, target);
+      for (let i = 0; i < count * rows.width * 4; i++) if ((i & 3) !== 3) target[i] = gammaTable[target[i] ?? 0] ?? 0;
+    },
+  };
+}
+
+/** 3 % off each side, then mirrored left to right. */
+function croppedAndMirrored({ width, height, orientation, rgba }: Raster): PictureRows {
+  const left = roundEven(0.03 * width);
+  const right = roundEven(0.97 * width);
+  const top = roundEven(0.03 * height);
+  const bottom = roundEven(0.97 * height);
+  const pixels = new Uint32Array(rgba.buffer, rgba.byteOffset, rgba.length / 4);
+  return {
+    width: right - left,
+    height: bottom - top,
+    orientation,
+    readRows: (from, count, target) => {
+      const out = new Uint32Array(target.buffer, target.byteOffset, count * (right - left));
+      for (let row = 0, to = 0; row < count; row++) {
+        const line = (top + from + row) * width;
+        for (let x = right - 1; x >= left; x--) out[to++] = pixels[line + x] ?? 0;
+      }
+    },
+  };
+}
+
+/** To the nearest whole number, halves to even. */
+function roundEven(value: number): number {
+  const floor = Math.floor(value);
+  const rest = value - floor;
+  if (rest !== 0.5) return Math.round(value);
+  return floor % 2 === 0 ? floor : floor + 1;
+}
