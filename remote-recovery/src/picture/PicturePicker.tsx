@@ -62,7 +62,7 @@ export function PicturePicker({ purpose, standing, disabled, onChange }: Picture
           </Button>
         </DropText>
       </Drop>
-      {access.status === "failed" && <ErrorNotice error={access.error} />}
+      {access.status === "failed" && <ErrorNotice error={access.error} onRetry={access.retry} />}
       {localError !== null && <FieldError>{t(`field.${localError}_error`)}</FieldError>}
       {standing.status === "failed" && <FieldError>{t(`errors:${toPortalError(standing.error).code}`)}</FieldError>}
       {standing.status === "examining" && (

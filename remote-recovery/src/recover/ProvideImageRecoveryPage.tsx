@@ -54,7 +54,15 @@ export default function ProvideImageRecoveryPage() {
   const failure = opening.status === "failed" ? opening.error : null;
   const wrongPicture = failure?.code === "not_this_picture" || failure?.code === "not_this_picture_or_passphrase";
   return (
-    <Page title={title} lead={t(secretId === null ? "provide.unlock_body" : "provide.recover_body")}>
+    <Page
+      title={title}
+      lead={t(secretId === null ? "provide.unlock_body" : "provide.recover_body")}
+      actions={
+        <ButtonLink tone="quiet" size="small" to={secretId === null ? "/home" : "/secrets"}>
+          {t("provide.back_action")}
+        </ButtonLink>
+      }
+    >
       {steps(running ? 1 : 0)}
       <form onSubmit={handleSubmit} noValidate>
         <Card>
@@ -69,7 +77,6 @@ export default function ProvideImageRecoveryPage() {
               }}
             />
             {missing && <FieldError>{t("provide.missing_error")}</FieldError>}
-            {access.status === "failed" && <ErrorNotice error={access.error} />}
             {failure !== null && wrongPicture && <NotThisPicture maybePassphrase={failure.code === "not_this_picture_or_passphrase"} />}
             {failure !== null && !wrongPicture && <ErrorNotice error={failure} />}
             {running && <OpeningProgress progress={opening.progress} />}

@@ -31,7 +31,7 @@ export default function AddSecretPage() {
   if (beginning === null && state.status === "unlocked" && images.data !== undefined) setBeginning({ first: false, images: images.data });
   if (beginning !== null && state.status === "locked") setBeginning(null);
 
-  const failure = access.status === "failed" ? { error: access.error, retry: undefined } : (failed(standing) ?? failed(images));
+  const failure = access.status === "failed" ? { error: access.error, retry: access.retry } : (failed(standing) ?? failed(images));
   return (
     <Page title={t("page.title")} lead={t("page.lead_body")}>
       {failure !== null && <ErrorNotice error={failure.error} onRetry={failure.retry} />}

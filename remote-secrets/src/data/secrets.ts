@@ -47,7 +47,7 @@ export function imagesQuery(vault: Vault | null, userId: string, status: VaultSt
 /** What a screen needs of the secrets: one state instead of three queries. */
 export type Secrets =
   | { readonly status: "loading" }
-  | { readonly status: "failed"; readonly error: unknown; readonly vault: Vault | null; readonly retry: (() => void) | undefined }
+  | { readonly status: "failed"; readonly error: unknown; readonly vault: Vault | null; readonly retry: () => void }
   | { readonly status: "ready"; readonly vault: Vault; readonly standing: "empty" | "locked" | "unlocked"; readonly rows: readonly SecretRow[] };
 
 export function useSecrets(): Secrets {
@@ -59,7 +59,7 @@ export function useSecrets(): Secrets {
   const rows = useQuery(rowsQuery(vault, user.userId, state.status));
   useForgetOnLock();
 
-  if (access.status === "failed") return { status: "failed", error: access.error, vault: null, retry: undefined };
+  if (access.status === "failed") return { status: "failed", error: access.error, vault: null, retry: access.retry };
   const failed = standing.isError ? standing : rows.isError ? rows : null;
   if (failed !== null) return { status: "failed", error: failed.error, vault, retry: () => void failed.refetch() };
   if (vault === null || state.status === "unknown" || rows.data === undefined) return { status: "loading" };

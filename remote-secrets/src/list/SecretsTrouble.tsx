@@ -7,7 +7,7 @@ import { useTranslation } from "react-i18next";
 interface SecretsTroubleProps {
   readonly error: unknown;
   readonly vault: Vault | null;
-  readonly onRetry: (() => void) | undefined;
+  readonly onRetry: () => void;
 }
 
 /** The secrets cannot be read. An older state can be believed, but only as a deliberate choice. */
@@ -20,7 +20,7 @@ export function SecretsTrouble({ error, vault, onRetry }: SecretsTroubleProps) {
     if (!sure) return;
     try {
       await trusting.acceptOlderState();
-      onRetry?.();
+      onRetry();
     } catch (reason) {
       setFailure(reason);
     }

@@ -61,7 +61,7 @@ export function TagField({ label, hint, error, optional = false, value, onChange
       {(wiring) => (
         <Box onBlur={handleBlur} data-invalid={wiring["aria-invalid"]}>
           {value.length > 0 && (
-            <Chips aria-label={t("tags.list_aria")}>
+            <Chips>
               {value.map((tag) => (
                 <Chip key={tag}>
                   <span>{tag}</span>

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState, useSyncExternalStore } from "react";
+import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from "react";
 
 import { usePortal } from "../contract/portal.ts";
 import type { Vault, VaultState } from "../contract/vault.ts";
@@ -8,23 +8,29 @@ import { toPortalError, type PortalError } from "../errors/index.ts";
 export type VaultAccess =
   | { readonly status: "loading" }
   | { readonly status: "ready"; readonly vault: Vault }
-  | { readonly status: "failed"; readonly error: PortalError };
+  | { readonly status: "failed"; readonly error: PortalError; readonly retry: () => void };
 
 /** The portal's vault. A screen that cannot do without it says so in words, and the rest of the page lives on. */
 export function useVault(): VaultAccess {
-  const { vault: promise } = usePortal();
+  const portal = usePortal();
+  const [attempt, setAttempt] = useState(0);
   const [settled, setSettled] = useState<{ readonly promise: Promise<Vault>; readonly access: VaultAccess } | null>(null);
+  // Asked for once an attempt: after a failure the portal answers each asking with a new one.
+  const { promise } = useMemo(() => ({ attempt, promise: portal.vault }), [portal, attempt]);
   useEffect(() => {
     let current = true;
     const settle = (access: VaultAccess) => {
       if (current) setSettled({ promise, access });
+    };
+    const retry = () => {
+      setAttempt((before) => before + 1);
     };
     promise.then(
       (vault) => {
         settle({ status: "ready", vault });
       },
       (error: unknown) => {
-        settle({ status: "failed", error: toPortalError(error) });
+        settle({ status: "failed", error: toPortalError(error), retry });
       },
     );
     return () => {
