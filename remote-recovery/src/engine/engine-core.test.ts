@@ -4,6 +4,8 @@ import type { Engine, EngineProgress, Sketch } from "./engine.ts";
 import { createEngineCore, type EngineModules } from "./engine-core.ts";
 import { loadEngineInNode, loadModulesInNode } from "./load-engine.ts";
 
+jest.setTimeout(60_000); // whole searches, on a machine that others use too
+
 let engine: Engine;
 let modules: EngineModules;
 beforeAll(async () => {

@@ -10,6 +10,8 @@ import { rowsOf } from "./rows.ts";
 import { decodeCandidates, refineAll } from "./search.ts";
 import { selfTest } from "./self-test/self-test.ts";
 
+jest.setTimeout(60_000); // whole searches, on a machine that others use too
+
 const reasonWords: Readonly<Record<string, string>> = { too_small: "short side below 600", too_large: "over 52 megapixels" };
 const inWords = (reasons: readonly string[]) => reasons.map((reason) => reasonWords[reason] ?? reason);
 
