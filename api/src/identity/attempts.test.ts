@@ -4,6 +4,8 @@ import { freshDatabase, type TestDatabase } from "@relicario/tooling/database/fo
 import { addressGroup, Attempts, TooManyAttempts } from "./attempts.ts";
 import { migrate, removeExpired } from "./database.ts";
 
+jest.setTimeout(30_000);
+
 let database: TestDatabase;
 let pool: Pool;
 let attempts: Attempts;
