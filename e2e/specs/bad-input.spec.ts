@@ -3,6 +3,7 @@ import type { Page } from "@playwright/test";
 import { newAccount, signUp } from "../pages/account.ts";
 import { fillSecret } from "../pages/secrets.ts";
 import { badPictures } from "../support/bad-pictures.ts";
+import { runSql } from "../support/database.ts";
 import { photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
 
@@ -101,7 +102,7 @@ test("an expired session is renewed by itself; where it cannot be, it is said an
   await page.getByRole("checkbox", { name: /Nothing is kept here yet/ }).check();
 
   // The service forgets the session, and the exchange fails: as after a long sleep with the provider out of reach.
-  await portal.query("relicario", "update sessions set revoked_at = now()");
+  await runSql(portal, "update sessions set revoked_at = now()");
   await page.route("**/api/auth/token?*", (route) => route.abort());
   await page.getByRole("button", { name: "Protect", exact: true }).click();
   await expect(page.getByText(/Your session has ended|did not accept your sign-in|no longer valid/)).toBeVisible({ timeout: 90_000 });

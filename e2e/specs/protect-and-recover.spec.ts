@@ -9,7 +9,7 @@ import { openRecovery, protect, revealed, row, showPicture } from "../pages/secr
 import { openWithAge } from "../support/age.ts";
 import { chromiumArguments } from "../support/browser.ts";
 import { ByteSearch, type Needle } from "../support/byte-search.ts";
-import { dumpDatabase } from "../support/database-dump.ts";
+import { dumpDatabase } from "../support/database.ts";
 import { copies, lumaRows, photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
 import { RecordingProxy } from "../support/recording-proxy.ts";

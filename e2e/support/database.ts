@@ -1,10 +1,21 @@
 import type { RunningPortal } from "@relicario/tooling/portal";
 import { Client, escapeIdentifier } from "pg";
 
+/** Runs one statement on the service's database, as an operator might. */
+export async function runSql(portal: RunningPortal, statement: string): Promise<void> {
+  const client = new Client({ connectionString: portal.databaseUrl("relicario") });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
 /** Every row of every table of the service and the identity provider as text: what compression in the files would hide. */
 export async function dumpDatabase(portal: RunningPortal): Promise<Buffer> {
   const parts: Buffer[] = [];
-  for (const database of ["relicario", "relicario_identity"]) {
+  for (const database of ["relicario", "relicario_identity"] as const) {
     const client = new Client({ connectionString: portal.databaseUrl(database) });
     await client.connect();
     const tables = await client.query<{ schema: string; name: string }>(
