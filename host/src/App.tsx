@@ -1,0 +1,116 @@
+import { PortalContext, type Portal, type RemoteName } from "@relicario/shared/contract";
+import { isPortalError, type PortalError } from "@relicario/shared/errors";
+import { useCallback, useEffect, useSyncExternalStore, type ReactNode } from "react";
+import { Navigate, useLocation } from "react-router-dom";
+
+import { admit, landingVisitedKey } from "./access.ts";
+import { Frame } from "./frame/Frame.tsx";
+import { Overlay } from "./frame/Overlay.tsx";
+import { ComingScreen, SignInFailed } from "./frame/ProblemScreens.tsx";
+import { HelpPage } from "./help/HelpPage.tsx";
+import { useHost } from "./host-context.ts";
+import { placeOf, type HostScreen, type Place } from "./places.ts";
+import { usePortalObject } from "./portal/use-portal-object.ts";
+import { AreaLoading } from "./remotes/AreaLoading.tsx";
+import { RemoteArea } from "./remotes/RemoteArea.tsx";
+import { scopedPortal } from "./remotes/scoped-portal.ts";
+import { userOf, type SessionState } from "./session/machine.ts";
+import type { ExchangeState } from "./session/token-exchange.ts";
+
+/** Which screen belongs to the address, and whether this visitor may see it. */
+export function App() {
+  const { session } = useHost();
+  const { pathname, search, hash } = useLocation();
+  const state = useSyncExternalStore(session.subscribe, session.getState);
+  const place = placeOf(pathname);
+
+  if (state.status === "loading" && state.navigator === "sign_out") return <Overlay kind="signing_out" />;
+  if (state.status === "loading" && state.user === null) return <Overlay kind="signing_in" />;
+  if (state.status === "error" && state.user === null) {
+    return <SignInFailed code={state.code} onRetry={() => void session.signIn(returnAddress(pathname, search, hash))} />;
+  }
+  if ("redirect" in place) return <Navigate to={place.redirect} replace />;
+
+  const signedIn = userOf(state) !== null;
+  switch (admit(place, { signedIn, landingVisited: localStorage.getItem(landingVisitedKey) === "true" })) {
+    case "landing":
+      return <Navigate to="/secret-landing" replace />;
+    case "sign_in":
+      return <GoToSignIn returnTo={returnAddress(pathname, search, hash)} />;
+    case "show":
+      return <Screen place={place} state={state} />;
+  }
+}
+
+/** Sends an unauthenticated visitor to the provider, with the current address to come back to. */
+function GoToSignIn({ returnTo }: { readonly returnTo: string }) {
+  const { session } = useHost();
+  useEffect(() => {
+    void session.signIn(returnTo);
+  }, [session, returnTo]);
+  return <Overlay kind="signing_in" />;
+}
+
+function Screen({ place, state }: { readonly place: Place; readonly state: SessionState }) {
+  const { session } = useHost();
+  const user = userOf(state);
+  const exchange = useSyncExternalStore(session.exchange.subscribe, session.exchange.getState);
+  const claims = claimsOf(exchange);
+  const { portal, vaultFailed, renewVault } = usePortalObject(claims, user);
+  const { key } = useLocation();
+
+  // Whoever goes somewhere asks again for a vault that did not load.
+  useEffect(() => {
+    if (vaultFailed()) renewVault();
+  }, [key, vaultFailed, renewVault]);
+
+  const waiting = user !== null && claims === null && place.access !== "public";
+  const screen = () => {
+    if ("screen" in place) return hostScreens[place.screen];
+    if (waiting) return exchange.status === "exchanging" && <AreaLoading />;
+    return <Remote place={place} portal={portal} onRetry={renewVault} />;
+  };
+  return (
+    <PortalContext value={portal}>
+      <Frame userName={portal.user.userName} shell={place.shell} signedIn={user !== null}>
+        {screen()}
+      </Frame>
+    </PortalContext>
+  );
+}
+
+interface RemoteProps {
+  readonly place: Extract<Place, { remote: unknown }>;
+  readonly portal: Portal;
+  readonly onRetry: () => void;
+}
+
+function Remote({ place, portal, onRetry }: RemoteProps) {
+  const { loader, verified, report } = useHost();
+  const scope = useCallback(
+    (whole: Portal, name: RemoteName) => {
+      const remote = verified.remotes.get(name);
+      return scopedPortal(whole, remote?.status === "verified" ? remote.record : { remote: name, capabilities: [], api_paths: [] });
+    },
+    [verified],
+  );
+  const handleCrash = useCallback(
+    (name: RemoteName, error: PortalError) => {
+      // What did not load was reported when it failed.
+      if (isPortalError(error, "remote_crashed")) report(name, "render", error);
+    },
+    [report],
+  );
+  return <RemoteArea name={place.remote} loader={loader} portal={portal} scope={scope} onCrash={handleCrash} onRetry={onRetry} missing={<ComingScreen />} />;
+}
+
+const hostScreens: Readonly<Record<HostScreen, ReactNode>> = { help: <HelpPage />, coming: <ComingScreen /> };
+
+function claimsOf(exchange: ExchangeState) {
+  if (exchange.status === "ready") return exchange.session.claims;
+  return exchange.status === "exchanging" ? (exchange.previous?.claims ?? null) : null;
+}
+
+function returnAddress(pathname: string, search: string, hash: string): string {
+  return `${pathname}${search}${hash}`;
+}

@@ -1,0 +1,28 @@
+import { languages } from "@relicario/shared/contract";
+import type { ErrorCode } from "@relicario/shared/errors";
+import type { Texts } from "@relicario/shared/i18n";
+
+export interface DeploymentProblemProps {
+  readonly code: ErrorCode;
+  /** Texts of errors by language: the portal cannot know yet which one is wanted. */
+  readonly texts: Readonly<Record<(typeof languages)[number], Texts>>;
+  readonly onRetry: () => void;
+}
+
+const again = { en: "Try again", es: "Intentar de nuevo" } as const;
+
+/** Nothing was started: says why, in both languages, with nothing but plain elements. */
+export function DeploymentProblem({ code, texts, onRetry }: DeploymentProblemProps) {
+  return (
+    <main className="deployment-problem" role="alert">
+      {languages.map((language) => (
+        <section key={language} lang={language}>
+          <p>{String(texts[language][code] ?? texts[language]["unknown"])}</p>
+          <button type="button" onClick={onRetry}>
+            {again[language]}
+          </button>
+        </section>
+      ))}
+    </main>
+  );
+}

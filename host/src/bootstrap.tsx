@@ -1,0 +1,44 @@
+import "@fontsource-variable/inter/wght.css";
+import "react-toastify/ReactToastify.css";
+import "./plain.css";
+
+import { toPortalError } from "@relicario/shared/errors";
+import { detectLanguage } from "@relicario/shared/i18n";
+import { createRoot } from "react-dom/client";
+
+import { loadDeployment } from "./deployment/load.ts";
+import { readPortalPage } from "./deployment/page.ts";
+import { DeploymentProblem } from "./DeploymentProblem.tsx";
+import { startHost } from "./start-host.tsx";
+import { takeFragment } from "./session/fragment.ts";
+import { hostTexts } from "./settings/texts.ts";
+import { createThemeStore } from "./settings/theme.ts";
+
+const place = document.getElementById("root");
+if (place === null) throw new TypeError("the page has no root");
+const root = createRoot(place);
+const theme = createThemeStore(window);
+
+const withoutFragment = takeFragment(new URL(location.href), sessionStorage);
+if (withoutFragment !== null) {
+  history.replaceState(null, "", withoutFragment);
+  location.reload();
+} else {
+  await start();
+}
+
+/** Deployment first, then the host: nothing is started that was not checked. */
+async function start(): Promise<void> {
+  const language = detectLanguage(localStorage, navigator.language);
+  document.documentElement.lang = language;
+  const own = hostTexts(language); // on their way while the deployment is fetched
+  try {
+    const page = readPortalPage(document);
+    const verified = await loadDeployment({ page, origin: location.origin, storage: localStorage, fetch: fetch.bind(window), now: Date.now });
+    root.render(await startHost({ verified, language, theme, texts: await own }));
+  } catch (error) {
+    const [en, es] = await Promise.all([hostTexts("en"), hostTexts("es")]);
+    const texts = { en: en["errors"] ?? {}, es: es["errors"] ?? {} };
+    root.render(<DeploymentProblem code={toPortalError(error).code} texts={texts} onRetry={() => void start()} />);
+  }
+}

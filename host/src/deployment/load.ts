@@ -1,0 +1,54 @@
+import type { PortalPage } from "@relicario/shared/contract";
+import { isPortalError, PortalError } from "@relicario/shared/errors";
+
+import { recall, remember } from "./memory.ts";
+import { verifyDeployment, type VerifiedDeployment } from "./verify.ts";
+
+export interface DeploymentSources {
+  readonly page: PortalPage;
+  readonly origin: string;
+  readonly storage: Pick<Storage, "getItem" | "setItem">;
+  readonly fetch: typeof globalThis.fetch;
+  readonly now: () => number;
+  /** A seam for tests: a signal that aborts after so many milliseconds. */
+  readonly timeLimit?: (milliseconds: number) => AbortSignal;
+}
+
+const fetchTimeLimitMs = 10_000;
+
+/**
+ * The vendor's deployment, checked. When it cannot be fetched, the last one that this device checked, while it is in force.
+ * `deployment_refused`, `deployment_older`, `deployment_expired`, `deployment_unreachable`.
+ */
+export async function loadDeployment(sources: DeploymentSources): Promise<VerifiedDeployment> {
+  const { page, origin, storage, now } = sources;
+  const known = recall(storage, page.vendor_id);
+  const expected = { page, origin, seenSequence: known?.sequence ?? 0, now: now() };
+
+  let document: unknown;
+  try {
+    document = await fetchDocument(sources);
+  } catch (unreachable) {
+    if (known === null || !isPortalError(unreachable, "deployment_unreachable")) throw unreachable;
+    return verifyDeployment(known.document, expected);
+  }
+  const verified = await verifyDeployment(document, expected);
+  remember(storage, page.vendor_id, { sequence: verified.deployment.sequence, document });
+  return verified;
+}
+
+async function fetchDocument({ page, fetch, timeLimit = (milliseconds) => AbortSignal.timeout(milliseconds) }: DeploymentSources): Promise<unknown> {
+  let response: Response;
+  try {
+    response = await fetch(`/deployments/${encodeURIComponent(page.vendor_id)}`, { cache: "no-cache", credentials: "omit", redirect: "error", signal: timeLimit(fetchTimeLimitMs) });
+    if (response.status >= 500) throw new TypeError(String(response.status));
+  } catch (cause) {
+    throw new PortalError("deployment_unreachable", { cause });
+  }
+  if (!response.ok) throw new PortalError("deployment_refused");
+  try {
+    return await response.json();
+  } catch (cause) {
+    throw new PortalError(cause instanceof SyntaxError ? "deployment_refused" : "deployment_unreachable", { cause });
+  }
+}

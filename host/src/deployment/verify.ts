@@ -1,0 +1,95 @@
+import { CONTRACT_VERSION, Deployment, ReleaseRecord, type PortalPage, type RemoteName, type VerificationKey } from "@relicario/shared/contract";
+import { PortalError, type ErrorCode } from "@relicario/shared/errors";
+import { compactVerify, createLocalJWKSet, generalVerify, type GeneralJWSInput } from "jose";
+import { z } from "zod";
+
+import { caretRangeHolds } from "./ranges.ts";
+
+/** How one remote stands: a release whose record its team signed, or why it will not be started. */
+export type VerifiedRemote =
+  | { readonly status: "verified"; readonly record: ReleaseRecord }
+  | { readonly status: "refused"; readonly code: Extract<ErrorCode, "remote_refused" | "remote_incompatible"> };
+
+export interface VerifiedDeployment {
+  readonly deployment: Deployment;
+  readonly remotes: ReadonlyMap<RemoteName, VerifiedRemote>;
+}
+
+export interface Expectations {
+  readonly page: PortalPage;
+  /** Origin of the page. */
+  readonly origin: string;
+  /** Highest sequence that this device has seen for the vendor; 0 before the first. */
+  readonly seenSequence: number;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+const maxLifeMs = 7 * 24 * 60 * 60_000;
+/** Clocks of devices run a little fast or slow. */
+const clockToleranceMs = 5 * 60_000;
+
+const Signed = z.object({
+  payload: z.string(),
+  signatures: z.array(z.object({ protected: z.string(), signature: z.string() })).min(1),
+});
+
+/**
+ * [Note: What is checked before any remote code runs]
+ * 1. The document is signed by a key of the portal that the page carries (JWS General JSON, EdDSA).
+ * 2. It is for this vendor and this origin.
+ * 3. It is not older than one that this device has seen.
+ * 4. It is in force: issued, at most 7 days long, not expired.
+ * 5. Each remote's release record is signed by a key of that remote's team, and is the record of that release and remote.
+ * 6. The release was built for a range of contract versions that holds ours.
+ * 1 to 4 refuse the whole: `deployment_refused`, `deployment_older`, `deployment_expired`. 5 and 6 refuse one remote only.
+ */
+export async function verifyDeployment(document: unknown, expected: Expectations): Promise<VerifiedDeployment> {
+  const deployment = await openDocument(document, expected.page.portal_keys);
+  if (deployment.vendor_id !== expected.page.vendor_id || deployment.origin !== expected.origin) throw new PortalError("deployment_refused");
+  if (deployment.sequence < expected.seenSequence) throw new PortalError("deployment_older");
+  const issuedAt = Date.parse(deployment.issued_at);
+  const notAfter = Date.parse(deployment.not_after);
+  if (notAfter <= issuedAt || notAfter - issuedAt > maxLifeMs || issuedAt > expected.now + clockToleranceMs) throw new PortalError("deployment_refused");
+  if (notAfter <= expected.now) throw new PortalError("deployment_expired");
+
+  const remotes = new Map<RemoteName, VerifiedRemote>();
+  for (const [name, { stable }] of entriesOf(deployment.releases)) {
+    remotes.set(name, await verifyRelease(deployment.release_records[stable], { name, release: stable, keys: expected.page.team_keys[name] }));
+  }
+  return { deployment, remotes };
+}
+
+async function openDocument(document: unknown, keys: readonly VerificationKey[]): Promise<Deployment> {
+  try {
+    const signed: GeneralJWSInput = Signed.parse(document);
+    const { payload } = await generalVerify(signed, createLocalJWKSet({ keys: [...keys] }), { algorithms: ["EdDSA"] });
+    return Deployment.parse(JSON.parse(new TextDecoder().decode(payload)));
+  } catch (cause) {
+    throw new PortalError("deployment_refused", { cause });
+  }
+}
+
+interface ExpectedRelease {
+  readonly name: RemoteName;
+  readonly release: string;
+  readonly keys: readonly VerificationKey[] | undefined;
+}
+
+async function verifyRelease(jws: string | undefined, { name, release, keys }: ExpectedRelease): Promise<VerifiedRemote> {
+  if (jws === undefined || keys === undefined) return { status: "refused", code: "remote_refused" };
+  let record: ReleaseRecord;
+  try {
+    const { payload } = await compactVerify(jws, createLocalJWKSet({ keys: [...keys] }), { algorithms: ["EdDSA"] });
+    record = ReleaseRecord.parse(JSON.parse(new TextDecoder().decode(payload)));
+  } catch {
+    return { status: "refused", code: "remote_refused" }; // how it fails does not matter: it is not what the team signed
+  }
+  if (record.release !== release || record.remote !== name) return { status: "refused", code: "remote_refused" };
+  if (!caretRangeHolds(record.contract, CONTRACT_VERSION)) return { status: "refused", code: "remote_incompatible" };
+  return { status: "verified", record };
+}
+
+function entriesOf(releases: Deployment["releases"]): [RemoteName, { stable: string }][] {
+  return Object.entries(releases) as [RemoteName, { stable: string }][]; // the schema knows no other names
+}

@@ -1,0 +1,140 @@
+import { languages } from "@relicario/shared/contract";
+import { Tooltip } from "@relicario/shared/ui";
+import { LogIn, LogOut, Moon, Sun, type LucideIcon } from "lucide-react";
+import { useSyncExternalStore, type ReactElement, type ReactNode } from "react";
+import { useTranslation } from "react-i18next";
+import { NavLink, useLocation } from "react-router-dom";
+import styled from "styled-components";
+
+import { useHost } from "../host-context.ts";
+import { useLanguage } from "../settings/use-language.ts";
+import { Flag } from "./Flag.tsx";
+import { EntryButton, entryLook, EntryText, frameSizes } from "./frame-parts.ts";
+import { isCurrent, type Destination } from "./navigation.ts";
+import { usePrefetch } from "./use-prefetch.ts";
+
+interface CompactProps {
+  /** Icon only, with a tooltip. */
+  readonly compact?: boolean;
+}
+
+/** An entry of the navigation; its remote is loaded ahead when somebody is about to go there. */
+export function DestinationEntry({ destination, compact = false, onGo }: CompactProps & { readonly destination: Destination; readonly onGo?: () => void }) {
+  const { t } = useTranslation("beta-sidebar");
+  const { pathname } = useLocation();
+  const prefetch = usePrefetch();
+  const label = t(`destination.${destination.name}`);
+  const Icon: LucideIcon = destination.icon;
+  const handleNear = () => {
+    prefetch(destination.path);
+  };
+  return (
+    <WithTooltip compact={compact} label={label}>
+      <EntryLink
+        to={destination.path}
+        aria-label={compact ? label : undefined}
+        aria-current={isCurrent(destination, pathname) ? "page" : undefined}
+        data-tour={`layout-${destination.name}`}
+        onPointerEnter={handleNear}
+        onFocus={handleNear}
+        onClick={onGo}
+      >
+        <Icon aria-hidden />
+        {!compact && <EntryText>{label}</EntryText>}
+      </EntryLink>
+    </WithTooltip>
+  );
+}
+
+/** Switches between the two languages; shows the flag of the present one. */
+export function LanguageEntry({ compact = false }: CompactProps) {
+  const { t } = useTranslation("language");
+  const { changeLanguage } = useHost();
+  const language = useLanguage();
+  const other = languages.find((each) => each !== language) ?? language;
+  const action = t("switch_action", { language: t(`name.${other}`) });
+  return (
+    <WithTooltip compact={compact} label={action}>
+      <EntryButton type="button" aria-label={action} data-tour="layout-language" onClick={() => void changeLanguage(other)}>
+        <Flag language={language} />
+        {!compact && <EntryText>{t(`name.${language}`)}</EntryText>}
+      </EntryButton>
+    </WithTooltip>
+  );
+}
+
+export function ThemeEntry({ compact = false }: CompactProps) {
+  const { t } = useTranslation("beta-sidebar");
+  const { theme } = useHost();
+  const dark = useSyncExternalStore(theme.subscribe, theme.get) === "dark";
+  const action = t(dark ? "theme.light_action" : "theme.dark_action");
+  const Icon = dark ? Sun : Moon;
+  return (
+    <WithTooltip compact={compact} label={action}>
+      <EntryButton type="button" aria-label={compact ? action : undefined} data-tour="layout-theme" onClick={theme.toggle}>
+        <Icon aria-hidden />
+        {!compact && <EntryText>{action}</EntryText>}
+      </EntryButton>
+    </WithTooltip>
+  );
+}
+
+/** Logs out, after a question; names who is signed in. */
+export function LogoutEntry({ userName, onLogout, compact = false }: CompactProps & { readonly userName: string; readonly onLogout: () => void }) {
+  const { t } = useTranslation("beta-sidebar");
+  const action = t("logout_action");
+  return (
+    <WithTooltip compact={compact} label={action}>
+      <EntryButton type="button" aria-label={compact ? action : undefined} data-tour="layout-logout" onClick={onLogout}>
+        <LogOut aria-hidden />
+        {!compact && (
+          <Two>
+            <EntryText>{action}</EntryText>
+            {userName !== "" && <UserName title={userName}>{userName}</UserName>}
+          </Two>
+        )}
+      </EntryButton>
+    </WithTooltip>
+  );
+}
+
+/** Takes the place of logging out for a visitor of a shared link. */
+export function LoginEntry({ onLogin, compact = false }: CompactProps & { readonly onLogin: () => void }) {
+  const { t } = useTranslation("beta-sidebar");
+  const action = t("login_action");
+  return (
+    <WithTooltip compact={compact} label={action}>
+      <EntryButton type="button" aria-label={compact ? action : undefined} onClick={onLogin}>
+        <LogIn aria-hidden />
+        {!compact && <EntryText>{action}</EntryText>}
+      </EntryButton>
+    </WithTooltip>
+  );
+}
+
+export function WithTooltip({ compact = false, label, children }: CompactProps & { readonly label: string; readonly children: ReactElement }): ReactNode {
+  return compact ? (
+    <Tooltip text={label} side="right">
+      {children}
+    </Tooltip>
+  ) : (
+    children
+  );
+}
+
+const EntryLink = styled(NavLink)`
+  ${entryLook}
+`;
+
+const Two = styled.span`
+  display: flex;
+  flex-direction: column;
+  min-width: 0;
+  line-height: 1.3;
+`;
+
+const UserName = styled(EntryText)`
+  max-width: ${frameSizes.userName}px;
+  font-size: 0.75rem;
+  font-weight: 450;
+`;

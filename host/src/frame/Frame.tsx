@@ -1,0 +1,129 @@
+import { ConfirmDialog, depths, layoutBlockMilliseconds, s, space, useDialog } from "@relicario/shared/ui";
+import { useEffect, useRef, useState, type ReactNode } from "react";
+import { useTranslation } from "react-i18next";
+import { useLocation } from "react-router-dom";
+import styled from "styled-components";
+
+import { useHost } from "../host-context.ts";
+import { isSharedLinkView } from "../places.ts";
+import { frameSizes } from "./frame-parts.ts";
+import { MobileBar } from "./MobileBar.tsx";
+import { OfflineNotice } from "./OfflineNotice.tsx";
+import { SessionNotice } from "./SessionNotice.tsx";
+import { Sidebar } from "./Sidebar.tsx";
+import { TopBar } from "./TopBar.tsx";
+import { useMobile } from "./use-media.ts";
+
+export interface FrameProps {
+  readonly userName: string;
+  /** False for what stands alone, without navigation. */
+  readonly shell: boolean;
+  readonly signedIn: boolean;
+  readonly children: ReactNode;
+}
+
+/** What is around every screen: navigation, notices, and the main part, which is named and reachable by a skip link. */
+export function Frame({ userName, shell, signedIn, children }: FrameProps) {
+  const { t } = useTranslation(["header", "modals"]);
+  const { session, verified } = useHost();
+  const { pathname, search } = useLocation();
+  const mobile = useMobile();
+  const logout = useDialog();
+  const [leaving, setLeaving] = useState(false);
+  const [narrow, toggleNarrow] = useNarrow();
+  const main = useRef<HTMLElement>(null);
+  useFocusOnMain(main, pathname);
+
+  const product = verified.deployment.branding.product_name;
+  const onLogout = signedIn && !isSharedLinkView(pathname) ? logout.show : null;
+  const onLogin = () => {
+    void session.signIn(`${pathname}${search}`);
+  };
+  const handleAnswer = (answer: boolean) => {
+    if (!answer) {
+      logout.onClose();
+      return;
+    }
+    setLeaving(true);
+    void session.signOut();
+  };
+
+  return (
+    <Whole data-mobile={mobile} data-shell={shell}>
+      <SkipLink
+        href="#main"
+        onClick={(event) => {
+          event.preventDefault();
+          main.current?.focus();
+        }}
+      >
+        {t("header:skip_action")}
+      </SkipLink>
+      {shell && !mobile && <Sidebar product={product} narrow={narrow} onToggle={toggleNarrow} userName={userName} onLogout={onLogout} onLogin={onLogin} />}
+      {shell && mobile && <TopBar product={product} userName={userName} onLogout={onLogout} onLogin={onLogin} />}
+      <Main id="main" ref={main} tabIndex={-1} data-tour="layout-main" data-bar={shell && mobile && onLogout !== null}>
+        <OfflineNotice />
+        <SessionNotice />
+        {children}
+      </Main>
+      {shell && mobile && onLogout !== null && <MobileBar onLogout={onLogout} />}
+      <ConfirmDialog
+        open={logout.open}
+        title={t("modals:logout.title")}
+        description={t("modals:logout.body")}
+        confirmLabel={t("modals:logout.confirm_action")}
+        disabled={leaving}
+        onAnswer={handleAnswer}
+      />
+    </Whole>
+  );
+}
+
+/** Whether the sidebar is narrow; while its change is drawn, for 250 ms, another press does nothing. */
+function useNarrow(): [boolean, () => void] {
+  const [narrow, setNarrow] = useState(() => window.matchMedia("(max-width: 1023.98px)").matches);
+  const changedAt = useRef(Number.NEGATIVE_INFINITY);
+  const toggle = () => {
+    const now = performance.now();
+    if (now - changedAt.current < layoutBlockMilliseconds) return;
+    changedAt.current = now;
+    setNarrow((before) => !before);
+  };
+  return [narrow, toggle];
+}
+
+/** After going elsewhere, the keyboard and screen readers begin at the new screen; the first screen takes no focus. */
+function useFocusOnMain(main: { readonly current: HTMLElement | null }, pathname: string): void {
+  const before = useRef(pathname);
+  useEffect(() => {
+    if (before.current === pathname) return;
+    before.current = pathname;
+    main.current?.focus({ preventScroll: true });
+    window.scrollTo({ top: 0 });
+  }, [main, pathname]);
+}
+
+const Whole = styled.div`
+  display: flex;
+  min-height: 100dvh;
+  &[data-mobile="true"] { flex-direction: column; }
+`;
+
+const SkipLink = styled.a`
+  position: fixed;
+  top: ${space(2)};
+  left: ${space(2)};
+  z-index: ${depths.toast};
+  padding: ${space(3)} ${space(4)};
+  border-radius: ${s("radius")};
+  background: ${s("accent")};
+  color: ${s("onAccent")};
+  &:not(:focus) { transform: translateY(-200%); }
+`;
+
+const Main = styled.main`
+  flex: 1 1 auto;
+  min-width: 0;
+  outline: none;
+  &[data-bar="true"] { padding-bottom: calc(${frameSizes.mobileBar}px + env(safe-area-inset-bottom)); }
+`;

@@ -1,0 +1,117 @@
+import { depths, s, space, VisuallyHidden } from "@relicario/shared/ui";
+import { LogOut } from "lucide-react";
+import { useTranslation } from "react-i18next";
+import { NavLink, useLocation } from "react-router-dom";
+import styled, { css } from "styled-components";
+
+import { frameSizes } from "./frame-parts.ts";
+import { destinations, isCurrent } from "./navigation.ts";
+import { usePrefetch } from "./use-prefetch.ts";
+
+/** The bottom bar of small screens: home, secrets, add in the middle, shared with me, log out. */
+export function MobileBar({ onLogout }: { readonly onLogout: () => void }) {
+  const { t } = useTranslation("beta-sidebar");
+  const { pathname } = useLocation();
+  const prefetch = usePrefetch();
+  const shown = (["home", "secrets", "add", "received"] as const).flatMap((name) => destinations.filter((each) => each.name === name));
+  return (
+    <Bar aria-label={t("navigation_aria")}>
+      <List>
+        {shown.map((destination) => {
+          const Icon = destination.icon;
+          const middle = destination.name === "add";
+          return (
+            <li key={destination.name}>
+              <Place
+                to={destination.path}
+                data-middle={middle}
+                data-tour={`mobile-${destination.name}`}
+                aria-current={isCurrent(destination, pathname) ? "page" : undefined}
+                onFocus={() => prefetch(destination.path)}
+                onPointerDown={() => prefetch(destination.path)}
+              >
+                {middle ? (
+                  <Middle>
+                    <Icon aria-hidden />
+                  </Middle>
+                ) : (
+                  <Icon aria-hidden />
+                )}
+                {middle ? <VisuallyHidden>{t(`destination.${destination.name}`)}</VisuallyHidden> : <Text>{t(`destination.${destination.name}`)}</Text>}
+              </Place>
+            </li>
+          );
+        })}
+        <li>
+          <PlaceButton type="button" onClick={onLogout} data-tour="mobile-logout">
+            <LogOut aria-hidden />
+            <Text>{t("logout_action")}</Text>
+          </PlaceButton>
+        </li>
+      </List>
+    </Bar>
+  );
+}
+
+const Bar = styled.nav`
+  position: fixed;
+  inset: auto 0 0;
+  z-index: ${depths.frame};
+  border-top: 1px solid ${s("border")};
+  background: ${s("surface")};
+  padding-bottom: env(safe-area-inset-bottom);
+`;
+
+const List = styled.ul`
+  display: grid;
+  grid-template-columns: repeat(5, 1fr);
+  height: ${frameSizes.mobileBar}px;
+  & > li { display: grid; min-width: 0; }
+`;
+
+const placeLook = css`
+  display: flex;
+  flex-direction: column;
+  align-items: center;
+  justify-content: center;
+  gap: 2px;
+  min-width: 0;
+  padding: ${space(1)} 2px;
+  border: 0;
+  background: none;
+  color: ${s("textMuted")};
+  font-size: 0.6875rem;
+  font-weight: 550;
+  text-decoration: none;
+  cursor: pointer;
+  & svg { width: 22px; height: 22px; }
+  &[aria-current="page"] { color: ${s("accentText")}; }
+`;
+
+const Place = styled(NavLink)`
+  ${placeLook}
+`;
+
+const PlaceButton = styled.button`
+  ${placeLook}
+`;
+
+const Middle = styled.span`
+  display: grid;
+  place-items: center;
+  width: 48px;
+  height: 48px;
+  border-radius: ${s("radiusRound")};
+  background: ${s("accent")};
+  color: ${s("onAccent")};
+  box-shadow: ${s("shadow")};
+`;
+
+const Text = styled.span`
+  max-width: 100%;
+  overflow: hidden;
+  line-height: 1.2;
+  text-align: center;
+  text-overflow: ellipsis;
+  white-space: nowrap;
+`;

@@ -1,0 +1,34 @@
+import { Notice, space } from "@relicario/shared/ui";
+import { useSyncExternalStore } from "react";
+import { useTranslation } from "react-i18next";
+import styled from "styled-components";
+
+/** Says that the device is offline, as long as it is. */
+export function OfflineNotice() {
+  const { t } = useTranslation("header");
+  const online = useSyncExternalStore(subscribe, () => navigator.onLine);
+  if (online) return null;
+  return (
+    <Bar>
+      <Notice tone="warn" role="status">
+        {t("offline_body")}
+      </Notice>
+    </Bar>
+  );
+}
+
+function subscribe(listener: () => void): () => void {
+  window.addEventListener("online", listener);
+  window.addEventListener("offline", listener);
+  return () => {
+    window.removeEventListener("online", listener);
+    window.removeEventListener("offline", listener);
+  };
+}
+
+/** Place of a notice above the screen. */
+export const Bar = styled.div`
+  max-width: 1040px;
+  margin: 0 auto;
+  padding: ${space(4)} ${space(6)} 0;
+`;

@@ -1,0 +1,62 @@
+import type { ErrorCode } from "@relicario/shared/errors";
+import { Button, ButtonLink, EmptyState, Muted, Page, s, space, SpacedRow } from "@relicario/shared/ui";
+import { Hammer } from "lucide-react";
+import { useEffect } from "react";
+import { useTranslation } from "react-i18next";
+import styled from "styled-components";
+
+/** Signing in failed: "Oops…", what happened, and another try. */
+export function SignInFailed({ code, onRetry }: { readonly code: ErrorCode; readonly onRetry: () => void }) {
+  const { t } = useTranslation(["header", "errors"]);
+  useEffect(() => {
+    document.title = t("header:sign_in_failed.title");
+  }, [t]);
+  return (
+    <Centre>
+      <h1>{t("header:sign_in_failed.title")}</h1>
+      <Muted role="alert">{t(`errors:${code}`)}</Muted>
+      <Button onClick={onRetry}>{t("header:sign_in_failed.retry_action")}</Button>
+    </Centre>
+  );
+}
+
+/** The host itself met an error: signing out still works from here. */
+export function Crashed({ onReload, onLogout }: { readonly onReload: () => void; readonly onLogout: () => void }) {
+  const { t } = useTranslation(["header", "beta-sidebar"]);
+  return (
+    <Centre role="alert">
+      <h1>{t("header:crashed.title")}</h1>
+      <Muted>{t("header:crashed.body")}</Muted>
+      <SpacedRow>
+        <Button onClick={onReload}>{t("header:crashed.reload_action")}</Button>
+        <Button tone="quiet" onClick={onLogout}>
+          {t("beta-sidebar:logout_action")}
+        </Button>
+      </SpacedRow>
+    </Centre>
+  );
+}
+
+/** A screen that a later version brings. */
+export function ComingScreen() {
+  const { t } = useTranslation("header");
+  return (
+    <Page title={t("coming.title")}>
+      <EmptyState icon={<Hammer />} title={t("coming.title")} actions={<ButtonLink to="/home">{t("coming.home_action")}</ButtonLink>}>
+        <p>{t("coming.body")}</p>
+      </EmptyState>
+    </Page>
+  );
+}
+
+const Centre = styled.main`
+  display: flex;
+  flex-direction: column;
+  align-items: center;
+  justify-content: center;
+  gap: ${space(4)};
+  min-height: 100dvh;
+  padding: ${space(6)};
+  text-align: center;
+  & > h1 { font-size: ${s("textDisplay")}; }
+`;

@@ -1,0 +1,59 @@
+import { Button, ErrorNotice, Notice } from "@relicario/shared/ui";
+import { useState, useSyncExternalStore } from "react";
+import { useTranslation } from "react-i18next";
+import { useLocation } from "react-router-dom";
+
+import { useHost } from "../host-context.ts";
+import { Bar } from "./OfflineNotice.tsx";
+
+/**
+ * Above the screen, which stays as it is: the sign-in ended and has to be done again, or the session token could not be
+ * had and can be asked for once more.
+ */
+export function SessionNotice() {
+  const { t } = useTranslation("header");
+  const { session } = useHost();
+  const { pathname, search } = useLocation();
+  const state = useSyncExternalStore(session.subscribe, session.getState);
+  const exchange = useSyncExternalStore(session.exchange.subscribe, session.exchange.getState);
+  const [trying, setTrying] = useState(false);
+
+  const mustSignIn = state.status === "error" || (exchange.status === "empty" && exchange.error !== null && needsSignIn.has(exchange.error.code));
+  if (mustSignIn) {
+    return (
+      <Bar>
+        <Notice
+          tone="warn"
+          role="alert"
+          title={t("session.ended_title")}
+          actions={
+            <Button size="small" onClick={() => void session.signIn(`${pathname}${search}`)}>
+              {t("session.sign_in_action")}
+            </Button>
+          }
+        >
+          {t("session.ended_body")}
+        </Notice>
+      </Bar>
+    );
+  }
+  if (exchange.status !== "empty" || exchange.error === null) return null;
+
+  const handleRetry = () => {
+    if (trying) return;
+    setTrying(true);
+    session.exchange
+      .renew()
+      .catch(() => undefined) // the state says it, and this notice stays
+      .finally(() => {
+        setTrying(false);
+      });
+  };
+  return (
+    <Bar>
+      <ErrorNotice error={exchange.error} onRetry={handleRetry} />
+    </Bar>
+  );
+}
+
+const needsSignIn: ReadonlySet<string> = new Set(["login_required", "consent_required", "interaction_required", "account_selection_required", "token_invalid", "token_expired", "login_failed"]);

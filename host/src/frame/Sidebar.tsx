@@ -1,0 +1,105 @@
+import { s, space } from "@relicario/shared/ui";
+import { CircleHelp, PanelLeftClose, PanelLeftOpen } from "lucide-react";
+import { useTranslation } from "react-i18next";
+import { NavLink } from "react-router-dom";
+import styled from "styled-components";
+
+import { DestinationEntry, LanguageEntry, LoginEntry, LogoutEntry, ThemeEntry, WithTooltip } from "./Entries.tsx";
+import { EntryButton, entryLook, EntryText, frameSizes } from "./frame-parts.ts";
+import { Logo } from "./Logo.tsx";
+import { destinations } from "./navigation.ts";
+
+export interface SidebarProps {
+  readonly product: string;
+  readonly narrow: boolean;
+  readonly onToggle: () => void;
+  readonly userName: string;
+  /** Null for a visitor of a shared link, who sees no navigation. */
+  readonly onLogout: (() => void) | null;
+  readonly onLogin: () => void;
+}
+
+/** The sidebar of wide screens: 208 px, or 64 px with icons only. */
+export function Sidebar({ product, narrow, onToggle, userName, onLogout, onLogin }: SidebarProps) {
+  const { t } = useTranslation("beta-sidebar");
+  const toggle = t(narrow ? "expand_action" : "collapse_action");
+  const ToggleIcon = narrow ? PanelLeftOpen : PanelLeftClose;
+  return (
+    <Bar data-state={narrow ? "narrow" : "wide"}>
+      <Head>
+        <Logo product={product} compact={narrow} />
+      </Head>
+      {onLogout !== null && (
+        <nav aria-label={t("navigation_aria")}>
+          <List>
+            {destinations.map((destination) => (
+              <li key={destination.name}>
+                <DestinationEntry destination={destination} compact={narrow} />
+              </li>
+            ))}
+          </List>
+        </nav>
+      )}
+      <Foot>
+        {onLogout !== null && (
+          <WithTooltip compact={narrow} label={t("help_action")}>
+            <HelpLink to="/help" aria-label={narrow ? t("help_action") : undefined} data-tour="layout-help">
+              <CircleHelp aria-hidden />
+              {!narrow && <EntryText>{t("help_action")}</EntryText>}
+            </HelpLink>
+          </WithTooltip>
+        )}
+        <LanguageEntry compact={narrow} />
+        <ThemeEntry compact={narrow} />
+        <WithTooltip compact={narrow} label={toggle}>
+          <EntryButton type="button" aria-label={narrow ? toggle : undefined} aria-expanded={!narrow} onClick={onToggle}>
+            <ToggleIcon aria-hidden />
+            {!narrow && <EntryText>{toggle}</EntryText>}
+          </EntryButton>
+        </WithTooltip>
+        {onLogout === null ? <LoginEntry compact={narrow} onLogin={onLogin} /> : <LogoutEntry compact={narrow} userName={userName} onLogout={onLogout} />}
+      </Foot>
+    </Bar>
+  );
+}
+
+const Bar = styled.header`
+  position: sticky;
+  top: 0;
+  display: flex;
+  flex: none;
+  flex-direction: column;
+  gap: ${space(4)};
+  width: ${frameSizes.sidebar}px;
+  height: 100dvh;
+  padding: ${space(4)} ${space(2)};
+  border-right: 1px solid ${s("border")};
+  background: ${s("surface")};
+  overflow: hidden auto;
+  &[data-state="narrow"] { width: ${frameSizes.narrowSidebar}px; }
+  &[data-state="narrow"] a, &[data-state="narrow"] button { justify-content: center; padding-inline: 0; }
+`;
+
+const Head = styled.div`
+  display: flex;
+  align-items: center;
+  min-height: 44px;
+  padding: 0 ${space(2)};
+`;
+
+const List = styled.ul`
+  display: flex;
+  flex-direction: column;
+  gap: ${space(1)};
+`;
+
+const Foot = styled.div`
+  display: flex;
+  flex-direction: column;
+  gap: ${space(1)};
+  margin-top: auto;
+`;
+
+const HelpLink = styled(NavLink)`
+  ${entryLook}
+`;

@@ -1,0 +1,41 @@
+import { s, space } from "@relicario/shared/ui";
+import styled, { css } from "styled-components";
+
+/** Sidebar widths in pixels, and the width that a user name is cut at (specification, section 2). */
+export const frameSizes = { sidebar: 208, narrowSidebar: 64, userName: 115, mobileBar: 64, topBar: 56 } as const;
+
+export const entryLook = css`
+  display: flex;
+  align-items: center;
+  gap: ${space(3)};
+  width: 100%;
+  min-height: 44px;
+  padding: ${space(2)} ${space(3)};
+  border: 0;
+  border-radius: ${s("radius")};
+  background: none;
+  color: ${s("textMuted")};
+  font-size: ${s("textSmall")};
+  font-weight: 550;
+  text-align: left;
+  text-decoration: none;
+  cursor: pointer;
+  transition: background-color 120ms, color 120ms;
+  & > svg { flex: none; width: 20px; height: 20px; }
+  & > svg[viewBox="0 0 24 16"] { width: 24px; height: 16px; margin: 0 -2px; }
+  &:hover { background: ${s("surfaceSunken")}; color: ${s("text")}; }
+  &[aria-current="page"] { background: ${s("accentSoft")}; color: ${s("accentText")}; }
+`;
+
+export const EntryButton = styled.button`
+  ${entryLook}
+`;
+
+/** Text of an entry; one line. */
+export const EntryText = styled.span`
+  min-width: 0;
+  overflow: hidden;
+  text-overflow: ellipsis;
+  white-space: nowrap;
+`;
+

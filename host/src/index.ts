@@ -1,0 +1,4 @@
+// Styles that are made at run time carry the page's nonce; webpack gives this to whoever asks.
+__webpack_nonce__ = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? "";
+
+void import("./bootstrap.tsx");

@@ -1,0 +1,89 @@
+import { Me, type SessionClaims } from "@relicario/shared/api";
+import type { Portal, PortalUser, Vault } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { useCallback, useMemo, useState, useSyncExternalStore } from "react";
+import { useNavigate } from "react-router-dom";
+
+import { showToast } from "../frame/Toasts.tsx";
+import { useHost, type Host } from "../host-context.ts";
+import type { SessionUser } from "../session/machine.ts";
+import { useLanguage } from "../settings/use-language.ts";
+
+/** The account as the service knows it. */
+export const meQuery = (session: Host["session"], userId: string) =>
+  queryOptions({
+    queryKey: ["user", "me", userId],
+    queryFn: ({ signal }) => session.http.request("GET", "/user/me", Me, { signal }),
+  });
+
+export interface PortalObject {
+  readonly portal: Portal;
+  /** Whether the vault of this object could not be had. */
+  readonly vaultFailed: () => boolean;
+  /** A new object, whose vault is asked for anew. */
+  readonly renewVault: () => void;
+}
+
+/** The portal for the person whose claims these are; null claims stand for a visitor of a public link. */
+export function usePortalObject(claims: SessionClaims | null, signedIn: SessionUser | null): PortalObject {
+  const host = useHost();
+  const { session, verified, confirms, theme, vault: source } = host;
+  const navigate = useNavigate();
+  const language = useLanguage();
+  const themeName = useSyncExternalStore(theme.subscribe, theme.get);
+  const [round, setRound] = useState(0);
+  const userId = claims?.sub ?? "";
+  const me = useQuery({ ...meQuery(session, userId), enabled: claims !== null });
+
+  const user = useMemo<PortalUser>(
+    () => Object.freeze({ userId, userName: me.data?.user_name ?? signedIn?.name ?? "", contactEmail: me.data?.contact_email ?? null }),
+    [userId, me.data, signedIn],
+  );
+  // One vault for all portal objects of a round: a change of theme must not ask for it again.
+  const holder = useMemo(() => vaultHolder(() => (round >= 0 && userId !== "" ? source.get() : Promise.reject(new PortalError("vault_unavailable")))), [source, userId, round]);
+
+  const portal = useMemo<Portal>(
+    () =>
+      Object.freeze<Portal>({
+        http: claims === null ? session.publicHttp : session.http,
+        get vault() {
+          return holder.get();
+        },
+        user,
+        vendor: Object.freeze({ vendorId: verified.deployment.vendor_id, branding: Object.freeze({ productName: verified.deployment.branding.product_name }) }),
+        features: Object.freeze({ ...verified.deployment.features }),
+        language,
+        theme: themeName,
+        navigate: (path, options) => void navigate(path, { replace: options?.replace ?? false }),
+        confirm: confirms.ask,
+        notify: showToast,
+        report: ({ remote, phase, code }) => {
+          host.report(remote, phase, new PortalError(code));
+        },
+        onLock: session.onLock,
+      }),
+    [claims, session, holder, user, verified, language, themeName, navigate, confirms, host],
+  );
+  const renewVault = useCallback(() => {
+    setRound((before) => before + 1);
+  }, []);
+  return { portal, vaultFailed: holder.failed, renewVault };
+}
+
+function vaultHolder(ask: () => Promise<Vault>): { readonly get: () => Promise<Vault>; readonly failed: () => boolean } {
+  let asked: Promise<Vault> | null = null;
+  let failed = false;
+  return {
+    get: () => {
+      if (asked === null) {
+        asked = ask();
+        asked.catch(() => {
+          failed = true;
+        });
+      }
+      return asked;
+    },
+    failed: () => failed,
+  };
+}

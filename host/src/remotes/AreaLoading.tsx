@@ -1,0 +1,37 @@
+import { Loading, Skeleton, space } from "@relicario/shared/ui";
+import { useTranslation } from "react-i18next";
+import styled, { keyframes } from "styled-components";
+
+/** Stands for a page that is on its way; what comes at once shows none of it. */
+export function AreaLoading() {
+  const { t } = useTranslation("common");
+  return (
+    <Place>
+      <Loading label={t("page.loading_status")}>
+        <Bars>
+          <Skeleton width="45%" height="40px" />
+          <Skeleton height="20px" width="70%" />
+          <Skeleton height="160px" />
+          <Skeleton height="160px" />
+        </Bars>
+      </Loading>
+    </Place>
+  );
+}
+
+const appear = keyframes`
+  from { opacity: 0; }
+`;
+
+const Place = styled.div`
+  max-width: 720px;
+  margin: 0 auto;
+  padding: ${space(10)} ${space(6)};
+  animation: ${appear} 1ms linear 200ms both;
+`;
+
+const Bars = styled.div`
+  display: flex;
+  flex-direction: column;
+  gap: ${space(5)};
+`;

@@ -1,0 +1,50 @@
+import type { RemoteName } from "@relicario/shared/contract";
+import { PortalError, toPortalError } from "@relicario/shared/errors";
+import { Button, ErrorNotice, Page, SpacedRow } from "@relicario/shared/ui";
+import type { ReactNode } from "react";
+import { ErrorBoundary } from "react-error-boundary";
+import { useTranslation } from "react-i18next";
+
+export interface RemoteBoundaryProps {
+  readonly name: RemoteName;
+  /** Called before the area is drawn again: whatever failed must load anew. */
+  readonly onRetry: () => void;
+  /** Somebody went elsewhere: what failed there says nothing of here. */
+  readonly place: string;
+  readonly onCrash: (name: RemoteName, error: PortalError) => void;
+  readonly children: ReactNode;
+}
+
+/** Keeps a remote's failure inside its area: says which one it is and offers to try again, while the frame lives on. */
+export function RemoteBoundary({ name, onRetry, place, onCrash, children }: RemoteBoundaryProps) {
+  return (
+    <ErrorBoundary
+      resetKeys={[name, place]}
+      onReset={onRetry}
+      onError={(error) => {
+        onCrash(name, areaError(error));
+      }}
+      fallbackRender={({ error, resetErrorBoundary }) => <AreaFailed name={name} error={areaError(error)} onRetry={resetErrorBoundary} />}
+    >
+      {children}
+    </ErrorBoundary>
+  );
+}
+
+function AreaFailed({ name, error, onRetry }: { readonly name: RemoteName; readonly error: PortalError; readonly onRetry: () => void }) {
+  const { t } = useTranslation(["header", "common"]);
+  return (
+    <Page title={t("header:area.failed_title", { area: t(`header:area.${name}`) })}>
+      <ErrorNotice error={error} />
+      <SpacedRow>
+        <Button onClick={onRetry}>{t("common:error.retry_action")}</Button>
+      </SpacedRow>
+    </Page>
+  );
+}
+
+/** What is thrown while drawing has no code of ours: the area stopped. */
+function areaError(error: unknown): PortalError {
+  const known = toPortalError(error);
+  return known.code === "unknown" ? new PortalError("remote_crashed", { cause: error }) : known;
+}

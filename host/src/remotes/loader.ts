@@ -1,0 +1,92 @@
+import type { RemoteModule, RemoteName, RemoteRoute } from "@relicario/shared/contract";
+import { isPortalError, PortalError, toPortalError } from "@relicario/shared/errors";
+import type { ComponentType } from "react";
+
+import type { VerifiedDeployment, VerifiedRemote } from "../deployment/verify.ts";
+import { attempts } from "./attempts.ts";
+import { parseFace } from "./face.ts";
+
+export interface LoaderParts {
+  readonly remotes: VerifiedDeployment["remotes"];
+  /** Runs a remote's entry; federation.ts. */
+  readonly loadFace: (name: RemoteName) => Promise<unknown>;
+  /** Fetches the texts of the namespaces that a remote owns. */
+  readonly loadTexts: (namespaces: readonly string[]) => Promise<void>;
+  readonly onFailure: (name: RemoteName, error: PortalError) => void;
+}
+
+/** Loads remotes and their pages. What was loaded is kept; a failure is forgotten, so that asking again loads anew. */
+export interface RemoteLoader {
+  /** `remote_refused`, `remote_incompatible`, `remote_unreachable`, `remote_timed_out`, `remote_crashed`. */
+  readonly load: (name: RemoteName) => Promise<RemoteModule>;
+  /** The page of a route; the same promise until it fails. */
+  readonly page: (name: RemoteName, route: RemoteRoute) => Promise<ComponentType>;
+  /** Loads ahead of need: nothing is said when it fails. */
+  readonly prefetch: (name: RemoteName, matches: (route: RemoteRoute) => boolean) => void;
+}
+
+export function createRemoteLoader({ remotes, loadFace, loadTexts, onFailure }: LoaderParts): RemoteLoader {
+  const modules = new Map<RemoteName, Promise<RemoteModule>>();
+  const pages = new Map<RemoteRoute, Promise<ComponentType>>();
+
+  const loadOnce = async (name: RemoteName): Promise<RemoteModule> => {
+    const record = recordOf(remotes.get(name));
+    const face = await attempts(() => loadFace(name), mayHelp);
+    const module = parseFace(face, record);
+    await loadTexts(module.namespaces); // has its own retries
+    return module;
+  };
+
+  const load = (name: RemoteName): Promise<RemoteModule> => remembered(modules, name, () => loadOnce(name).catch(failed(name)));
+
+  const page = (name: RemoteName, route: RemoteRoute): Promise<ComponentType> =>
+    remembered(pages, route, () => attempts(() => route.load(), mayHelp).then(({ default: component }) => component, failed(name)));
+
+  const failed = (name: RemoteName) => (error: unknown) => {
+    const known = loadError(error);
+    onFailure(name, known);
+    throw known;
+  };
+
+  return Object.freeze<RemoteLoader>({
+    load,
+    page,
+    prefetch: (name, matches) => {
+      load(name)
+        .then((module) => {
+          const route = module.routes.find(matches);
+          return route === undefined ? null : page(name, route);
+        })
+        .catch(() => undefined); // whoever goes there meets the failure, and a way to try again
+    },
+  });
+}
+
+function remembered<K, T>(memory: Map<K, Promise<T>>, key: K, make: () => Promise<T>): Promise<T> {
+  const known = memory.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  memory.set(key, made);
+  made.catch(() => {
+    if (memory.get(key) === made) memory.delete(key);
+  });
+  return made;
+}
+
+function recordOf(remote: VerifiedRemote | undefined) {
+  if (remote === undefined) throw new PortalError("remote_refused");
+  if (remote.status === "refused") throw new PortalError(remote.code);
+  return remote.record;
+}
+
+/** Code that is not what was signed, or was built for another contract, stays so. */
+function mayHelp(error: unknown): boolean {
+  return !isPortalError(error, "remote_refused", "remote_incompatible");
+}
+
+function loadError(error: unknown): PortalError {
+  const known = toPortalError(error);
+  if (known.code !== "unknown") return known;
+  const crashed = error instanceof Error && error.message.includes("ScriptExecutionError");
+  return new PortalError(crashed ? "remote_crashed" : "remote_unreachable", { cause: error });
+}

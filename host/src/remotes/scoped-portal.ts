@@ -1,0 +1,46 @@
+import type { Capability, Http, Portal, ReleaseRecord } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
+
+import { scopedHttp } from "./scoped-http.ts";
+
+/**
+ * The portal as one remote sees it: frozen, with the capabilities that its signed release declares. Language, theme,
+ * features, vendor, reports and locking belong to everybody; anything else that was not declared is `forbidden`.
+ */
+export function scopedPortal(portal: Portal, record: Pick<ReleaseRecord, "remote" | "capabilities" | "api_paths">): Portal {
+  const has = (capability: Capability) => record.capabilities.includes(capability);
+  let refused: Portal["vault"] | null = null;
+  return Object.freeze<Portal>({
+    http: has("http") ? scopedHttp(portal.http, record.api_paths) : noHttp,
+    // Looked at when asked for: the portal loads recovery no sooner than somebody needs the vault.
+    get vault() {
+      return has("vault") ? portal.vault : (refused ??= forbiddenVault());
+    },
+    get user() {
+      return has("user") ? portal.user : forbidden();
+    },
+    vendor: portal.vendor,
+    features: portal.features,
+    language: portal.language,
+    theme: portal.theme,
+    navigate: has("navigate") ? portal.navigate : forbidden,
+    confirm: has("confirm") ? portal.confirm : forbidden,
+    notify: has("notify") ? portal.notify : forbidden,
+    report: (report) => {
+      portal.report({ ...report, remote: record.remote }); // in its own name only
+    },
+    onLock: portal.onLock,
+  });
+}
+
+const noHttp: Http = Object.freeze({ request: () => Promise.reject(new PortalError("forbidden")) });
+
+function forbiddenVault(): Portal["vault"] {
+  const vault: Portal["vault"] = Promise.reject(new PortalError("forbidden"));
+  vault.catch(() => undefined); // whoever awaits it hears of it
+  return vault;
+}
+
+function forbidden(): never {
+  throw new PortalError("forbidden");
+}

@@ -1,0 +1,36 @@
+/** True when the provider sent the person back here: `code` or `error`, with `state`, in query or fragment. */
+export function isSignInCallback(url: URL): boolean {
+  return [url.searchParams, fragmentOf(url)].some((params) => params.has("state") && (params.has("code") || params.has("error")));
+}
+
+/**
+ * The address whose query carries the answer, as the sign-in client reads it: an answer in the fragment is moved there.
+ */
+export function callbackAddress(url: URL): string {
+  if (url.searchParams.has("state")) return url.href;
+  const moved = new URL(url);
+  moved.search = fragmentOf(url).toString();
+  moved.hash = "";
+  return moved.href;
+}
+
+/** The address without what the provider added: the current path. */
+export function cleanedAddress(url: URL): string {
+  return url.pathname;
+}
+
+/** A path of the portal to go back to, or `/home`. Never another origin, whatever the stored state says. */
+export function safeReturnPath(value: unknown, origin: string): string {
+  if (typeof value !== "string" || !value.startsWith("/")) return "/home";
+  try {
+    const url = new URL(value, origin);
+    if (url.origin !== origin || url.pathname.startsWith("//")) return "/home";
+    return `${url.pathname}${url.search}${url.hash}`;
+  } catch {
+    return "/home"; // not an address at all
+  }
+}
+
+function fragmentOf(url: URL): URLSearchParams {
+  return new URLSearchParams(url.hash.slice(1));
+}

@@ -1,0 +1,31 @@
+import type { LockReason } from "@relicario/shared/contract";
+
+/** How long locking and signing out wait for those who put something away. */
+export const lockLimitMs = 5000;
+
+export interface LockListeners {
+  readonly add: (listener: (reason: LockReason) => void | Promise<void>) => () => void;
+  /** Calls everybody and waits for them, though not for ever; one that fails stops nobody. */
+  readonly run: (reason: LockReason) => Promise<void>;
+}
+
+export function createLockListeners(): LockListeners {
+  const listeners = new Set<(reason: LockReason) => void | Promise<void>>();
+  return Object.freeze<LockListeners>({
+    add: (listener) => {
+      listeners.add(listener);
+      return () => {
+        listeners.delete(listener);
+      };
+    },
+    run: async (reason) => {
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const limit = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, lockLimitMs);
+      });
+      const all = Promise.allSettled([...listeners].map(async (listener) => listener(reason)));
+      await Promise.race([all, limit]);
+      clearTimeout(timer);
+    },
+  });
+}

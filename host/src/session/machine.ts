@@ -1,0 +1,66 @@
+import type { ErrorCode } from "@relicario/shared/errors";
+
+/** What the identity provider says of the person, without its tokens. */
+export interface SessionUser {
+  readonly issuer: string;
+  readonly subject: string;
+  /** Name to show until the service tells another. */
+  readonly name: string;
+}
+
+/** What moves the browser, or a hidden frame, to the identity provider and back. */
+export type Navigator = "sign_in" | "sign_out" | "renewal";
+
+/**
+ * Where sign-in stands (specification, section 4). While a navigator is active the state is `loading`; `user` in it is
+ * who was signed in before, so that a renewal takes no screen away.
+ */
+export type SessionState =
+  | { readonly status: "loading"; readonly navigator: Navigator | null; readonly user: SessionUser | null }
+  | { readonly status: "authenticated"; readonly user: SessionUser }
+  | { readonly status: "unauthenticated" }
+  | { readonly status: "error"; readonly code: ErrorCode; readonly user: SessionUser | null };
+
+export type SessionEvent =
+  /** What the browser remembered was read: a user that is present and not expired, or null. */
+  | { readonly type: "initialised"; readonly user: SessionUser | null }
+  | { readonly type: "navigator_started"; readonly navigator: Navigator }
+  | { readonly type: "user_loaded"; readonly user: SessionUser }
+  /** Removed here, signed out at the provider, or signed out in another tab. */
+  | { readonly type: "user_unloaded" }
+  | { readonly type: "failed"; readonly code: ErrorCode }
+  /** A navigator came back without news, such as a renewal that timed out and is tried again. */
+  | { readonly type: "navigator_ended" };
+
+export const initialSession: SessionState = { status: "loading", navigator: null, user: null };
+
+export function nextSession(state: SessionState, event: SessionEvent): SessionState {
+  switch (event.type) {
+    case "initialised":
+      return settled(event.user);
+    case "navigator_started":
+      return { status: "loading", navigator: event.navigator, user: userOf(state) };
+    case "user_loaded":
+      // A renewal that ends while the person signs out must not sign in again.
+      return isSigningOut(state) ? state : { status: "authenticated", user: event.user };
+    case "user_unloaded":
+      return isSigningOut(state) ? { ...state, user: null } : { status: "unauthenticated" };
+    case "failed":
+      return { status: "error", code: event.code, user: userOf(state) };
+    case "navigator_ended":
+      return state.status === "loading" && state.navigator !== null ? settled(state.user) : state;
+  }
+}
+
+/** Who is, or was a moment ago, signed in. */
+export function userOf(state: SessionState): SessionUser | null {
+  return state.status === "unauthenticated" ? null : state.user;
+}
+
+function settled(user: SessionUser | null): SessionState {
+  return user === null ? { status: "unauthenticated" } : { status: "authenticated", user };
+}
+
+function isSigningOut(state: SessionState): state is Extract<SessionState, { status: "loading" }> {
+  return state.status === "loading" && state.navigator === "sign_out";
+}

@@ -1,0 +1,256 @@
+import { createHttp, TokenCerts, TokenExchange as ExchangeBody } from "@relicario/shared/api";
+import type { Deployment, Http, Language, LockReason } from "@relicario/shared/contract";
+import { isPortalError, PortalError, type ErrorCode } from "@relicario/shared/errors";
+import { UserManager, type User } from "oidc-client-ts";
+import { z } from "zod";
+
+import { createAuthorisedHttp } from "./authorised-http.ts";
+import { callbackAddress, cleanedAddress, isSignInCallback, safeReturnPath } from "./callback.ts";
+import { vendorIdKey } from "./fragment.ts";
+import { createLockListeners } from "./lock-listeners.ts";
+import { initialSession, nextSession, type SessionEvent, type SessionState, type SessionUser } from "./machine.ts";
+import { countAuthError, resetAuthErrors } from "./retry.ts";
+import { signInError } from "./sign-in-errors.ts";
+import { signOut } from "./sign-out.ts";
+import { createTokenExchange, type TokenExchange } from "./token-exchange.ts";
+import { signInSettings } from "./settings.ts";
+import { createTokenVerifier } from "./verify-token.ts";
+
+export interface SessionParts {
+  readonly deployment: Deployment;
+  /** The page. */
+  readonly window: Window;
+  readonly language: () => Language;
+  /** Query cache and everything else that holds what belongs to the person. */
+  readonly clearCaches: () => void;
+  /** A vendor named in the address is not known to the service, and was ignored. */
+  readonly onVendorIgnored: () => void;
+  readonly log: (step: string, error: unknown) => void;
+  /** Tabs of this origin; null where the browser has none. */
+  readonly channel: BroadcastChannel | null;
+}
+
+/** Everything that the rest of the host knows of sign-in. */
+export interface Session {
+  readonly getState: () => SessionState;
+  readonly subscribe: (listener: () => void) => () => void;
+  /** Reads an answer of the provider in the address, or what this tab remembers. Resolves when the state is settled. */
+  readonly start: () => Promise<void>;
+  /** Goes to the provider, and comes back to this path. */
+  readonly signIn: (returnTo: string) => Promise<void>;
+  readonly signOut: () => Promise<void>;
+  readonly exchange: TokenExchange;
+  /** Calls with the session token; not limited to paths. */
+  readonly http: Http;
+  /** Calls without a token. */
+  readonly publicHttp: Http;
+  readonly onLock: (listener: (reason: LockReason) => void | Promise<void>) => () => void;
+  /** Everybody puts keys and plaintext away. */
+  readonly lock: () => Promise<void>;
+}
+
+const ReturnState = z.object({ returnTo: z.string() });
+const signedOutMessage = "signed_out";
+
+export function createSession(parts: SessionParts): Session {
+  const { deployment, window, channel } = parts;
+  const { sessionStorage: storage, location, history } = window;
+  const { base_url: baseUrl, credentials } = deployment.api;
+
+  let state = initialSession;
+  const watchers = new Set<() => void>();
+  const dispatch = (event: SessionEvent) => {
+    state = nextSession(state, event);
+    for (const watcher of [...watchers]) watcher();
+  };
+
+  const listeners = createLockListeners();
+  const manager = new RenewingUserManager(signInSettings(deployment.identity, location.origin, storage), dispatch);
+  const publicHttp = createHttp({ baseUrl, credentials, token: () => Promise.resolve(null) });
+  const exchange = createTokenExchange({
+    storage,
+    now: Date.now,
+    verify: createTokenVerifier({
+      certs: () => publicHttp.request("GET", "/auth/token-certs", TokenCerts),
+      now: Date.now,
+      warn: (message) => {
+        parts.log("token", message);
+      },
+    }),
+    exchange: async (accessToken) => {
+      try {
+        return await askForToken(accessToken);
+      } catch (error) {
+        if (isPortalError(error, "vendor_unknown") && storage.getItem(vendorIdKey) !== null) {
+          storage.removeItem(vendorIdKey);
+          parts.onVendorIgnored();
+          return askForToken(accessToken);
+        }
+        if (!isPortalError(error, "token_expired", "token_invalid", "unauthorized")) throw error;
+        return askForToken(await renewedAccessToken());
+      }
+    },
+  });
+
+  async function askForToken(accessToken: string): Promise<string> {
+    const vendorId = storage.getItem(vendorIdKey) ?? deployment.vendor_id;
+    const { token } = await publicHttp.request("POST", "/auth/token", ExchangeBody, { query: { app_vendor_id: vendorId }, body: { token: accessToken } });
+    return token;
+  }
+
+  /** The provider's token ran out while nobody could renew it: once more, by its session. */
+  async function renewedAccessToken(): Promise<string> {
+    try {
+      const user = await manager.signinSilent();
+      if (user === null) throw new PortalError("login_required");
+      return user.access_token;
+    } catch (error) {
+      throw signInError(error);
+    }
+  }
+
+  async function clearHere(): Promise<void> {
+    await listeners.run("sign_out");
+    exchange.clear();
+    parts.clearCaches();
+    await manager.removeUser();
+  }
+
+  function fail(code: ErrorCode): void {
+    if (countAuthError(storage)) {
+      resetAuthErrors(storage);
+      void manager.removeUser().finally(() => {
+        location.replace(location.pathname);
+      });
+      return;
+    }
+    dispatch({ type: "failed", code });
+  }
+
+  manager.events.addUserLoaded((user) => {
+    resetAuthErrors(storage);
+    dispatch({ type: "user_loaded", user: sessionUser(user) });
+    exchange.start(user.access_token);
+  });
+  manager.events.addUserUnloaded(() => {
+    dispatch({ type: "user_unloaded" });
+  });
+  // The provider's session ended elsewhere: nothing of this person may stay on the page.
+  manager.events.addUserSignedOut(() => {
+    void clearHere().then(() => {
+      location.replace("/");
+    });
+  });
+  manager.events.addSilentRenewError((error) => {
+    const { code } = signInError(error);
+    parts.log("silent_renewal", code);
+    // A provider that is away for a moment takes no screen away: the session token lives on, and the next exchange tries again.
+    if (code !== "login_failed" && code !== "timed_out") dispatch({ type: "failed", code });
+  });
+  channel?.addEventListener("message", ({ data }) => {
+    if (data !== signedOutMessage) return;
+    void clearHere().then(() => {
+      location.replace("/");
+    });
+  });
+
+  return Object.freeze<Session>({
+    getState: () => state,
+    subscribe: (watcher) => {
+      watchers.add(watcher);
+      return () => watchers.delete(watcher);
+    },
+    start: async () => {
+      const url = new URL(location.href);
+      if (isSignInCallback(url)) {
+        dispatch({ type: "navigator_started", navigator: "sign_in" });
+        try {
+          const user = await manager.signinCallback(callbackAddress(url));
+          const returnTo = ReturnState.safeParse(user?.state);
+          history.replaceState(null, "", safeReturnPath(returnTo.success ? returnTo.data.returnTo : undefined, location.origin));
+        } catch (error) {
+          history.replaceState(null, "", cleanedAddress(url));
+          fail(signInError(error).code);
+        }
+        return;
+      }
+      void manager.clearStaleState().catch((error: unknown) => {
+        parts.log("stale_state", error);
+      });
+      const user = await manager.getUser();
+      const valid = user !== null && user.expired !== true;
+      dispatch({ type: "initialised", user: valid ? sessionUser(user) : null });
+      if (valid) {
+        resetAuthErrors(storage);
+        exchange.start(user.access_token);
+      }
+    },
+    signIn: async (returnTo) => {
+      if (state.status === "loading" && state.navigator !== "renewal") return;
+      dispatch({ type: "navigator_started", navigator: "sign_in" });
+      try {
+        await manager.signinRedirect({ state: { returnTo }, ui_locales: parts.language() });
+      } catch (error) {
+        fail(signInError(error).code);
+      }
+    },
+    signOut: async () => {
+      const user = await manager.getUser();
+      dispatch({ type: "navigator_started", navigator: "sign_out" });
+      await signOut({
+        listeners,
+        endProductSession: async () => {
+          if (exchange.getState().status !== "ready") return;
+          const token = await exchange.token();
+          await publicHttp.request("DELETE", "/auth/token", z.unknown(), { headers: { authorization: `Bearer ${token}` } });
+        },
+        revokeTokens: () => manager.revokeTokens(["access_token"]),
+        clearCaches: () => {
+          exchange.clear();
+          parts.clearCaches();
+          for (const key of [vendorIdKey, "recoverId"]) storage.removeItem(key);
+        },
+        tellOtherTabs: () => channel?.postMessage(signedOutMessage),
+        redirect: () =>
+          manager.signoutRedirect({
+            ...(user?.id_token === undefined ? {} : { id_token_hint: user.id_token }),
+            extraQueryParams: { ui_locales: parts.language() },
+          }),
+        leaveAnyway: async () => {
+          await manager.removeUser();
+          location.replace("/");
+        },
+        log: parts.log,
+      });
+    },
+    exchange,
+    http: createAuthorisedHttp({ baseUrl, credentials }, exchange),
+    publicHttp,
+    onLock: listeners.add,
+    lock: () => listeners.run("lock"),
+  });
+}
+
+/** Tells when a silent renewal begins and ends: while it runs, the state is `loading`. */
+class RenewingUserManager extends UserManager {
+  readonly #dispatch: (event: SessionEvent) => void;
+
+  constructor(settings: ConstructorParameters<typeof UserManager>[0], dispatch: (event: SessionEvent) => void) {
+    super(settings);
+    this.#dispatch = dispatch;
+  }
+
+  override async signinSilent(...args: Parameters<UserManager["signinSilent"]>): Promise<User | null> {
+    this.#dispatch({ type: "navigator_started", navigator: "renewal" });
+    try {
+      return await super.signinSilent(...args);
+    } finally {
+      this.#dispatch({ type: "navigator_ended" });
+    }
+  }
+}
+
+function sessionUser({ profile }: User): SessionUser {
+  const name = [profile.preferred_username, profile.nickname, profile.name, profile.email].find((each) => each !== undefined && each !== "");
+  return { issuer: profile.iss, subject: profile.sub, name: name ?? "" };
+}

@@ -1,0 +1,39 @@
+import type { Deployment } from "@relicario/shared/contract";
+import { WebStorageStateStore, type UserManagerSettings } from "oidc-client-ts";
+
+/** Times of sign-in, in seconds (specification, section 9). */
+export const signInTimes = {
+  expiringNotice: 60,
+  silentTimeout: 10,
+  sessionCheck: 2,
+  staleState: 15 * 60,
+} as const;
+
+/** Popups, where one is used: height in pixels. */
+export const popupHeight = 640;
+
+/** How sign-in is done: code flow with PKCE, no refresh token, everything in this tab's session storage. */
+export function signInSettings(identity: Deployment["identity"], origin: string, storage: Storage): UserManagerSettings {
+  return {
+    authority: identity.authority,
+    client_id: identity.client_id,
+    scope: identity.scope,
+    response_type: "code",
+    redirect_uri: `${origin}/`,
+    post_logout_redirect_uri: `${origin}/`,
+    silent_redirect_uri: `${origin}/silent-renew.html`,
+    userStore: new WebStorageStateStore({ store: storage }),
+    stateStore: new WebStorageStateStore({ store: storage }),
+    loadUserInfo: false,
+    automaticSilentRenew: true,
+    accessTokenExpiringNotificationTimeInSeconds: signInTimes.expiringNotice,
+    silentRequestTimeoutInSeconds: signInTimes.silentTimeout,
+    monitorSession: true,
+    checkSessionIntervalInSeconds: signInTimes.sessionCheck,
+    staleStateAgeInSeconds: signInTimes.staleState,
+    validateSubOnSilentRenew: true,
+    revokeTokensOnSignout: false, // done by sign-out.ts, which knows that a JWT cannot be revoked
+    popupWindowFeatures: { height: popupHeight },
+  };
+}
+

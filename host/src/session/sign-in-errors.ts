@@ -1,0 +1,23 @@
+import { PortalError, toPortalError, type ErrorCode } from "@relicario/shared/errors";
+import { ErrorResponse, ErrorTimeout } from "oidc-client-ts";
+
+/** Answers of the identity provider that are handled by name (specification, section 8). */
+const named: Readonly<Record<string, ErrorCode>> = {
+  login_required: "login_required",
+  consent_required: "consent_required",
+  interaction_required: "interaction_required",
+  account_selection_required: "account_selection_required",
+};
+
+/** Any failure of the sign-in client as a code; `login_failed` is the default. */
+export function signInError(error: unknown): PortalError {
+  if (error instanceof ErrorResponse) return new PortalError(named[error.error ?? ""] ?? "login_failed", { cause: error });
+  if (error instanceof ErrorTimeout) return new PortalError("timed_out", { cause: error });
+  // fetch rejects with a TypeError when the provider cannot be reached.
+  if (error instanceof TypeError) return new PortalError("login_failed", { cause: error });
+  const known = toPortalError(error);
+  if (known.code !== "unknown") return known;
+  // The client throws plain errors where the subject changed while renewing.
+  const isOther = error instanceof Error && named[error.message] !== undefined;
+  return new PortalError(isOther ? "login_required" : "login_failed", { cause: error });
+}

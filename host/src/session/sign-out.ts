@@ -1,0 +1,70 @@
+import type { LockListeners } from "./lock-listeners.ts";
+
+export interface SignOutParts {
+  readonly listeners: Pick<LockListeners, "run">;
+  /** `DELETE /auth/token`. */
+  readonly endProductSession: () => Promise<unknown>;
+  /** Asks the provider to revoke the tokens. */
+  readonly revokeTokens: () => Promise<unknown>;
+  /** Session token, query cache, and what this tab keeps. */
+  readonly clearCaches: () => void;
+  readonly tellOtherTabs: () => void;
+  /** Leaves the page for the provider's end-session address. */
+  readonly redirect: () => Promise<unknown>;
+  /** When there is no way to the provider: the user is removed here at least, and the page starts bare. */
+  readonly leaveAnyway: () => Promise<unknown>;
+  readonly log: (step: string, error: unknown) => void;
+}
+
+/** How long each call may take; a service that is down keeps nobody signed in. */
+export const signOutStepLimitMs = 5000;
+
+/**
+ * [Note: Sign-out]
+ * 1. Keys and plaintext are put away (listeners of `onLock`, the vault).
+ * 2. The product session ends, then the provider's tokens are revoked: a JWT cannot be (`unsupported_token_type`), which counts as done.
+ * 3. Caches are cleared and the other tabs are told.
+ * 4. The provider's session ends: the browser goes there.
+ * A failure of any step is logged and the rest goes on (specification, section 8).
+ */
+export async function signOut(parts: SignOutParts): Promise<void> {
+  const attempt = async (step: string, run: () => unknown) => {
+    try {
+      await withLimit(Promise.resolve(run()));
+    } catch (error) {
+      if (!isDone(error)) parts.log(step, error);
+    }
+  };
+  await attempt("listeners", () => parts.listeners.run("sign_out"));
+  await attempt("product_session", () => parts.endProductSession());
+  await attempt("revocation", () => parts.revokeTokens());
+  await attempt("caches", () => parts.clearCaches());
+  await attempt("other_tabs", () => parts.tellOtherTabs());
+  try {
+    await parts.redirect();
+  } catch (error) {
+    parts.log("redirect", error);
+    await parts.leaveAnyway();
+  }
+}
+
+/** RFC 7009, 2.2.1: the provider does not revoke tokens of this type, so there is nothing more to do. */
+function isDone(error: unknown): boolean {
+  if (typeof error !== "object" || error === null) return false;
+  const code: unknown = "error" in error ? error.error : undefined;
+  return code === "unsupported_token_type" || (error instanceof Error && error.message.includes("unsupported_token_type"));
+}
+
+async function withLimit(work: Promise<unknown>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const limit = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(new Error("took too long"));
+    }, signOutStepLimitMs + 1000);
+  });
+  try {
+    await Promise.race([work, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,176 @@
+import { isPortalError, PortalError, toPortalError } from "@relicario/shared/errors";
+import type { SessionClaims } from "@relicario/shared/api";
+
+/** Numbers of the exchange (specification, section 9). */
+export const exchangeNumbers = { initialDelayMs: 100, attempts: 3, pauseMs: 1000, renewAtShare: 0.9 } as const;
+
+/** Session storage key of the product's session token. */
+export const sessionTokenKey = "sessionToken";
+
+/** A session token whose signature and claims were checked. */
+export interface SessionToken {
+  readonly token: string;
+  readonly claims: SessionClaims;
+}
+
+/** `empty`: nobody is signed in, or all attempts failed; then `error` says why, and the frame offers another try. */
+export type ExchangeState =
+  | { readonly status: "empty"; readonly error: PortalError | null }
+  | { readonly status: "exchanging"; readonly previous: SessionToken | null }
+  | { readonly status: "ready"; readonly session: SessionToken };
+
+export interface ExchangeParts {
+  /** Asks the service: the provider's access token for the product's token. */
+  readonly exchange: (accessToken: string) => Promise<string>;
+  /** Checks signature and claims; null for a token that does not hold. */
+  readonly verify: (token: string) => Promise<SessionClaims | null>;
+  readonly storage: Pick<Storage, "getItem" | "setItem" | "removeItem">;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+export interface TokenExchange {
+  readonly getState: () => ExchangeState;
+  readonly subscribe: (listener: () => void) => () => void;
+  /** The provider's access token is there, or a newer one. A stored token that still holds is kept. */
+  readonly start: (accessToken: string) => void;
+  /** Exchanges anew at once: the service called the token expired, the vendor changed, or the person asks for it. */
+  readonly renew: () => Promise<SessionToken>;
+  /** The token for a call; waits for an exchange that is under way. `token_expired`, or what the last attempt met. */
+  readonly token: () => Promise<string>;
+  /** Forgets everything. */
+  readonly clear: () => void;
+}
+
+export function createTokenExchange({ exchange, verify, storage, now }: ExchangeParts): TokenExchange {
+  const listeners = new Set<() => void>();
+  let state: ExchangeState = { status: "empty", error: null };
+  let accessToken: string | null = null;
+  let running: Promise<SessionToken> | null = null;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  /** Grows with every clear, so that an answer that comes after it is dropped. */
+  let round = 0;
+
+  const become = (next: ExchangeState) => {
+    state = next;
+    for (const listener of [...listeners]) listener();
+  };
+  const held = (): SessionToken | null => (state.status === "ready" ? state.session : state.status === "exchanging" ? state.previous : null);
+  const lives = (session: SessionToken | null): session is SessionToken => session !== null && session.claims.exp * 1000 > now();
+
+  const keep = (session: SessionToken) => {
+    storage.setItem(sessionTokenKey, session.token);
+    clearTimeout(timer);
+    const remaining = session.claims.exp * 1000 - now();
+    timer = setTimeout(() => {
+      renew().catch(() => undefined); // the state says it, and the frame offers another try
+    }, remaining * exchangeNumbers.renewAtShare);
+    become({ status: "ready", session });
+  };
+
+  const attemptAll = async (mine: number): Promise<SessionToken> => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        if (accessToken === null) throw new PortalError("login_required");
+        const token = await exchange(accessToken);
+        const claims = await verify(token);
+        if (claims === null) throw new PortalError("token_invalid");
+        if (mine !== round) throw new PortalError("cancelled");
+        const session = { token, claims };
+        keep(session);
+        return session;
+      } catch (error) {
+        if (mine !== round) throw new PortalError("cancelled", { cause: error });
+        if (attempt >= exchangeNumbers.attempts || isFinal(error)) throw toPortalError(error);
+        await pause(exchangeNumbers.pauseMs);
+        if (mine !== round) throw new PortalError("cancelled", { cause: error });
+      }
+    }
+  };
+
+  const run = (first: () => Promise<SessionToken | null>): Promise<SessionToken> => {
+    const mine = round;
+    const previous = held();
+    become({ status: "exchanging", previous });
+    const promise = first()
+      .then((found) => found ?? attemptAll(mine))
+      .catch((error: unknown) => {
+        if (mine === round) {
+          // A token that still lives is worth more than none: it is tried again when it is needed.
+          if (lives(previous)) become({ status: "ready", session: previous });
+          else become({ status: "empty", error: toPortalError(error) });
+        }
+        throw error;
+      })
+      .finally(() => {
+        if (running === promise) running = null;
+      });
+    running = promise;
+    return promise;
+  };
+
+  const renew = (): Promise<SessionToken> => running ?? run(() => Promise.resolve(null));
+
+  const restore = async (mine: number): Promise<SessionToken | null> => {
+    const stored = storage.getItem(sessionTokenKey);
+    if (stored === null) return null;
+    const claims = await verify(stored);
+    if (mine !== round) throw new PortalError("cancelled");
+    if (claims === null) {
+      storage.removeItem(sessionTokenKey);
+      return null;
+    }
+    const session = { token: stored, claims };
+    keep(session);
+    return session;
+  };
+
+  return Object.freeze<TokenExchange>({
+    getState: () => state,
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    start: (token) => {
+      accessToken = token;
+      if (running !== null || lives(held())) return;
+      const mine = round;
+      run(async () => {
+        const stored = await restore(mine).catch((error: unknown) => {
+          if (isPortalError(error, "cancelled")) throw error;
+          return null; // the certificates cannot be had: the exchange meets the same trouble and reports it
+        });
+        if (stored !== null) return stored;
+        await pause(exchangeNumbers.initialDelayMs);
+        if (mine !== round) throw new PortalError("cancelled");
+        return null;
+      }).catch(() => undefined); // silently empty (specification, section 8): the state says it
+    },
+    renew,
+    token: async () => {
+      if (running !== null && !lives(held())) return (await running).token;
+      const session = held();
+      if (lives(session)) return session.token;
+      return (await renew()).token;
+    },
+    clear: () => {
+      round += 1;
+      running = null;
+      accessToken = null;
+      clearTimeout(timer);
+      storage.removeItem(sessionTokenKey);
+      become({ status: "empty", error: null });
+    },
+  });
+}
+
+/** Another attempt with the same token cannot help. */
+function isFinal(error: unknown): boolean {
+  return isPortalError(error, "login_required", "vendor_unknown", "vendor_disabled", "cancelled");
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, milliseconds);
+  });
+}

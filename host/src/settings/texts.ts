@@ -1,0 +1,45 @@
+import type { Language, ReleaseRecord } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
+import type { FetchTexts, Texts } from "@relicario/shared/i18n";
+import { z } from "zod";
+
+import type { VerifiedDeployment } from "../deployment/verify.ts";
+import { releaseAddress } from "../remotes/federation.ts";
+
+const TextFile: z.ZodType<Texts> = z.record(z.string(), z.unknown());
+
+/** Namespaces of the host: part of its own code, so that it can speak before, and without, any remote. */
+export async function hostTexts(language: Language): Promise<Readonly<Record<string, Texts>>> {
+  const { texts } = language === "es" ? await import("./texts-es.ts") : await import("./texts-en.ts");
+  return texts;
+}
+
+/**
+ * Fetches texts of remotes from the releases that the verified deployment pins, with the hash of the record: another text
+ * than the team signed is refused by the browser. `remote_unreachable`, `remote_refused`.
+ */
+export function pinnedTexts(verified: VerifiedDeployment, origin: string, fetch: typeof globalThis.fetch): FetchTexts {
+  return async (language, namespace) => {
+    const own = (await hostTexts(language))[namespace];
+    if (own !== undefined) return own;
+    const record = ownerOf(verified, namespace);
+    const file = `locales/${language}/${namespace}.json`;
+    const integrity = record?.files[file];
+    if (record === null || integrity === undefined) throw new PortalError("remote_refused");
+    let response: Response;
+    try {
+      response = await fetch(`${releaseAddress(origin, record)}${file}`, { integrity, credentials: "omit" });
+    } catch (cause) {
+      throw new PortalError("remote_unreachable", { cause });
+    }
+    if (!response.ok) throw new PortalError("remote_unreachable");
+    return TextFile.parse(await response.json());
+  };
+}
+
+function ownerOf(verified: VerifiedDeployment, namespace: string): ReleaseRecord | null {
+  for (const remote of verified.remotes.values()) {
+    if (remote.status === "verified" && remote.record.namespaces.includes(namespace)) return remote.record;
+  }
+  return null;
+}
