@@ -4,6 +4,7 @@ import { join } from "node:path";
 
 import { z } from "zod";
 
+import { codeOf } from "../error-code.ts";
 import { rootFolder } from "../paths.ts";
 import { problemsOfVersions } from "./version-drift.ts";
 
@@ -15,7 +16,7 @@ const manifests = [".", ...folders].flatMap((folder) => {
   try {
     return [Manifest.parse(JSON.parse(readFileSync(join(rootFolder, folder, "package.json"), "utf8")))];
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return []; // a folder without a package
+    if (codeOf(error) === "ENOENT") return []; // a folder without a package
     throw error;
   }
 });

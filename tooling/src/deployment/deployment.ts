@@ -9,6 +9,7 @@ import { Deployment, type RemoteName } from "@relicario/shared/contract";
 import { GeneralSign, type GeneralJWS } from "jose";
 import { z } from "zod";
 
+import { codeOf } from "../error-code.ts";
 import type { SigningKey } from "../keys/development-keys.ts";
 import { rootFolder } from "../paths.ts";
 import type { Release } from "../release/release.ts";
@@ -78,7 +79,7 @@ export function nextSequence(folder: string, vendorId: string, now: Date): numbe
     last = z.coerce.number().int().parse(readFileSync(sequenceFile(folder, vendorId), "utf8").trim());
   } catch (error) {
     // None was signed here yet. A file that is there and unreadable is no reason to begin anew.
-    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+    if (codeOf(error) !== "ENOENT") throw error;
   }
   return Math.max(last + 1, clock);
 }

@@ -2,6 +2,8 @@ import { randomUUID } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
+import { codeOf } from "../error-code.ts";
+
 /** Writes a private file (0600) unless it is there already; returns what then stands in it. Never leaves half a file. */
 export function writeOnce(file: string, text: string): string {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -11,7 +13,7 @@ export function writeOnce(file: string, text: string): string {
     linkSync(part, file);
   } catch (error) {
     // Somebody else was first: theirs counts.
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    if (codeOf(error) !== "EEXIST") throw error;
   } finally {
     rmSync(part, { force: true });
   }
@@ -24,7 +26,7 @@ export async function readOrMake(file: string, make: () => Promise<unknown>): Pr
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+    if (codeOf(error) !== "ENOENT") throw error;
     text = writeOnce(file, `${JSON.stringify(await make(), null, 2)}\n`);
   }
   return JSON.parse(text);

@@ -11,6 +11,7 @@ import { remoteNames, type PortalPage, type RemoteName } from "@relicario/shared
 import type { ErrorCode } from "@relicario/shared/errors";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 
+import { codeOf } from "../error-code.ts";
 import { openDeployments } from "./deployments.ts";
 import { commonHeaders, pageHeaders, policyOfFiles, policyOfHost, policyOfRenewal } from "./headers.ts";
 import { pageOfFile } from "./page.ts";
@@ -28,6 +29,8 @@ export interface GatewaySettings {
   readonly apiOrigin: string;
   /** Base addresses of the service and of each remote's static server. */
   readonly upstreams: Readonly<Record<"api" | RemoteName, string>>;
+  /** Told when something behind the gateway fails; never paths, addresses of people or tokens. */
+  readonly note?: (facts: Readonly<Record<string, string>>) => void;
 }
 
 /** Below these, nothing is ever answered with the host's page. */
@@ -36,7 +39,7 @@ const aFile = /\.[a-z0-9]{2,12}$/i;
 const loopback = new Set(["127.0.0.1", "[::1]"]);
 
 export async function buildGateway(settings: GatewaySettings): Promise<FastifyInstance> {
-  const { origin, hostFolder, upstreams } = settings;
+  const { origin, hostFolder, upstreams, note = writeNote } = settings;
   const app = fastify({
     logger: false, // paths hold ids of shares, and addresses are people's: what is worth a line is written below
     forceCloseConnections: "idle",
@@ -61,13 +64,13 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
   });
 
   await app.register(httpProxy, {
-    ...proxyTo(upstreams.api, "service_unavailable", 65_000),
+    ...proxyTo({ upstream: upstreams.api, code: "service_unavailable", patienceMs: 65_000, note }),
     prefix: "/api",
     rewritePrefix: "/",
   });
   for (const remote of remoteNames) {
     await app.register(httpProxy, {
-      ...proxyTo(upstreams[remote], "remote_unreachable", 10_000),
+      ...proxyTo({ upstream: upstreams[remote], code: "remote_unreachable", patienceMs: 10_000, note }),
       prefix: `/r/${remote}`,
       rewritePrefix: "/",
       httpMethods: ["GET", "HEAD"],
@@ -100,12 +103,14 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
     allowedPath: (path) => !/^\/index\.html(\.br|\.gz)?$/.test(path),
   });
 
-  app.setNotFoundHandler((request, reply) => {
+  const answerOtherwise = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     if (!isNavigation(request)) return sendProblem(reply, 404, "not_found", "Not found");
     // Sign-in, renewal and the deployment document all know the portal by one name.
     if (publicHost === "localhost" && loopback.has(request.hostname)) return reply.redirect(`${origin}${request.url}`, 307);
     return sendPage(reply);
-  });
+  };
+  app.get("/", answerOtherwise);
+  app.setNotFoundHandler(answerOtherwise);
   app.setErrorHandler((error, _request, reply) => {
     const status = error instanceof Error && "statusCode" in error && typeof error.statusCode === "number" ? error.statusCode : 500;
     if (status >= 500) note({ failure: error instanceof Error ? error.name : "unknown" });
@@ -134,20 +139,20 @@ function isNavigation(request: FastifyRequest): boolean {
 }
 
 /** Settings that pass everything on, and answer quickly and in our words when nobody is there. */
-function proxyTo(upstream: string, code: ErrorCode, patienceMs: number): FastifyHttpProxyOptions {
+function proxyTo({ upstream, code, patienceMs, note }: { upstream: string; code: ErrorCode; patienceMs: number; note: NonNullable<GatewaySettings["note"]> }): FastifyHttpProxyOptions {
   return {
     upstream,
     undici: { connect: { timeout: 2_000 }, headersTimeout: patienceMs, bodyTimeout: patienceMs },
     replyOptions: {
       // The one failure worth trying again is a kept connection that the other side had just closed.
-      retryDelay: ({ err, req, attempt }) => (attempt === 0 && req.method === "GET" && failureOf(err) === "UND_ERR_SOCKET" ? 10 : null),
+      retryDelay: ({ err, req, attempt }) => (attempt === 0 && req.method === "GET" && codeOf(err) === "UND_ERR_SOCKET" ? 10 : null),
       rewriteRequestHeaders: (request, headers) => {
         // What the browser claims of its own address counts for nothing.
         const { forwarded: _forwarded, ...kept } = headers;
         return { ...kept, "x-forwarded-for": request.ip, "x-forwarded-proto": request.protocol, "x-forwarded-host": request.host };
       },
       onError: (reply, { error }) => {
-        const failure = failureOf(error);
+        const failure = codeOf(error) ?? "unknown";
         note({ upstream, failure });
         const late = failure === "FST_REPLY_FROM_GATEWAY_TIMEOUT";
         void (late ? sendProblem(reply, 504, code, "Gateway Timeout") : sendProblem(reply, 502, code, "Bad Gateway"));
@@ -156,11 +161,6 @@ function proxyTo(upstream: string, code: ErrorCode, patienceMs: number): Fastify
   };
 }
 
-/** The code of a failed connection. */
-function failureOf(error: unknown): string {
-  return typeof error === "object" && error !== null && "code" in error ? String(error.code) : "unknown";
-}
-
-function note(facts: Readonly<Record<string, string>>): void {
+function writeNote(facts: Readonly<Record<string, string>>): void {
   console.error(JSON.stringify({ time: new Date().toISOString(), ...facts }));
 }

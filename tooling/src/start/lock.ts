@@ -4,6 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 
 import { z } from "zod";
 
+import { codeOf } from "../error-code.ts";
 import { writeOnce } from "../keys/write-once.ts";
 
 const Holder = z.object({ pid: z.int().positive(), since: z.string() });
@@ -44,7 +45,7 @@ function isAlive({ pid, since }: Holder): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EPERM")) return false;
+    if (codeOf(error) !== "EPERM") return false; // it lives, under another user
   }
   return bornAt(pid) === since;
 }

@@ -2,6 +2,7 @@ import { randomInt } from "node:crypto";
 import { lookup } from "node:dns/promises";
 import { createServer } from "node:net";
 
+import { codeOf } from "../error-code.ts";
 import { Complaint } from "./complaint.ts";
 
 /** The gateway's port and, right behind it, the identity provider's. */
@@ -40,7 +41,7 @@ function tryToListen(port: number, host: string): Promise<string | null> {
   return new Promise((resolve) => {
     const probe = createServer();
     // An address that this machine does not have (`::1`, often) is not taken either.
-    probe.once("error", (error) => resolve("code" in error ? String(error.code) : "unknown"));
+    probe.once("error", (error) => resolve(codeOf(error) ?? "unknown"));
     probe.listen({ port, host, exclusive: true }, () => probe.close(() => resolve(null)));
   });
 }

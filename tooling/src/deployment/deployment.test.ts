@@ -1,0 +1,87 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { Deployment, remoteNames } from "@relicario/shared/contract";
+import { generalVerify, importJWK, type GeneralJWS } from "jose";
+
+import { developmentKey, type SigningKey } from "../keys/development-keys.ts";
+import { publishDeployment, type DeploymentFacts } from "./deployment.ts";
+
+const releases = remoteNames.map((remote) => ({
+  jws: `a.${remote}.c`,
+  record: { v: 1 as const, release: `${remote}-0.3.1-0123456789ab`, remote, version: "0.3.1", contract: "^1", capabilities: [], api_paths: [], namespaces: [], files: {}, manifest: { id: "x", name: "x" } },
+}));
+const facts: DeploymentFacts = {
+  vendorId: "relicario",
+  origin: "http://localhost:3000",
+  environment: "test",
+  appVersion: "0.3.1",
+  identity: { authority: "http://localhost:3001/realms/relicario", client_id: "relicario-portal", scope: "openid" },
+  api: { base_url: "http://localhost:3000/api", credentials: false },
+  releases,
+};
+const now = new Date("2026-11-21T12:00:00.000Z");
+const nowInSeconds = now.getTime() / 1000;
+
+describe("publishDeployment", () => {
+  let folder: string;
+  let key: SigningKey;
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), "deployment-"));
+    key = await developmentKey(join(folder, "keys"), "portal");
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const published = (): GeneralJWS => JSON.parse(readFileSync(join(folder, "relicario.json"), "utf8")) as GeneralJWS;
+
+  it("signs what the schema of the contract describes, with the portal's key", async () => {
+    const deployment = await publishDeployment(folder, facts, key, now);
+    const { payload, protectedHeader } = await generalVerify(published(), await importJWK(key.publicKey, "EdDSA"), { algorithms: ["EdDSA"] });
+    expect(Deployment.parse(JSON.parse(new TextDecoder().decode(payload)))).toEqual(deployment);
+    expect(protectedHeader).toEqual({ alg: "EdDSA", kid: key.publicKey.kid });
+    expect(deployment).toMatchObject({ vendor_id: "relicario", origin: facts.origin, releases: { secrets: { stable: "secrets-0.3.1-0123456789ab" } }, release_records: { "recovery-0.3.1-0123456789ab": "a.recovery.c" } });
+  });
+
+  it("is valid for seven days", async () => {
+    const deployment = await publishDeployment(folder, facts, key, now);
+    expect(Date.parse(deployment.not_after) - Date.parse(deployment.issued_at)).toBe(7 * 24 * 3_600_000);
+  });
+
+  it("grows with every signing, also within one second", async () => {
+    const sequences: number[] = [];
+    for (let count = 0; count < 3; count++) sequences.push((await publishDeployment(folder, facts, key, now)).sequence);
+    expect(sequences).toEqual([nowInSeconds, nowInSeconds + 1, nowInSeconds + 2]);
+  });
+
+  it("grows when the clock was set back", async () => {
+    await publishDeployment(folder, facts, key, now);
+    const earlier = new Date(now.getTime() - 3_600_000);
+    expect((await publishDeployment(folder, facts, key, earlier)).sequence).toBe(nowInSeconds + 1);
+  });
+
+  it("is above what browsers saw before the data folder was emptied", async () => {
+    const before = (await publishDeployment(folder, facts, key, now)).sequence;
+    rmSync(join(folder, "relicario.sequence"));
+    expect((await publishDeployment(folder, facts, key, new Date(now.getTime() + 5_000))).sequence).toBeGreaterThan(before);
+  });
+
+  it("signs nothing when a remote has no release", async () => {
+    await expect(publishDeployment(folder, { ...facts, releases: releases.slice(1) }, key, now)).rejects.toThrow("releases");
+    expect(() => published()).toThrow("ENOENT");
+  });
+
+  it("signs nothing when the last number cannot be read", async () => {
+    writeFileSync(join(folder, "relicario.sequence"), "not a number");
+    await expect(publishDeployment(folder, facts, key, now)).rejects.toThrow();
+    expect(() => published()).toThrow("ENOENT");
+  });
+
+  it("fails altogether when a signed document was changed", async () => {
+    await publishDeployment(folder, facts, key, now);
+    const changed = { ...published(), payload: Buffer.from(JSON.stringify({ v: 1 })).toString("base64url") };
+    await expect(generalVerify(changed, await importJWK(key.publicKey, "EdDSA"))).rejects.toThrow();
+  });
+});

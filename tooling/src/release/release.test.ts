@@ -1,0 +1,131 @@
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+
+import { developmentKey, type SigningKey } from "../keys/development-keys.ts";
+import { makeRelease, openRecord, presentRelease, type ReleaseSources } from "./release.ts";
+
+const manifest = { id: "relicario_secrets", name: "relicario_secrets" };
+const script = "console.log('a page of a remote');".repeat(20);
+
+describe("makeRelease", () => {
+  let folder: string;
+  let key: SigningKey;
+  let sources: ReleaseSources;
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), "release-"));
+    key = await developmentKey(join(folder, "keys"), "team");
+    const packageFolder = join(folder, "package");
+    const webFolder = join(packageFolder, "build/web");
+    mkdirSync(webFolder, { recursive: true });
+    mkdirSync(join(packageFolder, "src/locales/en"), { recursive: true });
+    mkdirSync(join(packageFolder, "src/locales/es"), { recursive: true });
+    writeFileSync(join(packageFolder, "package.json"), JSON.stringify({ version: "1.2.3" }));
+    writeFileSync(join(packageFolder, "declaration.json"), JSON.stringify({ contract: "^1", capabilities: ["http"], api_paths: ["/secrets"] }));
+    writeFileSync(join(packageFolder, "src/locales/en/beta-home.json"), '{"a":"A"}');
+    writeFileSync(join(packageFolder, "src/locales/es/beta-home.json"), '{"a":"Á"}');
+    writeFileSync(join(webFolder, "remoteEntry.js"), script);
+    writeFileSync(join(webFolder, "remoteEntry.js.map"), "{}");
+    writeFileSync(join(webFolder, "mf-manifest.json"), JSON.stringify(manifest));
+    sources = { remote: "secrets", packageFolder, webFolder, key };
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const change = (file: string, text: string): void => {
+    writeFileSync(join(sources.packageFolder, file), text);
+  };
+
+  it("lists every file with its hash, and nothing of maps, manifests or compressed forms", async () => {
+    const { record } = await makeRelease(sources);
+    expect(Object.keys(record.files)).toEqual(["declaration.json", "locales/en/beta-home.json", "locales/es/beta-home.json", "remoteEntry.js"]);
+    expect(record.files["remoteEntry.js"]).toBe(`sha384-${createHash("sha384").update(script).digest("base64")}`);
+    expect(record).toMatchObject({ v: 1, remote: "secrets", version: "1.2.3", contract: "^1", capabilities: ["http"], api_paths: ["/secrets"], namespaces: ["beta-home"], manifest });
+  });
+
+  it("names the folder by remote, version and the hash of its file list", async () => {
+    const { record, folder: made } = await makeRelease(sources);
+    const list = Object.entries(record.files).map(([path, integrity]) => `${path} ${integrity}\n`).join("");
+    expect(record.release).toBe(`secrets-1.2.3-${createHash("sha256").update(list).digest("hex").slice(0, 12)}`);
+    expect(made).toBe(join(sources.packageFolder, "dist", record.release));
+  });
+
+  it("makes the same release of the same sources", async () => {
+    const first = await makeRelease(sources);
+    const made = statSync(first.folder).ino;
+    const second = await makeRelease(sources);
+    expect(second.record.release).toBe(first.record.release);
+    expect(statSync(second.folder).ino).toBe(made);
+  });
+
+  it.each([
+    ["one byte of a script", "build/web/remoteEntry.js", script.replace("page", "Page")],
+    ["one byte of a text", "src/locales/es/beta-home.json", '{"a":"B"}'],
+    ["what it declares", "declaration.json", JSON.stringify({ contract: "^1", capabilities: ["http", "vault"], api_paths: ["/secrets"] })],
+  ])("makes another release when %s changes, and keeps the former", async (_what, file, text) => {
+    const first = await makeRelease(sources);
+    change(file, text);
+    const second = await makeRelease(sources);
+    expect(second.record.release).not.toBe(first.record.release);
+    expect(existsSync(join(first.folder, "release.json"))).toBe(true);
+    expect((await presentRelease(sources.packageFolder, key))?.record.release).toBe(second.record.release);
+  });
+
+  it("keeps two former releases and removes older ones", async () => {
+    const made: string[] = [];
+    for (const text of ["1", "2", "3", "4"]) {
+      change("build/web/remoteEntry.js", text);
+      made.push((await makeRelease(sources)).record.release);
+    }
+    const kept = readdirSync(join(sources.packageFolder, "dist"));
+    expect(kept).toContain(made[3]);
+    expect(kept.filter((name) => made.includes(name))).toHaveLength(3);
+  });
+
+  it("signs the record so that it opens with the team's key", async () => {
+    const { record, jws } = await makeRelease(sources);
+    await expect(openRecord(jws, key)).resolves.toEqual(record);
+  });
+
+  it("does not open a record of another key", async () => {
+    const { jws } = await makeRelease(sources);
+    await expect(openRecord(jws, await developmentKey(join(folder, "keys"), "stranger"))).resolves.toBeNull();
+  });
+
+  it("throws when a signed record was changed", async () => {
+    const { record, jws } = await makeRelease(sources);
+    const [header, , signature] = jws.split(".");
+    const payload = Buffer.from(JSON.stringify({ ...record, contract: "^2" })).toString("base64url");
+    await expect(openRecord(`${header ?? ""}.${payload}.${signature ?? ""}`, key)).rejects.toThrow("signature verification failed");
+  });
+
+  it("signs an unchanged release again when the team has a new key", async () => {
+    const first = await makeRelease(sources);
+    const newKey = await developmentKey(join(folder, "keys"), "new");
+    await expect(presentRelease(sources.packageFolder, newKey)).resolves.toBeNull();
+    await makeRelease({ ...sources, key: newKey });
+    expect((await presentRelease(sources.packageFolder, newKey))?.record.release).toBe(first.record.release);
+  });
+
+  it("has no present release when one of its files is missing", async () => {
+    const { folder: made } = await makeRelease(sources);
+    rmSync(join(made, "remoteEntry.js"));
+    await expect(presentRelease(sources.packageFolder, key)).resolves.toBeNull();
+  });
+
+  it("writes compressed forms that hold the same bytes", async () => {
+    const { folder: made } = await makeRelease(sources);
+    expect(brotliDecompressSync(readFileSync(join(made, "remoteEntry.js.br"))).toString()).toBe(script);
+    expect(gunzipSync(readFileSync(join(made, "remoteEntry.js.gz"))).toString()).toBe(script);
+  });
+
+  it("refuses a declaration that asks for something unknown", async () => {
+    change("declaration.json", JSON.stringify({ contract: "^1", capabilities: ["token"], api_paths: [] }));
+    await expect(makeRelease(sources)).rejects.toThrow();
+    expect(existsSync(join(sources.packageFolder, "dist/current"))).toBe(false);
+  });
+});

@@ -1,0 +1,276 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { remoteNames, type PortalPage, type ReleaseRecord, type RemoteName } from "@relicario/shared/contract";
+import fastify, { type FastifyInstance } from "fastify";
+
+import { publishDeployment } from "../deployment/deployment.ts";
+import { developmentKey } from "../keys/development-keys.ts";
+import { signRecord } from "../release/release.ts";
+import { buildGateway } from "./gateway.ts";
+import { buildRemoteServer } from "./remote-server.ts";
+import { portOf } from "./serve.ts";
+
+const origin = "http://localhost:3000";
+const key = { kid: "k", kty: "OKP", crv: "Ed25519", x: "A".repeat(43) } as const;
+const page: PortalPage = { vendor_id: "relicario", portal_keys: [key], team_keys: { secrets: [key], sharing: [key], recovery: [key], settings: [key] } };
+const release = "secrets-0.3.1-0123456789ab";
+const navigation = { accept: "text/html,*/*;q=0.8", "sec-fetch-mode": "navigate" };
+
+describe("the gateway", () => {
+  let folder: string;
+  let service: FastifyInstance;
+  let remote: FastifyInstance;
+  let gateway: FastifyInstance;
+  const notes: Readonly<Record<string, string>>[] = [];
+  const seen: { url: string; headers: Record<string, unknown>; body: string }[] = [];
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "gateway-"));
+    const put = (path: string, text: string): void => {
+      const file = join(folder, path);
+      mkdirSync(join(file, ".."), { recursive: true });
+      writeFileSync(file, text);
+    };
+    put("host/index.html", '<!doctype html><meta property="csp-nonce" nonce="{{nonce}}"><style nonce="{{nonce}}"></style><script type="application/json" id="portal-page"></script>');
+    put("host/silent-renew.html", "<!doctype html><script src=/silent-renew.js></script>");
+    put("host/static/main.0123abcd.js", "host();");
+    put("host/static/main.0123abcd.js.br", "compressed");
+    put("host/locales/en/header.json", '{"a":"A"}');
+    put(`remote/${release}/remoteEntry.js`, "remote();");
+    put(`remote/${release}/locales/es/beta-home.json`, '{"a":"Á"}');
+
+    const signing = await developmentKey(join(folder, "keys"), "portal");
+    const recordOf = (remote: RemoteName): ReleaseRecord => ({
+      ...{ v: 1, release: release.replace("secrets", remote), remote, version: "0.3.1", contract: "^1", capabilities: [], api_paths: [], files: {}, manifest: { id: "x", name: "x" } },
+      namespaces: remote === "secrets" ? ["beta-home"] : [],
+    });
+    await publishDeployment(
+      join(folder, "deployments"),
+      {
+        vendorId: "relicario",
+        origin,
+        environment: "test",
+        appVersion: "0.3.1",
+        identity: { authority: "http://localhost:3001/realms/relicario", client_id: "c", scope: "openid" },
+        api: { base_url: `${origin}/api`, credentials: false },
+        releases: await Promise.all(remoteNames.map(recordOf).map(async (record) => ({ record, jws: await signRecord(record, signing) }))),
+      },
+      signing,
+    );
+
+    service = fastify();
+    service.removeAllContentTypeParsers();
+    service.addContentTypeParser("*", { parseAs: "string" }, (_request, body, done) => {
+      done(null, body);
+    });
+    service.all("/*", async (request, reply) => {
+      seen.push({ url: request.url, headers: request.headers, body: typeof request.body === "string" ? request.body : "" });
+      return reply.code(request.url.startsWith("/busy") ? 503 : 201).header("x-service", "yes").send({ ok: true });
+    });
+    await service.listen({ host: "127.0.0.1", port: 0 });
+    remote = await buildRemoteServer({ folder: join(folder, "remote") });
+    await remote.listen({ host: "127.0.0.1", port: 0 });
+    const dead = await freedPort();
+    const nobody = `http://127.0.0.1:${String(dead)}`;
+    gateway = await buildGateway({
+      origin,
+      hostFolder: join(folder, "host"),
+      deploymentsFolder: join(folder, "deployments"),
+      page,
+      identityOrigin: "http://localhost:3001",
+      apiOrigin: origin,
+      upstreams: { api: `http://127.0.0.1:${String(portOf(service))}`, secrets: `http://127.0.0.1:${String(portOf(remote))}`, sharing: nobody, recovery: nobody, settings: nobody },
+      note: (facts) => notes.push(facts),
+    });
+  });
+  afterAll(async () => {
+    await gateway.close();
+    await remote.close();
+    await service.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const get = (url: string, headers: Record<string, string> = {}) => gateway.inject({ method: "GET", url, headers });
+
+  describe("the host's page", () => {
+    it.each(["/", "/home", "/edit-secret/0190", "/shared/AAAAAAAAAAAAAAAAAAAAAA", "/secrets?x=1"])("answers when somebody goes to %s", async (path) => {
+      const answer = await get(path, navigation);
+      expect(answer.statusCode).toBe(200);
+      expect(answer.headers["content-type"]).toBe("text/html; charset=utf-8");
+      expect(answer.headers["cache-control"]).toBe("no-store");
+    });
+
+    it.each(["/missing.js", "/static/missing.js", "/api2.js", "/r/secrets.js", "/deployments/nobody", "/locales/en/nothing.json", "/index.html", "/host/../index.html.br"])("does not answer for %s", async (path) => {
+      const answer = await get(path, navigation);
+      expect(answer.statusCode).toBe(404);
+      expect(answer.json()).toMatchObject({ status: 404, code: "not_found" });
+    });
+
+    it("does not answer a script's request for a path of the portal", async () => {
+      const answer = await get("/home", { accept: "*/*", "sec-fetch-mode": "cors" });
+      expect(answer.statusCode).toBe(404);
+    });
+
+    it("answers nothing but GET and HEAD", async () => {
+      expect((await gateway.inject({ method: "POST", url: "/home", headers: navigation })).statusCode).toBe(404);
+      expect((await gateway.inject({ method: "HEAD", url: "/home", headers: navigation })).statusCode).toBe(200);
+    });
+
+    it("has the same nonce in page and policy, and another in each answer", async () => {
+      const answers = [await get("/home", navigation), await get("/home", navigation)];
+      const nonces = answers.map(({ headers, body }) => {
+        const nonce = /style-src 'self' 'nonce-([^']+)'/.exec(String(headers["content-security-policy"]))?.[1] ?? "";
+        expect(nonce).toMatch(/^[A-Za-z0-9_-]{22}$/);
+        expect(body.split(`nonce="${nonce}"`)).toHaveLength(3);
+        expect(body).not.toContain("{{nonce}}");
+        return nonce;
+      });
+      expect(nonces[0]).not.toBe(nonces[1]);
+    });
+
+    it("carries vendor and keys as inert JSON", async () => {
+      const { body } = await get("/", navigation);
+      const json = /<script type="application\/json" id="portal-page">(.*?)<\/script>/.exec(body)?.[1] ?? "";
+      expect(JSON.parse(json)).toEqual(page);
+    });
+
+    it("allows code from this origin only, and names what it may talk to", async () => {
+      const { headers } = await get("/", navigation);
+      const policy = String(headers["content-security-policy"]).replace(/nonce-[^']+/g, "nonce-N");
+      expect(policy.split("; ")).toEqual([
+        "default-src 'none'",
+        "script-src 'self' 'nonce-N' 'wasm-unsafe-eval'",
+        "style-src 'self' 'nonce-N'",
+        "font-src 'self'",
+        "img-src 'self' data: blob:",
+        "connect-src 'self' http://localhost:3001 http://localhost:3000",
+        "frame-src http://localhost:3001",
+        "worker-src blob:",
+        "manifest-src 'self'",
+        "base-uri 'none'",
+        "form-action 'self' http://localhost:3001",
+        "frame-ancestors 'none'",
+      ]);
+      expect(headers).toMatchObject({
+        "referrer-policy": "no-referrer",
+        "x-content-type-options": "nosniff",
+        "cross-origin-opener-policy": "same-origin-allow-popups",
+        "permissions-policy": expect.stringContaining("camera=(self)"),
+      });
+    });
+
+    it("sends people from the number to the name of this machine", async () => {
+      const answer = await get("/home?x=1", { ...navigation, host: "127.0.0.1:3000" });
+      expect(answer.statusCode).toBe(307);
+      expect(answer.headers.location).toBe("http://localhost:3000/home?x=1");
+    });
+  });
+
+  describe("other files of the host", () => {
+    it("are for ever the same when their name holds a hash, and go out compressed", async () => {
+      const plain = await get("/static/main.0123abcd.js");
+      expect(plain.headers["cache-control"]).toBe("public, max-age=31536000, immutable");
+      expect(plain.body).toBe("host();");
+      const small = await get("/static/main.0123abcd.js", { "accept-encoding": "br" });
+      expect(small.headers).toMatchObject({ "content-encoding": "br", vary: expect.stringMatching(/accept-encoding/i) });
+      expect(small.body).toBe("compressed");
+    });
+
+    it("may be framed by the host itself only where the renewal ends", async () => {
+      const { statusCode, headers } = await get("/silent-renew.html?code=1&state=2", navigation);
+      expect(statusCode).toBe(200);
+      expect(headers["content-security-policy"]).toContain("frame-ancestors 'self'");
+      expect(headers["cache-control"]).toBe("no-cache");
+    });
+  });
+
+  describe("deployments", () => {
+    it("gives the signed document, to be asked for each time", async () => {
+      const answer = await get("/deployments/relicario");
+      expect(answer.statusCode).toBe(200);
+      expect(answer.headers["cache-control"]).toBe("no-cache");
+      expect(answer.json()).toMatchObject({ payload: expect.any(String), signatures: [{ signature: expect.any(String) }] });
+    });
+
+    it.each(["/deployments/..%2f..%2fkeys%2fportal", "/deployments/relicario.sequence", "/deployments/Relicario"])("gives nothing else: %s", async (path) => {
+      expect((await get(path)).statusCode).toBe(404);
+    });
+  });
+
+  describe("texts", () => {
+    it("come from the promoted release of their owner", async () => {
+      const answer = await get("/locales/es/beta-home.json");
+      expect(answer.headers.location).toBe(`/r/secrets/${release}/locales/es/beta-home.json`);
+      expect((await get(String(answer.headers.location))).json()).toEqual({ a: "Á" });
+    });
+
+    it("come from the host when they are its own", async () => {
+      expect((await get("/locales/en/header.json")).json()).toEqual({ a: "A" });
+    });
+  });
+
+  describe("remotes", () => {
+    it("are served from their releases, for ever the same", async () => {
+      const answer = await get(`/r/secrets/${release}/remoteEntry.js`);
+      expect(answer.body).toBe("remote();");
+      expect(answer.headers["cache-control"]).toBe("public, max-age=31536000, immutable");
+      expect(answer.headers["x-content-type-options"]).toBe("nosniff");
+    });
+
+    it("answer 404 for what is not in the release, never a page", async () => {
+      const answer = await get(`/r/secrets/${release}/missing.js`, navigation);
+      expect(answer.statusCode).toBe(404);
+      expect(answer.headers["cache-control"]).toBe("no-store");
+    });
+
+    it.each([`/r/secrets/${release}/../../host/index.html`, "/r/secrets/%2e%2e/host/index.html", "/r/secrets/..%2fhost%2findex.html"])("cannot be left: %s", async (path) => {
+      const answer = await get(path);
+      expect([400, 403, 404]).toContain(answer.statusCode);
+      expect(answer.body).not.toContain("doctype");
+    });
+
+    it("answer 502 in our words when nobody is there, while the others go on", async () => {
+      const answer = await get("/r/sharing/x/remoteEntry.js");
+      expect(answer.statusCode).toBe(502);
+      expect(answer.headers["content-type"]).toContain("application/problem+json");
+      expect(answer.json()).toEqual({ type: "about:blank", title: "Bad Gateway", status: 502, code: "remote_unreachable" });
+      expect(notes.at(-1)).toMatchObject({ upstream: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/), failure: expect.any(String) });
+      expect((await get(`/r/secrets/${release}/remoteEntry.js`)).statusCode).toBe(200);
+      expect((await get("/home", navigation)).statusCode).toBe(200);
+    });
+  });
+
+  describe("the service", () => {
+    it("gets path, query, body and token as they were sent, without the prefix", async () => {
+      const answer = await gateway.inject({
+        method: "POST",
+        url: "/api/secrets/store?limit=3",
+        headers: { authorization: "Bearer t", "content-type": "application/json", "x-forwarded-for": "6.6.6.6", forwarded: "for=6.6.6.6" },
+        payload: '{"a": 1}',
+      });
+      expect(answer.statusCode).toBe(201);
+      expect(answer.headers["x-service"]).toBe("yes");
+      const got = seen.at(-1);
+      expect(got).toMatchObject({ url: "/secrets/store?limit=3", body: '{"a": 1}', headers: { authorization: "Bearer t", "content-type": "application/json" } });
+      expect(got?.headers["x-forwarded-for"]).toBe("127.0.0.1");
+      expect(got?.headers["forwarded"]).toBeUndefined();
+    });
+
+    it("is asked once when it says that it is busy", async () => {
+      const before = seen.length;
+      expect((await get("/api/busy")).statusCode).toBe(503);
+      expect(seen.length).toBe(before + 1);
+    });
+  });
+});
+
+/** A port on which nobody listens any more. */
+async function freedPort(): Promise<number> {
+  const app = fastify();
+  await app.listen({ host: "127.0.0.1", port: 0 });
+  const port = portOf(app);
+  await app.close();
+  return port;
+}

@@ -1,0 +1,21 @@
+import { pageFrom } from "./page.ts";
+
+const key = { kid: "k", kty: "OKP", crv: "Ed25519", x: "A".repeat(43) } as const;
+const content = { vendor_id: "relicario", portal_keys: [key], team_keys: { secrets: [key], sharing: [key], recovery: [key], settings: [key] } };
+const template = '<script type="application/json" id="portal-page"></script><style nonce="{{nonce}}"></style>';
+
+describe("pageFrom", () => {
+  it("keeps JSON from ending its element early", () => {
+    const html = pageFrom(template, { ...content, vendor_id: "</script><script>alert(1)</script>$&" }).html("n");
+    expect(html.match(/<script/g)).toHaveLength(1);
+    expect(html).toContain("\\u003c/script>\\u003cscript>alert(1)\\u003c/script>$&");
+  });
+
+  it("finds the place in a page whose attributes lost their quotes", () => {
+    expect(pageFrom("<script type=application/json id=portal-page></script>", content).html("n")).toContain('"vendor_id":"relicario"');
+  });
+
+  it("refuses a page without a place for it", () => {
+    expect(() => pageFrom("<!doctype html>", content)).toThrow("portal-page");
+  });
+});

@@ -1,0 +1,20 @@
+import { readStartSettings } from "./settings.ts";
+
+describe("readStartSettings", () => {
+  it("needs nothing to be set", () => {
+    expect(readStartSettings({})).toMatchObject({ port: 3000, databaseUrls: null, authority: null, clientId: "relicario-portal", environment: "test" });
+  });
+
+  it("lists all that is wrong in one line, without values", () => {
+    expect(() => readStartSettings({ PORT: "abc", DATABASE_URL: "mysql://user:secret@host/x" })).toThrow(/^PORT is not a port; DATABASE_URL is not a postgresql address$/);
+  });
+
+  it.each(["-1", "65535", "3000.5", "1e9"])("refuses the port %s", (port) => {
+    expect(() => readStartSettings({ PORT: port })).toThrow("PORT is not a port");
+  });
+
+  it("asks for the identity provider's database too when the service's is given", () => {
+    expect(() => readStartSettings({ DATABASE_URL: "postgresql://localhost/a" })).toThrow("set IDENTITY_DATABASE_URL too");
+    expect(readStartSettings({ DATABASE_URL: "postgresql://localhost/a", IDENTITY_DATABASE_URL: "postgresql://localhost/b" }).databaseUrls).toEqual({ service: "postgresql://localhost/a", identity: "postgresql://localhost/b" });
+  });
+});
