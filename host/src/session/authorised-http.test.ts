@@ -1,0 +1,70 @@
+import { PortalError } from "@relicario/shared/errors";
+import { z } from "zod";
+
+import { createAuthorisedHttp } from "./authorised-http.ts";
+import type { SessionToken } from "./token-exchange.ts";
+
+const Answer = z.object({ ok: z.boolean() });
+
+function setUp(answers: readonly (() => Response)[]) {
+  const sent: (string | null)[] = [];
+  const queue = [...answers];
+  let token = "t1";
+  const renew = jest.fn((): Promise<SessionToken> => {
+    token = "t2";
+    return Promise.resolve({ token, claims: { sub: "", vid: "", sid: "", iat: 0, exp: 0 } });
+  });
+  const http = createAuthorisedHttp(
+    {
+      baseUrl: "http://localhost:3000/api",
+      fetch: (_input, init) => {
+        sent.push(new Headers(init?.headers).get("authorization"));
+        return Promise.resolve(queue.shift()?.() ?? Response.json({ ok: true }));
+      },
+    },
+    { token: () => Promise.resolve(token), renew },
+  );
+  return { http, sent, renew };
+}
+
+const problem = (status: number, code: string) => () => Response.json({ title: "Unauthorized", status, code }, { status });
+
+describe("createAuthorisedHttp", () => {
+  it("sends the session token", async () => {
+    const { http, sent, renew } = setUp([]);
+    await http.request("GET", "/user/me", Answer);
+    expect(sent).toEqual(["Bearer t1"]);
+    expect(renew).not.toHaveBeenCalled();
+  });
+
+  it("renews once and repeats once when the token is called expired", async () => {
+    const { http, sent } = setUp([problem(401, "token_expired")]);
+    await expect(http.request("POST", "/secrets/store", Answer, { body: {} })).resolves.toEqual({ ok: true });
+    expect(sent).toEqual(["Bearer t1", "Bearer t2"]);
+  });
+
+  it("makes no loop of it", async () => {
+    const { http, sent, renew } = setUp([problem(401, "token_expired"), problem(401, "token_expired")]);
+    await expect(http.request("POST", "/secrets/store", Answer, { body: {} })).rejects.toMatchObject({ code: "token_expired" });
+    expect(sent).toHaveLength(2);
+    expect(renew).toHaveBeenCalledTimes(1);
+  });
+
+  it("says that the token expired when it cannot be renewed", async () => {
+    const { http, renew } = setUp([problem(401, "token_expired")]);
+    renew.mockRejectedValueOnce(new PortalError("login_required"));
+    await expect(http.request("GET", "/user/me", Answer)).rejects.toMatchObject({ code: "token_expired" });
+  });
+
+  it("says that the service is down when that is why", async () => {
+    const { http, renew } = setUp([problem(401, "token_expired")]);
+    renew.mockRejectedValueOnce(new PortalError("service_unavailable"));
+    await expect(http.request("GET", "/user/me", Answer)).rejects.toMatchObject({ code: "service_unavailable" });
+  });
+
+  it("leaves other refusals alone", async () => {
+    const { http, renew } = setUp([problem(403, "forbidden")]);
+    await expect(http.request("GET", "/user/me", Answer)).rejects.toMatchObject({ code: "forbidden" });
+    expect(renew).not.toHaveBeenCalled();
+  });
+});

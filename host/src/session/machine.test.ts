@@ -1,0 +1,59 @@
+import { initialSession, nextSession, userOf, type SessionEvent, type SessionState, type SessionUser } from "./machine.ts";
+
+const alba: SessionUser = { issuer: "http://localhost:3001/realms/relicario", subject: "s-1", name: "alba" };
+const bea: SessionUser = { ...alba, subject: "s-2", name: "bea" };
+
+const starting = initialSession;
+const authenticated: SessionState = { status: "authenticated", user: alba };
+const unauthenticated: SessionState = { status: "unauthenticated" };
+const signingIn: SessionState = { status: "loading", navigator: "sign_in", user: null };
+const signingOut: SessionState = { status: "loading", navigator: "sign_out", user: alba };
+const renewing: SessionState = { status: "loading", navigator: "renewal", user: alba };
+const failed: SessionState = { status: "error", code: "login_failed", user: null };
+const failedWhileIn: SessionState = { status: "error", code: "login_required", user: alba };
+
+const transitions: readonly [string, SessionState, SessionEvent, SessionState][] = [
+  ["a remembered user is found at the start", starting, { type: "initialised", user: alba }, authenticated],
+  ["nobody is found at the start", starting, { type: "initialised", user: null }, unauthenticated],
+
+  ["signing in begins", unauthenticated, { type: "navigator_started", navigator: "sign_in" }, signingIn],
+  ["signing in begins again after an error", failed, { type: "navigator_started", navigator: "sign_in" }, signingIn],
+  ["signing in ends with a user", signingIn, { type: "user_loaded", user: alba }, authenticated],
+  ["signing in fails", signingIn, { type: "failed", code: "login_failed" }, failed],
+  ["signing in ends without news", signingIn, { type: "navigator_ended" }, unauthenticated],
+
+  ["a renewal begins, and who is signed in is kept", authenticated, { type: "navigator_started", navigator: "renewal" }, renewing],
+  ["a renewal ends with a newer user", renewing, { type: "user_loaded", user: alba }, authenticated],
+  ["a renewal times out and is tried again later", renewing, { type: "navigator_ended" }, authenticated],
+  ["a renewal fails, and who was signed in is kept", renewing, { type: "failed", code: "login_required" }, failedWhileIn],
+  ["a renewal heals an error", failedWhileIn, { type: "user_loaded", user: alba }, authenticated],
+
+  ["signing out begins", authenticated, { type: "navigator_started", navigator: "sign_out" }, signingOut],
+  ["the user is removed while signing out", signingOut, { type: "user_unloaded" }, { ...signingOut, user: null }],
+  ["a renewal that ends while signing out does not sign in again", signingOut, { type: "user_loaded", user: bea }, signingOut],
+
+  ["the user signs out elsewhere", authenticated, { type: "user_unloaded" }, unauthenticated],
+  ["the user is removed after an error", failedWhileIn, { type: "user_unloaded" }, unauthenticated],
+  ["an error keeps who was signed in", authenticated, { type: "failed", code: "login_required" }, failedWhileIn],
+
+  ["the end of a navigator changes nothing when it is over already", authenticated, { type: "navigator_ended" }, authenticated],
+  ["the end of a navigator keeps an error", failedWhileIn, { type: "navigator_ended" }, failedWhileIn],
+];
+
+describe("nextSession", () => {
+  it.each(transitions)("when %s", (_name, before, event, after) => {
+    expect(nextSession(before, event)).toEqual(after);
+  });
+
+  it("is loading while any navigator is active", () => {
+    for (const navigator of ["sign_in", "sign_out", "renewal"] as const) {
+      expect(nextSession(authenticated, { type: "navigator_started", navigator }).status).toBe("loading");
+    }
+  });
+});
+
+describe("userOf", () => {
+  it("names who is, or was a moment ago, signed in", () => {
+    expect([starting, unauthenticated, authenticated, renewing, failedWhileIn].map((state) => userOf(state)?.name)).toEqual([undefined, undefined, "alba", "alba", "alba"]);
+  });
+});

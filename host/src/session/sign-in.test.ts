@@ -1,0 +1,121 @@
+import { PortalError } from "@relicario/shared/errors";
+import { ErrorResponse, ErrorTimeout } from "oidc-client-ts";
+
+import { callbackAddress, cleanedAddress, isSignInCallback, safeReturnPath } from "./callback.ts";
+import { takeFragment } from "./fragment.ts";
+import { authRetryKey, countAuthError, resetAuthErrors } from "./retry.ts";
+import { signInSettings } from "./settings.ts";
+import { signInError } from "./sign-in-errors.ts";
+
+const origin = "http://localhost:3000";
+const url = (path: string) => new URL(path, origin);
+
+describe("isSignInCallback", () => {
+  it.each([
+    ["/?code=c&state=s", true],
+    ["/?error=login_required&state=s", true],
+    ["/#code=c&state=s", true],
+    ["/#error=access_denied&state=s", true],
+    ["/?code=c", false],
+    ["/?state=s", false],
+    ["/home", false],
+    ["/#s=abc", false],
+  ])("%s: %s", (path, expected) => {
+    expect(isSignInCallback(url(path))).toBe(expected);
+  });
+});
+
+describe("callbackAddress", () => {
+  it("moves an answer from the fragment to the query", () => {
+    expect(callbackAddress(url("/#code=c&state=s"))).toBe(`${origin}/?code=c&state=s`);
+    expect(callbackAddress(url("/?code=c&state=s"))).toBe(`${origin}/?code=c&state=s`);
+  });
+});
+
+describe("cleanedAddress", () => {
+  it("is the current path", () => {
+    expect(cleanedAddress(url("/secrets?code=c&state=s#x"))).toBe("/secrets");
+  });
+});
+
+describe("safeReturnPath", () => {
+  it.each([
+    ["/secrets?tag=a#b", "/secrets?tag=a#b"],
+    ["//evil.example/x", "/home"],
+    ["/\\evil.example", "/home"],
+    ["https://evil.example/", "/home"],
+    ["javascript:alert(1)", "/home"],
+    ["/..//evil.example", "/home"],
+    [undefined, "/home"],
+    [7, "/home"],
+  ])("%s leads to %s", (value, expected) => {
+    expect(safeReturnPath(value, origin)).toBe(expected);
+  });
+});
+
+describe("takeFragment", () => {
+  it("saves what a link carries and gives the address without it", () => {
+    const kept = new Map<string, string>();
+    const storage = { setItem: (key: string, value: string) => void kept.set(key, value) };
+    expect(takeFragment(url("/p-shared/x?y=1#s=secret&n=name&id=1&recoverId=2&vendorId=acme&other=3"), storage)).toBe("/p-shared/x?y=1");
+    expect(Object.fromEntries(kept)).toEqual({ s: "secret", n: "name", id: "1", recoverId: "2", vendorId: "acme" });
+  });
+
+  it("leaves other fragments, and answers of the provider, alone", () => {
+    const storage = { setItem: jest.fn() };
+    expect(takeFragment(url("/help#lost"), storage)).toBeNull();
+    expect(takeFragment(url("/#code=c&state=s&id=1"), storage)).toBeNull();
+    expect(storage.setItem).not.toHaveBeenCalled();
+  });
+});
+
+describe("the counter of errors", () => {
+  it("rises by one per error, reaches its limit at 2, and begins anew after a success", () => {
+    sessionStorage.clear();
+    expect(countAuthError(sessionStorage)).toBe(false);
+    expect(sessionStorage.getItem(authRetryKey)).toBe("1");
+    expect(countAuthError(sessionStorage)).toBe(true);
+    resetAuthErrors(sessionStorage);
+    expect(sessionStorage.getItem(authRetryKey)).toBe("0");
+    expect(countAuthError(sessionStorage)).toBe(false);
+  });
+
+  it("takes a value that is no number for none", () => {
+    sessionStorage.setItem(authRetryKey, "x");
+    expect(countAuthError(sessionStorage)).toBe(false);
+  });
+});
+
+describe("signInError", () => {
+  it.each(["login_required", "consent_required", "interaction_required", "account_selection_required"] as const)("names %s", (error) => {
+    expect(signInError(new ErrorResponse({ error })).code).toBe(error);
+  });
+
+  it.each([
+    ["any other answer of the provider", new ErrorResponse({ error: "server_error" }), "login_failed"],
+    ["a provider that cannot be reached", new TypeError("Failed to fetch"), "login_failed"],
+    ["a frame that is late", new ErrorTimeout("late"), "timed_out"],
+    ["another subject than before", new Error("login_required"), "login_required"],
+    ["anything else", new Error("?"), "login_failed"],
+    ["an error of ours", new PortalError("offline"), "offline"],
+  ])("%s", (_name, error, code) => {
+    expect(signInError(error).code).toBe(code);
+  });
+});
+
+describe("signInSettings", () => {
+  it("holds the numbers of the specification", () => {
+    expect(signInSettings({ authority: "http://localhost:3001/realms/relicario", client_id: "relicario-portal", scope: "openid" }, origin, sessionStorage)).toMatchObject({
+      response_type: "code",
+      accessTokenExpiringNotificationTimeInSeconds: 60,
+      silentRequestTimeoutInSeconds: 10,
+      checkSessionIntervalInSeconds: 2,
+      staleStateAgeInSeconds: 900,
+      popupWindowFeatures: { height: 640 },
+      validateSubOnSilentRenew: true,
+      redirect_uri: `${origin}/`,
+      silent_redirect_uri: `${origin}/silent-renew.html`,
+      scope: "openid", // and so no refresh token
+    });
+  });
+});

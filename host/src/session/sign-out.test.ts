@@ -1,0 +1,99 @@
+import { createLockListeners, lockLimitMs } from "./lock-listeners.ts";
+import { signOut, type SignOutParts } from "./sign-out.ts";
+
+function setUp(overrides: Partial<SignOutParts> = {}) {
+  const steps: string[] = [];
+  const step = (name: string) => () => {
+    steps.push(name);
+    return Promise.resolve();
+  };
+  const log = jest.fn();
+  const parts: SignOutParts = {
+    listeners: { run: step("listeners") },
+    endProductSession: step("product session"),
+    revokeTokens: step("revocation"),
+    clearCaches: () => void steps.push("caches"),
+    tellOtherTabs: () => void steps.push("other tabs"),
+    redirect: step("redirect"),
+    leaveAnyway: step("leave"),
+    log,
+    ...overrides,
+  };
+  return { parts, steps, log };
+}
+
+describe("signOut", () => {
+  it("puts keys away first, ends both sessions, clears, tells the others, and leaves", async () => {
+    const { parts, steps, log } = setUp();
+    await signOut(parts);
+    expect(steps).toEqual(["listeners", "product session", "revocation", "caches", "other tabs", "redirect"]);
+    expect(log).not.toHaveBeenCalled();
+  });
+
+  it("takes a token type that cannot be revoked for done", async () => {
+    const { parts, log } = setUp({ revokeTokens: () => Promise.reject(Object.assign(new Error("x"), { error: "unsupported_token_type" })) });
+    await signOut(parts);
+    expect(log).not.toHaveBeenCalled();
+  });
+
+  it("only logs a step that fails", async () => {
+    const down = () => Promise.reject(new Error("down"));
+    const { parts, steps, log } = setUp({ listeners: { run: down }, endProductSession: down, revokeTokens: down });
+    await signOut(parts);
+    expect(steps).toEqual(["caches", "other tabs", "redirect"]);
+    expect(log.mock.calls.map(([name]: string[]) => name)).toEqual(["listeners", "product_session", "revocation"]);
+  });
+
+  it("removes the user here when there is no way to the provider", async () => {
+    const { parts, steps } = setUp({ redirect: () => Promise.reject(new TypeError("Failed to fetch")) });
+    await signOut(parts);
+    expect(steps.at(-1)).toBe("leave");
+  });
+
+  it("waits for no step for ever", async () => {
+    jest.useFakeTimers();
+    const { parts, steps } = setUp({ endProductSession: () => new Promise(() => undefined) });
+    const done = signOut(parts);
+    await jest.advanceTimersByTimeAsync(60_000);
+    await done;
+    jest.useRealTimers();
+    expect(steps.at(-1)).toBe("redirect");
+  });
+});
+
+describe("createLockListeners", () => {
+  it("waits for everybody, and one that fails stops nobody", async () => {
+    const listeners = createLockListeners();
+    const seen: string[] = [];
+    listeners.add(() => {
+      throw new Error("broken");
+    });
+    listeners.add(async (reason) => {
+      await Promise.resolve();
+      seen.push(reason);
+    });
+    await listeners.run("sign_out");
+    expect(seen).toEqual(["sign_out"]);
+  });
+
+  it("does not wait for ever", async () => {
+    jest.useFakeTimers();
+    const listeners = createLockListeners();
+    listeners.add(() => new Promise(() => undefined));
+    const done = jest.fn();
+    void listeners.run("lock").then(done);
+    await jest.advanceTimersByTimeAsync(lockLimitMs - 1);
+    expect(done).not.toHaveBeenCalled();
+    await jest.advanceTimersByTimeAsync(1);
+    expect(done).toHaveBeenCalled();
+    jest.useRealTimers();
+  });
+
+  it("forgets who left", async () => {
+    const listeners = createLockListeners();
+    const listener = jest.fn();
+    listeners.add(listener)();
+    await listeners.run("lock");
+    expect(listener).not.toHaveBeenCalled();
+  });
+});

@@ -1,0 +1,97 @@
+import { exportJWK, generateKeyPair, SignJWT, type CryptoKey } from "jose";
+
+import type { TokenCerts } from "@relicario/shared/api";
+
+import { createTokenVerifier, tamperedTokenWarning } from "./verify-token.ts";
+
+const now = Date.parse("2026-11-21T10:00:00.000Z");
+const claims = { sub: "01890a5d-ac96-7000-8000-000000000001", vid: "relicario", sid: "s", iat: now / 1000, exp: now / 1000 + 900 };
+
+interface Key {
+  readonly kid: string;
+  readonly privateKey: CryptoKey;
+  readonly cert: TokenCerts["keys"][number];
+}
+
+async function makeKey(kid: string): Promise<Key> {
+  const { publicKey, privateKey } = await generateKeyPair("EdDSA", { extractable: true });
+  const { x } = await exportJWK(publicKey);
+  return { kid, privateKey, cert: { kid, alg: "EdDSA", kty: "OKP", crv: "Ed25519", x: x ?? "" } };
+}
+
+const sign = (key: Key, payload: Record<string, unknown> = claims) => new SignJWT(payload).setProtectedHeader({ alg: "EdDSA", kid: key.kid }).sign(key.privateKey);
+
+async function setUp() {
+  const current = await makeKey("current");
+  const next = await makeKey("next");
+  const published: TokenCerts["keys"] = [current.cert];
+  const certs = jest.fn(() => Promise.resolve({ keys: [...published] }));
+  const warn = jest.fn();
+  let time = now;
+  const verify = createTokenVerifier({ certs, now: () => time, warn });
+  return { current, next, published, certs, warn, verify, later: (ms: number) => (time += ms) };
+}
+
+describe("createTokenVerifier", () => {
+  it("gives the claims of a token that the service signed", async () => {
+    const { verify, current, warn } = await setUp();
+    await expect(verify(await sign(current))).resolves.toMatchObject(claims);
+    expect(warn).not.toHaveBeenCalled();
+  });
+
+  it("warns in the specification's words when the signature is not the service's", async () => {
+    const { verify, warn } = await setUp();
+    await expect(verify(await sign(await makeKey("current")))).resolves.toBeNull();
+    expect(warn).toHaveBeenCalledWith("Invalid token signature. Check the token source, may be a tampered token.");
+    expect(tamperedTokenWarning).toBe("Invalid token signature. Check the token source, may be a tampered token.");
+  });
+
+  it("refuses altered claims", async () => {
+    const { verify, current, warn } = await setUp();
+    const [head = "", , tail = ""] = (await sign(current)).split(".");
+    const altered = Buffer.from(JSON.stringify({ ...claims, sub: "01890a5d-ac96-7000-8000-000000000002" })).toString("base64url");
+    await expect(verify([head, altered, tail].join("."))).resolves.toBeNull();
+    expect(warn).toHaveBeenCalledTimes(1);
+  });
+
+  it.each([
+    ["expired", { ...claims, exp: now / 1000 - 1 }],
+    ["without an expiry", { ...claims, exp: undefined }],
+    ["without a session", { ...claims, sid: undefined }],
+    ["for no account id", { ...claims, sub: "alba" }],
+  ])("refuses a token that is %s, without a warning", async (_name, payload) => {
+    const { verify, current, warn } = await setUp();
+    await expect(verify(await sign(current, payload))).resolves.toBeNull();
+    expect(warn).not.toHaveBeenCalled();
+  });
+
+  it("refuses what is no token", async () => {
+    const { verify } = await setUp();
+    await expect(verify("nonsense")).resolves.toBeNull();
+  });
+
+  it("calls a token invalid once its time is over", async () => {
+    const { verify, current, later } = await setUp();
+    const token = await sign(current);
+    later(901_000);
+    await expect(verify(token)).resolves.toBeNull();
+  });
+
+  it("asks for the keys once, and again when a key is new: rotation needs no reload", async () => {
+    const { verify, current, next, certs, published } = await setUp();
+    await verify(await sign(current));
+    await verify(await sign(current));
+    expect(certs).toHaveBeenCalledTimes(1);
+    published.push(next.cert);
+    await expect(verify(await sign(next))).resolves.toMatchObject(claims);
+    expect(certs).toHaveBeenCalledTimes(2);
+  });
+
+  it("rejects when the keys cannot be had, and asks again the next time", async () => {
+    const { verify, current, certs } = await setUp();
+    certs.mockRejectedValueOnce(new Error("down"));
+    const token = await sign(current);
+    await expect(verify(token)).rejects.toThrow("down");
+    await expect(verify(token)).resolves.toMatchObject(claims);
+  });
+});
