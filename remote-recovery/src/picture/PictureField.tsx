@@ -12,7 +12,7 @@ import { PicturePicker } from "./PicturePicker.tsx";
  */
 export function PictureField(props: PictureFieldProps) {
   return (
-    <Suspense fallback={<Skeleton height="220px" />}>
+    <Suspense fallback={<Skeleton height={props.purpose === "choose" ? "560px" : "200px"} />}>
       <LoadedPictureField {...props} />
     </Suspense>
   );

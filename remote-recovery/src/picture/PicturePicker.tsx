@@ -1,5 +1,5 @@
 import { toPortalError } from "@relicario/shared/errors";
-import { Button, ErrorNotice, FieldError, media, Progress, s, SmallText, space, useVault } from "@relicario/shared/ui";
+import { Button, ErrorNotice, FieldError, media, Progress, s, SmallText, space, useVault, visuallyHidden } from "@relicario/shared/ui";
 import type { Vault, VaultProgress } from "@relicario/shared/contract";
 import { ImagePlus } from "lucide-react";
 import { useEffect, useId, useRef, useState } from "react";
@@ -47,7 +47,7 @@ export function PicturePicker({ purpose, standing, disabled, onChange }: Picture
     <Box role="group" aria-labelledby={titleId}>
       <Title id={titleId}>{t(purpose === "choose" ? "field.choose_title" : "field.show_title")}</Title>
       <Drop {...getRootProps()} data-drag={isDragActive} data-chosen={picture !== null}>
-        <input {...getInputProps({ accept: "image/*", "aria-label": t("field.file_aria") })} />
+        <FileInput {...getInputProps({ accept: "image/*", "aria-label": t("field.file_aria"), style: {} })} />
         {preview !== null && <Preview key={preview} src={preview} alt={t("field.preview_aria")} onError={(event) => { event.currentTarget.hidden = true; }} />}
         {picture === null && (
           <DropIcon aria-hidden>
@@ -117,6 +117,7 @@ const Title = styled.span`
 `;
 
 const Drop = styled.div`
+  position: relative;
   display: flex;
   align-items: center;
   gap: ${space(5)};
@@ -129,6 +130,11 @@ const Drop = styled.div`
   &[data-drag="true"] { border-color: ${s("accent")}; background: ${s("accentSoft")}; }
   &[data-chosen="true"] { border-style: solid; border-color: ${s("border")}; }
   ${media.mobile} { flex-direction: column; align-items: stretch; text-align: center; gap: ${space(3)}; }
+`;
+
+/** Out of the row, and still there for assistive technology. */
+const FileInput = styled.input`
+  ${visuallyHidden}
 `;
 
 const DropIcon = styled.span`

@@ -30,7 +30,7 @@ export function RevealedText({ secret }: RevealedTextProps) {
           </Cover>
         )}
       </Paper>
-      <SpacedRow>
+      <SpacedRow $align="start">
         <Button
           icon={revealed ? <EyeOff aria-hidden /> : <Eye aria-hidden />}
           onClick={() => {
@@ -48,8 +48,8 @@ export function RevealedText({ secret }: RevealedTextProps) {
         >
           {t("text.download_action")}
         </Button>
+        <CopyButton secret label={t("text.copy_action")} text={text} />
       </SpacedRow>
-      <CopyButton secret label={t("text.copy_action")} text={text} />
       <SmallText>{t("text.hides_hint", { seconds: revealMilliseconds / 1000 })}</SmallText>
     </Stack>
   );

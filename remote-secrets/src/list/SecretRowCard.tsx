@@ -1,7 +1,7 @@
 import { usePortal, type SecretRow } from "@relicario/shared/contract";
 import { formatsOf } from "@relicario/shared/i18n";
 import { IconButton, media, Menu, s, space } from "@relicario/shared/ui";
-import { FileText, KeyRound, Lock, RotateCcw, Star, Trash2, Type, type LucideIcon } from "lucide-react";
+import { FileText, KeyRound, Lock, NotepadText, RotateCcw, Star, Trash2, type LucideIcon } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router-dom";
 import styled from "styled-components";
@@ -13,7 +13,7 @@ interface SecretRowCardProps {
   readonly onRestore: () => void;
 }
 
-const kindIcons = { text: Type, seed: KeyRound, file: FileText } as const satisfies Record<string, LucideIcon>;
+const kindIcons = { text: NotepadText, seed: KeyRound, file: FileText } as const satisfies Record<string, LucideIcon>;
 
 /** One secret. While locked it has a date and a size, and no name. */
 export function SecretRowCard({ row, onFavorite, onTrash, onRestore }: SecretRowCardProps) {
@@ -115,13 +115,15 @@ const Text = styled.div`
 
 /** The whole row goes where its name goes. */
 const Name = styled(Link)`
-  display: block;
+  display: -webkit-box;
+  -webkit-box-orient: vertical;
+  -webkit-line-clamp: 2;
+  overflow: hidden;
+  overflow-wrap: anywhere;
   color: ${s("text")};
   font-weight: 600;
+  line-height: 1.35;
   text-decoration: none;
-  overflow: hidden;
-  text-overflow: ellipsis;
-  white-space: nowrap;
   &::after { content: ""; position: absolute; inset: 0; border-radius: ${s("radius")}; }
   &:focus-visible { outline: none; }
   &:focus-visible::after { outline: 2px solid ${s("focus")}; outline-offset: 2px; }
@@ -153,6 +155,6 @@ const Tags = styled.ul`
 `;
 
 const StarButton = styled(IconButton)`
-  &[aria-pressed="true"] { color: ${s("warnText")}; }
+  &[aria-pressed="true"] { color: ${s("star")}; }
   &[aria-pressed="true"] > svg { fill: currentColor; }
 `;

@@ -68,6 +68,20 @@ function LoadedList({ vault, rows, locked }: LoadedListProps) {
   return (
     <Stack $gap={5}>
       {locked && <UnlockNotice then="/secrets" />}
+      {!locked && (
+        <div role="search" data-tour="secrets-search">
+          <TextField
+            type="search"
+            label={t("list.search_label")}
+            autoComplete="off"
+            spellCheck={false}
+            value={typed}
+            onChange={(event) => {
+              setTyped(event.target.value);
+            }}
+          />
+        </div>
+      )}
       <SpacedRow $justify="between">
         <SmallText role="status" data-tour="secrets-total">
           {search.trim() === "" ? t(place === "kept" ? "list.total_status" : "list.trash_status", { count: here.length }) : t("list.found_status", { count: found.length, total: here.length })}
@@ -85,20 +99,6 @@ function LoadedList({ vault, rows, locked }: LoadedListProps) {
           </Button>
         )}
       </SpacedRow>
-      {!locked && (
-        <div role="search" data-tour="secrets-search">
-          <TextField
-            type="search"
-            label={t("list.search_label")}
-            autoComplete="off"
-            spellCheck={false}
-            value={typed}
-            onChange={(event) => {
-              setTyped(event.target.value);
-            }}
-          />
-        </div>
-      )}
       {found.length > 0 ? (
         <SecretList key={place} vault={vault} rows={found} label={t(place === "kept" ? "list.title" : "list.trash_title")} />
       ) : search.trim() === "" ? (

@@ -92,6 +92,7 @@ const tones = {
     &:hover:not(:disabled) { background: ${s("dangerHover")}; }
   `,
   plain: css`
+    padding-inline: ${space(2)};
     background: transparent;
     color: ${s("accentText")};
     border-color: transparent;

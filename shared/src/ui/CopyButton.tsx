@@ -1,11 +1,13 @@
 import { Check, Copy } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
+import styled from "styled-components";
 
 import { Button, type ButtonSize, type ButtonTone } from "./Button.tsx";
 import { clipboardMilliseconds, copyForAWhile } from "./clipboard.ts";
 import { FieldError } from "./Field.tsx";
-import { SmallText, Stack } from "./layout.tsx";
+import { SmallText } from "./layout.tsx";
+import { space } from "./tokens.ts";
 
 export interface CopyButtonProps {
   /** Asked for when the button is pressed, so that no copy of it lies about. */
@@ -40,7 +42,7 @@ export function CopyButton({ text, label, secret = false, tone = "quiet", size =
   };
 
   return (
-    <Stack $gap={1}>
+    <Box>
       <Button tone={tone} size={size} icon={state === "copied" ? <Check aria-hidden /> : <Copy aria-hidden />} onClick={handleCopy}>
         {label}
       </Button>
@@ -49,6 +51,13 @@ export function CopyButton({ text, label, secret = false, tone = "quiet", size =
         {state === "cleared" && t("copy.cleared_status")}
       </SmallText>
       {state === "refused" && <FieldError>{t("copy.refused_error")}</FieldError>}
-    </Stack>
+    </Box>
   );
 }
+
+const Box = styled.div`
+  display: flex;
+  flex-direction: column;
+  align-items: flex-start;
+  gap: ${space(1)};
+`;

@@ -11,10 +11,10 @@ export const Stack = styled.div<{ readonly $gap?: number }>`
 `;
 
 /** Children side by side, wrapping where there is no room. */
-export const SpacedRow = styled.div<{ readonly $gap?: number; readonly $justify?: "start" | "end" | "between" }>`
+export const SpacedRow = styled.div<{ readonly $gap?: number; readonly $justify?: "start" | "end" | "between"; readonly $align?: "start" | "center" }>`
   display: flex;
   flex-wrap: wrap;
-  align-items: center;
+  align-items: ${({ $align }) => ($align === "start" ? "flex-start" : "center")};
   gap: ${({ $gap }) => space($gap ?? 3)};
   justify-content: ${({ $justify }) => ($justify === "between" ? "space-between" : ($justify ?? "start"))};
   min-width: 0;

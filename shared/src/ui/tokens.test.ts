@@ -37,6 +37,7 @@ const shapePairs: readonly (readonly [ColorToken, ColorToken])[] = [
   ["focus", "surface"],
   ["focus", "background"],
   ["accent", "surface"],
+  ["star", "surface"],
 ];
 
 describe.each(["light", "dark"] as const)("colours in %s", (theme) => {

@@ -24,6 +24,7 @@ const light = {
   warnSoft: "#fdf2dc",
   successText: "#1d6335",
   successSoft: "#e5f3e8",
+  star: "#b07a00",
   focus: "#1c6fd1",
   overlay: "rgb(36 33 29 / 0.48)",
 } as const;
@@ -54,6 +55,7 @@ const dark: Colors = {
   warnSoft: "#3a2e17",
   successText: "#93d3a4",
   successSoft: "#1d3424",
+  star: "#eec67f",
   focus: "#8bbcff",
   overlay: "rgb(0 0 0 / 0.62)",
 };

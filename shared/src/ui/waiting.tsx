@@ -109,15 +109,16 @@ export function EmptyState({ icon, title, children, actions }: EmptyStateProps) 
 }
 
 const breathe = keyframes`
-  50% { opacity: 0.55; }
+  50% { opacity: 0.35; }
 `;
 
 const Bar = styled.div<{ readonly $width: string; readonly $height: string }>`
   width: ${({ $width }) => $width};
   max-width: 100%;
   height: ${({ $height }) => $height};
-  border-radius: ${s("radiusSmall")};
+  border-radius: ${s("radius")};
   background: ${s("border")};
+  opacity: 0.65;
   animation: ${breathe} 1.6s ease-in-out infinite;
 `;
 
