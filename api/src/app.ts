@@ -42,7 +42,7 @@ export async function buildApp(env: Env, { logStream }: { logStream?: LogStream 
     genReqId: () => randomUUID(),
     trustProxy: env.TRUSTED_PROXIES,
     bodyLimit: 16 * 1024, // routes that take more say so
-    requestTimeout: 30_000,
+    requestTimeout: 60_000, // 350 KB take half a minute on a slow phone
     keepAliveTimeout: 72_000,
     forceCloseConnections: "idle",
     return503OnClosing: true,

@@ -148,7 +148,7 @@ describe("the process", () => {
     const files = (await readdir(objectsFolder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
     const keys = files.map((entry) => join(entry.parentPath, entry.name).slice(objectsFolder.length + 1).replace(/\.[0-9a-f]{12}\.tmp$/, ""));
     expect(keys.filter((key) => !known.has(key))).toEqual([]);
-  }, 60_000);
+  });
 });
 
 async function query(text: string): Promise<Record<string, unknown>[]> {

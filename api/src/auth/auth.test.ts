@@ -29,7 +29,7 @@ describe("POST /auth/token", () => {
     const claims = SessionClaims.parse(payload);
     expect(claims).toMatchObject({ vid: "relicario", auth_time: authTime });
     expect(claims.exp - claims.iat).toBe(900);
-    expect(decodeProtectedHeader(token)["kid"]).toBe(certs.keys[0]?.kid);
+    expect(decodeProtectedHeader(token).kid).toBe(certs.keys[0]?.kid);
 
     const [row] = await service.app.services.db.select().from(accounts).where(eq(accounts.id, claims.sub));
     expect(row).toMatchObject({ vendorId: "relicario", username: "ana", userName: "ana" });

@@ -92,21 +92,16 @@ async function verify(token: string, keySet: ReturnType<typeof createRemoteJWKSe
   }
 }
 
-/** Everything that the token itself is to blame for; what remains is the network or the provider. */
+/** What the token itself is to blame for; all else is the network or the provider. */
 function isOurRefusal(cause: unknown): boolean {
-  if (cause instanceof z.ZodError || cause instanceof TypeError) return !isNetworkFailure(cause);
+  if (cause instanceof z.ZodError) return true;
   if (cause instanceof errors.JWKSTimeout || cause instanceof errors.JWKSInvalid) return false;
-  return cause instanceof errors.JOSEError && cause.code !== "ERR_JOSE_GENERIC";
-}
-
-/** `fetch` rejects with a TypeError that has a cause. */
-function isNetworkFailure(cause: Error): boolean {
-  return cause instanceof TypeError && cause.cause !== undefined;
+  return cause instanceof errors.JOSEError && cause.code !== "ERR_JOSE_GENERIC"; // generic: the provider answered no 200
 }
 
 /** Audience or authorised party; another client's token and an ID token are refused even when the audience fits. */
 function isMeantForUs({ aud, azp, typ }: z.infer<typeof AccessToken>, settings: Settings): boolean {
-  if (typ !== undefined && typ.toLowerCase() === "id") return false;
+  if (typ?.toLowerCase() === "id") return false;
   if (azp !== undefined && azp !== settings.IDP_CLIENT_ID) return false;
   const audience = aud === undefined ? [] : [aud].flat();
   return audience.includes(settings.IDP_AUDIENCE) || azp === settings.IDP_CLIENT_ID;

@@ -57,7 +57,7 @@ export function createSessionTokens(keys: readonly SessionKey[], db: Db, vendors
         .select({ revokedAt: sessions.revokedAt })
         .from(sessions)
         .where(and(eq(sessions.accountId, claims.sub), eq(sessions.id, claims.sid)));
-      if (row === undefined || row.revokedAt !== null) throw new Problem("token_invalid");
+      if (row?.revokedAt !== null) throw new Problem("token_invalid");
       return { accountId: claims.sub, vendorId: claims.vid, sessionId: claims.sid, authTime: claims.auth_time ?? null };
     },
   };

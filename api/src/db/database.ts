@@ -1,5 +1,3 @@
-import { isNativeError } from "node:util/types";
-
 import { drizzle, type NodePgDatabase } from "drizzle-orm/node-postgres";
 import { DatabaseError, Pool } from "pg";
 
@@ -35,7 +33,7 @@ export function isDuplicate(error: unknown): boolean {
 /** True when the database cannot be reached or is going away: the caller may try again later. */
 export function isUnreachable(error: unknown): boolean {
   return causesOf(error).some((cause) => {
-    if (!isNativeError(cause)) return false;
+    if (!Error.isError(cause)) return false;
     const code = "code" in cause && typeof cause.code === "string" ? cause.code : "";
     return (
       ["ECONNREFUSED", "ECONNRESET", "EPIPE", "ENOTFOUND", "57P01", "57P02", "57P03", "53300", "3D000"].includes(code) ||
@@ -46,7 +44,7 @@ export function isUnreachable(error: unknown): boolean {
 
 function causesOf(error: unknown): unknown[] {
   const causes: unknown[] = [];
-  for (let cause = error; cause !== undefined && cause !== null && causes.length < 5; cause = isNativeError(cause) ? cause.cause : undefined) {
+  for (let cause = error; cause !== undefined && cause !== null && causes.length < 5; cause = Error.isError(cause) ? cause.cause : undefined) {
     causes.push(cause);
     if (cause instanceof AggregateError) causes.push(...(cause.errors as unknown[]));
   }

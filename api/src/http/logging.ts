@@ -1,5 +1,3 @@
-import { isNativeError } from "node:util/types";
-
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from "fastify";
 
 /** What of an error may stand in a log: its kind and where it came from. No message: drivers put values into theirs. */
@@ -11,7 +9,7 @@ export interface FailureFacts {
 }
 
 export function factsOf(error: unknown, depth = 0): FailureFacts {
-  if (!isNativeError(error)) return { name: typeof error };
+  if (!(error instanceof Error) && !Error.isError(error)) return { name: typeof error };
   const code = "code" in error && typeof error.code === "string" ? { code: error.code } : {};
   const at = (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line)).map((line) => line.trim().slice(0, 160)).slice(0, 8);
   const cause = error.cause !== undefined && depth < 3 ? { cause: factsOf(error.cause, depth + 1) } : {};

@@ -1,5 +1,3 @@
-import { isNativeError } from "node:util/types";
-
 import { errorOfStatus, isPortalError } from "@relicario/shared/errors";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { hasZodFastifySchemaValidationErrors } from "fastify-type-provider-zod";
@@ -53,6 +51,6 @@ function problemOf(error: unknown): Problem {
 
 /** Fastify's own refusals (a body that is no JSON, too large, of another type) carry their status. */
 function statusOf(error: unknown): number | null {
-  if (!isNativeError(error) || !("statusCode" in error) || typeof error.statusCode !== "number") return null;
+  if (typeof error !== "object" || error === null || !("statusCode" in error) || typeof error.statusCode !== "number") return null;
   return error.statusCode >= 400 && error.statusCode < 500 ? error.statusCode : null;
 }

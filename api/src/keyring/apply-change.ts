@@ -44,7 +44,7 @@ export interface FirstAnswer {
  * @throws Problem `state_conflict` for such a call.
  */
 export function repeatOf(stored: KeyringRow | null, call: Call): FirstAnswer | null {
-  if (stored === null || !stored.lastChangeSha256.equals(call.changeSha256)) return null;
+  if (!stored?.lastChangeSha256.equals(call.changeSha256)) return null;
   const bringsNothing = call.callSha256.equals(nothing);
   if (!bringsNothing && !stored.lastCallSha256.equals(call.callSha256)) throw conflictWith(stored);
   return { stateRev: stored.stateRev, secretId: stored.lastSecretId, version: stored.lastVersion };

@@ -3,7 +3,6 @@ import { constants } from "node:fs";
 import { access, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { isNativeError } from "node:util/types";
 
 import { ObjectMissing, type ObjectStore } from "./object-store.ts";
 
@@ -74,5 +73,5 @@ async function syncFolder(folder: string): Promise<void> {
 }
 
 function isCode(error: unknown, code: string): boolean {
-  return isNativeError(error) && "code" in error && error.code === code;
+  return Error.isError(error) && "code" in error && error.code === code;
 }

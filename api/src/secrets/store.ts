@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 
-import { type KeyringChange, type SecretStored, type StoreSecret } from "@relicario/shared/api";
+import type { KeyringChange, SecretStored, StoreSecret } from "@relicario/shared/api";
 
 import type { Tx } from "../db/database.ts";
 import { Problem } from "../http/problem.ts";

@@ -17,11 +17,11 @@ export async function startIssuer({ clientId = "relicario-portal" }: { clientId?
   const stranger = await generateKeyPair("RS256");
   const jwk = { ...(await exportJWK(publicKey)), kid: "test-1", alg: "RS256", use: "sig" };
   const server = createServer((request, response) => {
-    const answers: Record<string, unknown> = {
-      "/realms/relicario/.well-known/openid-configuration": { issuer, jwks_uri: `${issuer}/jwks` },
-      "/realms/relicario/jwks": { keys: [jwk] },
-    };
-    const answer = answers[request.url ?? ""];
+    const answers = new Map<string, unknown>([
+      ["/realms/relicario/.well-known/openid-configuration", { issuer, jwks_uri: `${issuer}/jwks` }],
+      ["/realms/relicario/jwks", { keys: [jwk] }],
+    ]);
+    const answer = answers.get(request.url ?? "");
     response.writeHead(answer === undefined ? 404 : 200, { "content-type": "application/json" }).end(JSON.stringify(answer ?? {}));
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
@@ -31,7 +31,7 @@ export async function startIssuer({ clientId = "relicario-portal" }: { clientId?
 
   const sign = (subject: string, claims: Readonly<Record<string, unknown>>, key: typeof privateKey): Promise<string> => {
     const now = Math.floor(Date.now() / 1_000);
-    const all = { iss: issuer, sub: subject, aud: "relicario-api", azp: clientId, iat: now, exp: now + 300, auth_time: now, preferred_username: subject };
+    const all: Record<string, unknown> = { iss: issuer, sub: subject, aud: "relicario-api", azp: clientId, iat: now, exp: now + 300, auth_time: now, preferred_username: subject };
     const wanted = Object.fromEntries(Object.entries({ ...all, ...claims }).filter(([, value]) => value !== undefined));
     return new SignJWT(wanted).setProtectedHeader({ alg: "RS256", kid: "test-1", typ: "at+jwt" }).sign(key);
   };

@@ -74,11 +74,8 @@ export function buildChange(person: Person, overrides: Readonly<Record<string, J
         }
       : {};
   const change: Record<string, Json> = { v: 1, ...whose, state_rev: person.stateRev + 1, state: buildState(person), ...first };
-  for (const [name, value] of Object.entries(overrides)) {
-    if (value === undefined) delete change[name];
-    else change[name] = value;
-  }
-  return signWith("put", change, person.signingKey) as unknown as KeyringChange; // tests send broken ones too
+  const present = Object.entries({ ...change, ...overrides }).filter(([, value]) => value !== undefined);
+  return signWith("put", Object.fromEntries(present), person.signingKey) as unknown as KeyringChange; // tests send broken ones too
 }
 
 /** The device takes over what the service confirmed. */

@@ -12,6 +12,9 @@ import { parseEnv } from "../env.ts";
 import { startIssuer, type TestIssuer } from "./issuer.ts";
 import { createPerson, type Person } from "./person.ts";
 
+/** Servers, databases and processes start here; a machine that is busy with other things takes its time. */
+jest.setTimeout(60_000);
+
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
@@ -94,7 +97,7 @@ export async function startService(overrides: Readonly<Record<string, string>> =
       headers: { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...headers },
       ...(body === undefined ? {} : { payload: body as object | string }),
     });
-    const isJson = /json/.test(String(response.headers["content-type"] ?? ""));
+    const isJson = response.headers["content-type"]?.includes("json") === true;
     return { status: response.statusCode, headers: response.headers, text: response.body, body: isJson ? response.json<Answer["body"]>() : {} };
   };
 

@@ -3,7 +3,6 @@ import { mkdir, open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { isNativeError } from "node:util/types";
 
 import { Client, escapeIdentifier } from "pg";
 
@@ -161,7 +160,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return isNativeError(error) && "code" in error && error.code === "EPERM"; // it lives, under another user
+    return typeof error === "object" && error !== null && "code" in error && error.code === "EPERM"; // it lives, under another user
   }
 }
 
