@@ -33,8 +33,8 @@ export async function signIn(page: Page, account: Pick<Account, "userName" | "pa
 }
 
 export async function signOut(page: Page): Promise<void> {
-  await page.getByRole("button", { name: /sign out/i }).first().click();
-  await page.getByRole("dialog").getByRole("button", { name: /sign out|yes|confirm/i }).click();
+  await page.getByRole("button", { name: /^Log out/ }).first().click();
+  await page.getByRole("alertdialog").or(page.getByRole("dialog")).getByRole("button", { name: "Log out" }).click();
   await expect(page.getByLabel("User name or e-mail")).toBeVisible();
 }
 

@@ -41,6 +41,13 @@ export async function protect(page: Page, secret: NewSecret): Promise<void> {
   await expect(page.getByText("Your secret is protected.").first()).toBeVisible({ timeout: 90_000 });
 }
 
+/** Answers the question that follows the first protecting or unlocking in a browser. */
+export async function answerDevice(page: Page, answer: "My own device" | "A shared computer"): Promise<void> {
+  const button = page.getByRole("button", { name: answer });
+  await button.click({ timeout: 90_000 });
+  await expect(button).toBeHidden();
+}
+
 export function row(page: Page, title: string): Locator {
   return page.getByRole("listitem").filter({ hasText: title });
 }
