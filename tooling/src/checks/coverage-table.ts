@@ -1,10 +1,10 @@
 import { testNames } from "./test-names.ts";
 
-export const subjects = ["shell", "secrets", "sharing", "recovery", "settings", "deployment", "service"] as const;
-export type Subject = (typeof subjects)[number];
+const subjects = ["shell", "secrets", "sharing", "recovery", "settings", "deployment", "service"] as const;
+type Subject = (typeof subjects)[number];
 
-export const states = ["works", "partly", "not yet"] as const;
-export type State = (typeof states)[number];
+const states = ["works", "partly", "not yet"] as const;
+type State = (typeof states)[number];
 
 /** Sections of the specification that need rows. */
 const sections = [1, 2, 3, 4, 5, 6, 7, 8, 9] as const;
@@ -13,7 +13,7 @@ const columns = ["id", "fact", "subject", "state", "test"] as const;
 const rule = /^:?-{3,}:?$/;
 const testPath = /^(?!\/)(?!.*\.\.)[\w@./-]+\.(test|spec)\.tsx?$/;
 
-export interface CoverageRow {
+interface CoverageRow {
   /** Section and number, such as `4.12`. */
   readonly id: string;
   readonly fact: string;
@@ -21,7 +21,7 @@ export interface CoverageRow {
   readonly state: State;
 }
 
-export interface CoverageReport {
+interface CoverageReport {
   readonly rows: readonly CoverageRow[];
   /** One line each, beginning with the line's number in the file; empty when the table holds. */
   readonly problems: readonly string[];
