@@ -7,6 +7,8 @@ import { protect } from "./protect.ts";
 import { recover } from "./recover.ts";
 import { unlock } from "./unlock.ts";
 
+jest.setTimeout(60_000); // hybrid keys and 64 MiB of Argon2id take their time on a busy machine
+
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
 describe("the main job", () => {

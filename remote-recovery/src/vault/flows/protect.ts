@@ -99,7 +99,8 @@ async function publishUntilItFits(session: Session, making: Making, options: Flo
         options.onProgress?.({ phase: "sending", done: 1, total: 1 });
         return { secretId: making.place.secretId, version: making.place.version };
       } catch (error) {
-        if (!isPortalError(error, "state_conflict") || tries >= conflictTries) throw error;
+        // `id_taken`: an answer got lost and somebody wrote on since; the list tells.
+        if (!isPortalError(error, "state_conflict", "id_taken") || tries >= conflictTries) throw error;
         await session.pause(jitter(tries), options.signal);
         if (account === null) await joinExisting(session, making.request, options);
       }
@@ -249,7 +250,7 @@ async function settle(session: Session, { keys, body, state, fresh }: Publicatio
  */
 async function joinExisting(session: Session, { protection }: ProtectRequest, options: FlowOptions): Promise<void> {
   const view = await readKeyring(session, options.signal, "drop");
-  if (view === null || view.opened !== null) return;
+  if (view?.opened !== null) return; // nothing there after all, or ours
   try {
     if (protection.kind !== "picture") throw new PortalError("vault_locked");
     const { opener } = await unlock(session, protection.shown, options);

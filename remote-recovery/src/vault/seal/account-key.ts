@@ -53,11 +53,11 @@ export async function unwrapAccountKey(kept: KeptAccountKey): Promise<AccountKey
   }
 }
 
-/** Decrypts the account key for sealing a slot; wiped when `use` is done. */
-export async function withAccountKeyBytes<T>(key: AccountKey, use: (bytes: Bytes) => Promise<T>): Promise<T> {
+/** Decrypts the account key for sealing a slot; wiped when `work` is done. */
+export async function withAccountKeyBytes<T>(key: AccountKey, work: (bytes: Bytes) => Promise<T>): Promise<T> {
   const bytes = new Uint8Array(await crypto.subtle.decrypt({ name: "AES-GCM", iv: key.iv }, key.wrapping, key.sealed));
   try {
-    return await use(bytes);
+    return await work(bytes);
   } finally {
     wipe(bytes);
   }
@@ -94,11 +94,11 @@ export async function deriveAccountKeys(accountKey: AccountKey): Promise<Account
   }
 }
 
-/** Lends the signing seed; wiped when `use` is done. */
-export async function withSigningSeed<T>(keys: AccountKeys, use: (seed: Bytes) => T | Promise<T>): Promise<T> {
+/** Lends the signing seed; wiped when `work` is done. */
+export async function withSigningSeed<T>(keys: AccountKeys, work: (seed: Bytes) => T | Promise<T>): Promise<T> {
   const seed = await hkdfBytes(keys.accountKey.hkdf, "relicario/v1/sign");
   try {
-    return await use(seed);
+    return await work(seed);
   } finally {
     wipe(seed);
   }

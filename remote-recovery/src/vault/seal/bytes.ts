@@ -62,10 +62,10 @@ export function wipe(...secrets: readonly (Uint8Array | null | undefined)[]): vo
   for (const secret of secrets) secret?.fill(0);
 }
 
-/** Runs `use` with secret bytes and wipes them afterwards, whatever happens. */
-export async function withSecret<T>(secret: Bytes, use: (secret: Bytes) => T | Promise<T>): Promise<T> {
+/** Runs `work` with secret bytes and wipes them afterwards, whatever happens. */
+export async function withSecret<T>(secret: Bytes, work: (secret: Bytes) => T | Promise<T>): Promise<T> {
   try {
-    return await use(secret);
+    return await work(secret);
   } finally {
     wipe(secret);
   }

@@ -1,4 +1,4 @@
-import { canonicalText, hasValidSignature, fromB64u, KeyringChange, StoreSecret, type Json, type Keyring, type Slot } from "@relicario/shared/api";
+import { canonicalText, hasValidSignature, fromB64u, KeyringChange, StoreSecret, type Keyring, type Slot } from "@relicario/shared/api";
 import type { Http, HttpMethod, HttpOptions } from "@relicario/shared/contract";
 import { PortalError, type ErrorCode } from "@relicario/shared/errors";
 import type { z } from "zod";
@@ -88,13 +88,18 @@ function handle(service: FakeService, userId: string, call: string, body: unknow
   throw fail("not_found");
 }
 
+/** The last item: `.at(-1)` is typed as if it were always there. */
+export function lastOf<T>(items: ArrayLike<T> | undefined): T | undefined {
+  return items?.[items.length - 1];
+}
+
 function fail(code: ErrorCode): PortalError {
   return new PortalError(code);
 }
 
 function presentKeyring(account: FakeAccount, since: string | number | boolean | undefined): unknown {
   const { keyring } = account;
-  const last = keyring?.states.at(-1);
+  const last = lastOf(keyring?.states);
   if (keyring === null || last === undefined) throw fail("no_keyring");
   return {
     key_epoch: keyring.keyEpoch,
@@ -113,8 +118,8 @@ function applyChange(account: FakeAccount, userId: string, change: KeyringChange
   const before = account.keyring;
   const signingKey = before?.keyStatement.signing_key ?? change.key_statement?.signing_key;
   if (signingKey === undefined || change.user_id !== userId) throw fail("keyring_change_invalid");
+  if (change.state_rev !== (lastOf(before?.states)?.state_rev ?? 0) + 1) throw fail("state_conflict"); // before the signature: at bootstrapping it is another key's
   if (!hasValidSignature("put", change, fromB64u(signingKey))) throw fail("keyring_change_invalid");
-  if (change.state_rev !== (before?.states.at(-1)?.state_rev ?? 0) + 1) throw fail("state_conflict");
   const { book = before?.book, shares = before?.shares, key_statement: statement = before?.keyStatement } = change;
   if (book === undefined || shares === undefined || statement === undefined) throw fail("keyring_change_invalid");
   if (before === null && !hasValidSignature("key", statement, fromB64u(signingKey))) throw fail("keyring_change_invalid");
@@ -128,13 +133,13 @@ function applyChange(account: FakeAccount, userId: string, change: KeyringChange
     slots: slots.filter((slot) => change.slots?.remove.includes(slot.opener_id) !== true),
     keyStatement: statement,
     imageRecords: records.filter((record) => change.image_records?.remove.includes(record.id) !== true),
-    lastChange: canonicalText(change as Json),
+    lastChange: canonicalText(change),
   };
   return change.state_rev;
 }
 
 function store(account: FakeAccount, userId: string, body: StoreSecret): unknown {
-  const stateRev = account.keyring?.states.at(-1)?.state_rev ?? 0;
+  const stateRev = lastOf(account.keyring?.states)?.state_rev ?? 0;
   const row = account.rows.get(body.secret_db_id);
   if ("restore" in body) {
     if (row === undefined) throw fail("not_found");
@@ -142,9 +147,10 @@ function store(account: FakeAccount, userId: string, body: StoreSecret): unknown
     account.changes++;
     return { secret_db_id: body.secret_db_id, version: row.versions.length, state_rev: stateRev };
   }
-  if (account.keyring?.lastChange === canonicalText(body.keyring as Json)) return { secret_db_id: body.secret_db_id, version: row?.versions.length ?? 0, state_rev: stateRev };
+  if (account.keyring?.lastChange === canonicalText(body.keyring)) return { secret_db_id: body.secret_db_id, version: row?.versions.length ?? 0, state_rev: stateRev };
   if (!("content" in body)) throw fail("validation_error");
-  if (row === undefined ? body.base_version !== undefined : body.base_version !== row.versions.length) throw fail(row === undefined || body.base_version !== undefined ? "version_conflict" : "id_taken");
+  if (body.base_version === undefined && row !== undefined) throw fail("id_taken");
+  if (body.base_version !== undefined && body.base_version !== row?.versions.length) throw fail("version_conflict");
   const newRev = applyChange(account, userId, body.keyring);
   const version = { label: body.label, ticket: body.ticket, content: body.content, createdAt: now };
   if (row === undefined) account.rows.set(body.secret_db_id, { favorite: false, createdAt: now, updatedAt: now, deletedAt: null, versions: [version] });
@@ -154,7 +160,7 @@ function store(account: FakeAccount, userId: string, body: StoreSecret): unknown
 }
 
 function presentRow(id: string, row: FakeRow): unknown {
-  const last = row.versions.at(-1);
+  const last = lastOf(row.versions);
   return {
     secret_db_id: id,
     version: row.versions.length,
@@ -177,15 +183,15 @@ function presentPage(account: FakeAccount, cursor: string | number | boolean | u
       return row === undefined ? [] : [presentRow(id, row)];
     }),
     total: ids.length,
-    next_cursor: left.length > pageSize ? page.at(-1) : null,
-    state_rev: account.keyring?.states.at(-1)?.state_rev ?? 0,
+    next_cursor: left.length > pageSize ? lastOf(page) : null,
+    state_rev: lastOf(account.keyring?.states)?.state_rev ?? 0,
     changes: account.changes,
   };
 }
 
 function presentSecret(account: FakeAccount, id: string): unknown {
   const row = account.rows.get(id);
-  const last = row?.versions.at(-1);
+  const last = lastOf(row?.versions);
   if (row === undefined || last === undefined) throw fail("not_found");
   return {
     version: row.versions.length,

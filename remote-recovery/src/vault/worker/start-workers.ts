@@ -1,7 +1,7 @@
 import { PortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
-import type { EngineModules } from "../../engine/engine-core.ts";
+import { compileModules } from "../../engine/compile-modules.ts";
 import type { EngineService } from "../../engine/engine-service.ts";
 import type { VaultService } from "./vault-service.ts";
 
@@ -33,20 +33,11 @@ declare const __webpack_public_path__: string;
 export const browserWorkers: WorkerStarter = {
   vault: () => startWorker<VaultService>("vault-worker"),
   engine: async () => {
-    const [worker, modules] = await Promise.all([startWorker<EngineService>("engine-worker"), compileModules()]);
+    const [worker, modules] = await Promise.all([startWorker<EngineService>("engine-worker"), compileModules(fetchAsset)]);
     await worker.remote.init(modules);
     return worker;
   },
 };
-
-async function compileModules(): Promise<EngineModules> {
-  const [engine, jpeg, png] = await Promise.all([compile(hasSimd() ? "engine-simd" : "engine-scalar"), compile("jpeg"), compile("png")]);
-  return { engine, jpeg, png };
-}
-
-async function compile(name: AssetName): Promise<WebAssembly.Module> {
-  return WebAssembly.compile(await (await fetchAsset(name)).arrayBuffer());
-}
 
 async function startWorker<T>(name: AssetName): Promise<RunningWorker<T>> {
   const script = await (await fetchAsset(name)).text();
@@ -85,11 +76,4 @@ async function fetchAsset(name: AssetName): Promise<Response> {
   } catch (cause) {
     throw new PortalError("vault_unavailable", { cause });
   }
-}
-
-/** Whether the browser runs WASM SIMD: it accepts a module that uses `i8x16.splat` and `i8x16.popcnt`. */
-function hasSimd(): boolean {
-  return WebAssembly.validate(
-    new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11]),
-  );
 }
