@@ -27,8 +27,8 @@ export async function fillSecret(page: Page, secret: NewSecret): Promise<void> {
   if (secret.image.passphrase === null) {
     await page.getByRole("checkbox", { name: /Go without a passphrase/ }).check();
   } else {
-    await page.getByLabel("Passphrase", { exact: true }).fill(secret.image.passphrase);
-    await page.getByLabel("Passphrase again").fill(secret.image.passphrase);
+    await page.getByRole("textbox", { name: "Passphrase", exact: true }).fill(secret.image.passphrase);
+    await page.getByRole("textbox", { name: "Passphrase again" }).fill(secret.image.passphrase);
   }
   if (secret.image.name !== undefined) await page.getByLabel("Name of the image").fill(secret.image.name);
 }
@@ -62,7 +62,7 @@ export async function openRecovery(page: Page, title: string): Promise<void> {
 /** Shows a picture on a page that asks for one, and sends it. */
 export async function showPicture(page: Page, picture: string | UploadedFile, passphrase: string | null = null): Promise<void> {
   await page.getByLabel("Picture file").setInputFiles(picture);
-  if (passphrase !== null) await page.getByLabel("Passphrase, if the picture has one").fill(passphrase);
+  if (passphrase !== null) await page.getByRole("textbox", { name: "Passphrase, if the picture has one" }).fill(passphrase);
   await page.getByRole("button", { name: /^(Recover|Unlock)$/ }).click();
 }
 
