@@ -1,6 +1,7 @@
-import { ed25519PrivateJwk, type SessionKey } from "./auth/session-keys.ts";
 import { VendorId } from "@relicario/shared/api";
 import { z } from "zod";
+
+import { ed25519PrivateJwk } from "./auth/session-keys.ts";
 
 const json = <T extends z.ZodType>(schema: T) =>
   z
@@ -58,7 +59,6 @@ const Environment = z.object({
 });
 
 export type Env = z.infer<typeof Environment>;
-export type { SessionKey };
 
 /** A name is missing or wrong; the message is one line that lists them all, without their values. */
 export class EnvironmentError extends Error {

@@ -1,5 +1,5 @@
 import { drizzle, type NodePgDatabase } from "drizzle-orm/node-postgres";
-import { DatabaseError, Pool } from "pg";
+import { Pool } from "pg";
 
 export type Db = NodePgDatabase;
 /** Inside `db.transaction` only this one is used. */
@@ -25,12 +25,7 @@ export function openDatabase(url: string, onError: (error: Error) => void): Open
   return { pool, db: drizzle(pool) };
 }
 
-/** True when a unique constraint refused a row. Drizzle wraps the driver's error. */
-export function isDuplicate(error: unknown): boolean {
-  return causesOf(error).some((cause) => cause instanceof DatabaseError && cause.code === "23505");
-}
-
-/** True when the database cannot be reached or is going away: the caller may try again later. */
+/** True when the database cannot be reached or is going away: the caller may try again later. Drizzle wraps the driver's error. */
 export function isUnreachable(error: unknown): boolean {
   return causesOf(error).some((cause) => {
     if (!Error.isError(cause)) return false;

