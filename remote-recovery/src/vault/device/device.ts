@@ -204,7 +204,7 @@ async function sayFull<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write();
   } catch (cause) {
-    const full = cause instanceof Error && cause.name === "QuotaExceededError";
+    const full = typeof cause === "object" && cause !== null && "name" in cause && cause.name === "QuotaExceededError";
     throw full ? new PortalError("storage_full", { cause }) : cause;
   }
 }

@@ -17,15 +17,17 @@ const code = (expected: string): unknown => expect.objectContaining({ code: expe
 const stores = (world: World): number => world.service.calls.filter((call) => call === "POST /secrets/store").length;
 const titles = async (session: Parameters<typeof list>[0]): Promise<(string | undefined)[]> => (await list(session)).map((row) => row.label?.title);
 
-/** Loses the answer of every sealing call: the service has done it, the device does not know. */
-function loseAnswers(world: World): void {
+/** The service does what it is told, and from then on nothing of it is heard. */
+function goAwayAfterStoring(world: World): void {
+  let away = false;
   world.service.answer = (call, answer) => {
-    if (call === "POST /secrets/store") throw new PortalError("service_unavailable");
+    away ||= call === "POST /secrets/store";
+    if (away) throw new PortalError("service_unavailable");
     return answer;
   };
 }
 
-function keepAnswers(world: World): void {
+function comeBack(world: World): void {
   world.service.answer = (_call, answer) => answer;
 }
 
@@ -77,14 +79,43 @@ describe("the first secret", () => {
   });
 });
 
+describe("answers that get lost again and again", () => {
+  it.each([
+    ["the first secret", false],
+    ["a later one", true],
+  ])("do not lose %s: the list tells that it is there", async (_what, later) => {
+    const world = createWorld();
+    const laptop = await world.open();
+    if (later) await protect(laptop, textSecret("First", shown("market")), {});
+    world.service.answer = (call, answer) => {
+      if (call === "POST /secrets/store") throw new PortalError("service_unavailable");
+      return answer;
+    };
+    const { secretId } = await protect(laptop, later ? textSecret("Second") : textSecret("First", shown("market")), {});
+    expect((await list(laptop)).map((row) => row.secretId)).toContain(secretId);
+    expect(laptop.getState().status).toBe("unlocked");
+  });
+
+  it("leave nothing behind when it is not there", async () => {
+    const world = createWorld();
+    const laptop = await world.open();
+    await protect(laptop, textSecret("First", shown("market")), {});
+    world.service.before = (call) => {
+      if (call === "POST /secrets/store") throw new PortalError("service_unavailable");
+    };
+    await expect(protect(laptop, textSecret("Second"), {})).rejects.toEqual(code("service_unavailable"));
+    expect(await titles(laptop)).toEqual(["First"]);
+  });
+});
+
 describe("after a crash at the first secret", () => {
   it("a keyring that opens under the pending key was ours: the device is unlocked", async () => {
     const world = createWorld();
-    loseAnswers(world);
+    goAwayAfterStoring(world);
     const before = await world.open();
     await expect(protect(before, textSecret("First", shown("market")), {})).rejects.toEqual(code("service_unavailable"));
     expect(before.keys).toBeNull(); // pending is not held
-    keepAnswers(world);
+    comeBack(world);
     const after = await world.open();
     expect(await titles(after)).toEqual(["First"]);
     expect(after.getState()).toEqual({ status: "unlocked", device: null });

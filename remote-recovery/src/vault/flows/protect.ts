@@ -21,7 +21,7 @@ import { readAccount, rootRow, type AccountView } from "./list.ts";
 import { firstKeyEpoch, forgetPending, forgetSketch, keepPending, pendingAccountKey } from "./pending.ts";
 import { checkRequest, contentBytes, requireSmall } from "./protect-request.ts";
 import { readKeyring, remember, type OpenedKeyring } from "./read-keyring.ts";
-import { sendOnce } from "./send-once.ts";
+import { isAnswerLost, sendOnce } from "./send-once.ts";
 import { pictureBytes } from "./show-image.ts";
 import { unlock } from "./unlock.ts";
 
@@ -99,6 +99,10 @@ async function publishUntilItFits(session: Session, making: Making, options: Flo
         options.onProgress?.({ phase: "sending", done: 1, total: 1 });
         return { secretId: making.place.secretId, version: making.place.version };
       } catch (error) {
+        if (isAnswerLost(error)) {
+          const found = await lookAgain(session, making, options);
+          if (found !== null) return found;
+        }
         // `id_taken`: an answer got lost and somebody wrote on since; the list tells.
         if (!isPortalError(error, "state_conflict", "id_taken") || tries >= conflictTries) throw error;
         await session.pause(jitter(tries), options.signal);
@@ -121,6 +125,16 @@ function requireOpened(account: AccountView | null): OpenedKeyring | null {
 function publishedRow(account: AccountView, making: Making): { secretId: string; version: number } | null {
   const row = account.rows.find((one) => one.secret_db_id === making.place.secretId);
   return row === undefined ? null : { secretId: row.secret_db_id, version: row.version };
+}
+
+/** No answer, several times: perhaps it was published all the same. Null when that cannot be seen. */
+async function lookAgain(session: Session, making: Making, options: FlowOptions): Promise<{ secretId: string; version: number } | null> {
+  try {
+    const account = await readAccount(session, options.signal);
+    return account === null ? null : publishedRow(account, making);
+  } catch {
+    return null; // the service is still away: the first error says what happened
+  }
 }
 
 /** The very first secret: everything that hangs on the account key goes in the same call. */
@@ -239,8 +253,13 @@ async function makePending(session: Session): Promise<Awaited<ReturnType<typeof 
 async function settle(session: Session, { keys, body, state, fresh }: Publication): Promise<void> {
   session.keys = keys;
   await remember(session, body.keyring, state);
-  await forgetPending(session.device);
-  if (fresh !== null) await forgetSketch(session.device, fresh.sketch);
+  try {
+    await forgetPending(session.device);
+    if (fresh !== null) await forgetSketch(session.device, fresh.sketch);
+  } catch (error) {
+    if (!isPortalError(error, "storage_full")) throw error;
+    // What waited stays and is settled at the next reading: it opens what was published.
+  }
   session.setState({ status: "unlocked", device: (await session.device.read()).kind });
 }
 

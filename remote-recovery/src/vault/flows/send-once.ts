@@ -14,8 +14,13 @@ export async function sendOnce<T>(session: Session, send: () => Promise<T>): Pro
     try {
       return await send();
     } catch (error) {
-      if (!isPortalError(error, "service_unavailable", "timed_out", "internal_error", "bad_answer") || done >= resends) throw error;
+      if (!isAnswerLost(error) || done >= resends) throw error;
       await session.pause(pauseMilliseconds * 2 ** done);
     }
   }
+}
+
+/** Whether the service may have done it all the same. */
+export function isAnswerLost(error: unknown): boolean {
+  return isPortalError(error, "service_unavailable", "timed_out", "internal_error", "bad_answer", "offline");
 }
