@@ -5,10 +5,12 @@ import { useTranslation } from "react-i18next";
 interface UnlockNoticeProps {
   /** Where to come back to. */
   readonly then: string;
+  /** `read`: names are sealed. `add`: what is new has to fit what is there. */
+  readonly reason?: "read" | "add";
 }
 
-/** This device has not been unlocked: names are sealed, and a picture opens them. */
-export function UnlockNotice({ then }: UnlockNoticeProps) {
+/** This device has not been unlocked: a picture does it. */
+export function UnlockNotice({ then, reason = "read" }: UnlockNoticeProps) {
   const { t } = useTranslation("beta-home");
   return (
     <Notice
@@ -19,7 +21,7 @@ export function UnlockNotice({ then }: UnlockNoticeProps) {
         </ButtonLink>
       }
     >
-      {t("unlock.body")}
+      {t(`unlock.${reason}_body`)}
     </Notice>
   );
 }

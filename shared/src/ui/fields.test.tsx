@@ -29,10 +29,10 @@ describe("PasswordField", () => {
     const field = screen.getByLabelText("Passphrase");
     expect(field).toHaveAttribute("type", "password");
     await userEvent.type(field, "  two  spaces ");
-    await userEvent.click(screen.getByRole("button", { name: "Show: Passphrase" }));
+    await userEvent.click(screen.getByRole("button", { name: "Show what was typed" }));
     expect(field).toHaveAttribute("type", "text");
     expect(field).toHaveValue("  two  spaces ");
-    await userEvent.click(screen.getByRole("button", { name: "Hide: Passphrase" }));
+    await userEvent.click(screen.getByRole("button", { name: "Hide what was typed" }));
     expect(field).toHaveAttribute("type", "password");
   });
 

@@ -30,10 +30,7 @@ export function TextArea({ label, hint, error, optional = false, id, mono = fals
   );
 }
 
-export interface PasswordFieldProps extends Omit<TextFieldProps, "type"> {
-  /** Name of the field for the button that shows it, such as "passphrase". */
-  readonly label: string;
-}
+export type PasswordFieldProps = Omit<TextFieldProps, "type">;
 
 /** Used exactly as typed: nothing trims, corrects or remembers it. */
 export function PasswordField({ label, hint, error, optional = false, id, ...input }: PasswordFieldProps) {
@@ -53,7 +50,8 @@ export function PasswordField({ label, hint, error, optional = false, id, ...inp
             type={shown ? "text" : "password"}
           />
           <IconButton
-            label={t(shown ? "password.hide_action" : "password.show_action", { field: label })}
+            label={t(shown ? "password.hide_action" : "password.show_action")}
+            aria-controls={wiring.id}
             icon={shown ? <EyeOff aria-hidden /> : <Eye aria-hidden />}
             disabled={input.disabled}
             onClick={() => {
