@@ -1,8 +1,8 @@
 import { PortalError } from "@relicario/shared/errors";
-import { generated, pngOf, readPhoto, readVectorFile, toHex, vectors, fromHex } from "../../engine/tests/vectors.ts";
+import { generated, pngOf, readKind, readPhoto, readVectorFile, toHex, vectors, fromHex } from "../../engine/tests/vectors.ts";
 import type { Engine, EngineProgress, Sketch } from "./engine.ts";
 import { createEngineCore, type EngineModules } from "./engine-core.ts";
-import { loadEngineInNode, loadModulesInNode } from "./load-engine.ts";
+import { loadCodecInNode, loadEngineInNode, loadModulesInNode } from "./load-engine.ts";
 
 jest.setTimeout(60_000); // whole searches, on a machine that others use too
 
@@ -68,6 +68,34 @@ describe("enrol and recover", () => {
   it("recover a cropped and turned copy", async () => {
     const result = await engine.recover(readVectorFile("pictures/spacex-turned.png"), [sketchOf("coffee.png"), sketchOf("spacex-3000x1688.jpg")]);
     expect(result).toMatchObject({ outcome: "recovered", index: 1 });
+  });
+
+  it.each(["rocket.webp", "rocket-turned.webp", "rocket.avif", "rocket.heic", "rocket-progressive.jpg", "rocket-16bit.png"])(
+    "recover from a copy of another kind: %s",
+    async (name) => {
+      expect(await engine.recover(readKind(name), [sketchOf("rocket.jpg")])).toMatchObject({ outcome: "recovered" });
+    },
+  );
+
+  it("fetch a codec when a picture needs it, once, and again only after a failure", async () => {
+    const asked: string[] = [];
+    let online = false;
+    const core = createEngineCore(modules, {
+      load: (name) => {
+        asked.push(name);
+        return online ? loadCodecInNode(name) : Promise.reject(new PortalError("offline"));
+      },
+    });
+    expect((await core.inspect(readKind("rocket.jpg"))).width).toBe(320);
+    expect((await refusal(core.inspect(readKind("rocket.webp")))).code).toBe("offline");
+    online = true;
+    for (const name of ["rocket.webp", "rocket-lossless.webp"]) expect((await core.inspect(readKind(name))).width).toBe(320);
+    expect(asked).toEqual(["webp", "webp"]);
+  });
+
+  it("name a kind whose codec there is no way to fetch", async () => {
+    const error = await refusal(createEngineCore(modules).inspect(readKind("rocket.heic")));
+    expect(error).toMatchObject({ code: "picture_unreadable", details: { reason: "unsupported", kind: "heic" } });
   });
 
   it("say not_this_picture of another one, and of no sketches at all", async () => {
@@ -168,7 +196,7 @@ describe("options", () => {
 describe("memory", () => {
   it("holds neither pixels, coefficients nor bits after a call", async () => {
     const instances: WebAssembly.Memory[] = [];
-    const core = createEngineCore(modules, (memory) => instances.push(memory));
+    const core = createEngineCore(modules, { onMemory: (memory) => instances.push(memory) });
     const { sketch, imageSecretBytes } = await core.enrol(picos(), [sketchOf("coffee.png")]);
     await core.recover(readVectorFile("pictures/spacex-turned.png"), [sketch, sketchOf("spacex-3000x1688.jpg")]);
     await refusal(core.enrol(readPhoto("rocket.jpg"), []));
@@ -188,7 +216,7 @@ describe("memory", () => {
 
   it("is found to hold them while a call runs, or the search above would prove nothing", async () => {
     const instances: WebAssembly.Memory[] = [];
-    const core = createEngineCore(modules, (memory) => instances.push(memory));
+    const core = createEngineCore(modules, { onMemory: (memory) => instances.push(memory) });
     const coffee = sketchOf("coffee.png");
     let seen = false;
     await core.recover(friends(), [coffee], {

@@ -14,18 +14,25 @@ import { rowsOf, type Raster } from "./rows.ts";
 import { findSketch, isSketch, type Pause } from "./search.ts";
 import { selfTest } from "./self-test/self-test.ts";
 
-/** Compiled modules: the engine and the codecs. */
-export type EngineModules = { readonly engine: WebAssembly.Module } & Readonly<Record<CodecName, WebAssembly.Module>>;
+/** Compiled modules: the engine, the codecs of most pictures, and perhaps others. */
+export type EngineModules = { readonly engine: WebAssembly.Module } & Readonly<Record<"jpeg" | "png", WebAssembly.Module>> &
+  Partial<Readonly<Record<LazyCodec, WebAssembly.Module>>>;
+/** Codecs that are fetched when a picture needs them. */
+export type LazyCodec = Exclude<CodecName, "jpeg" | "png">;
+
+export interface CoreOptions {
+  /** Fetches and compiles a codec. Without it, pictures of these kinds are `unsupported`. Its PortalErrors are passed on. */
+  readonly load?: ((name: LazyCodec) => Promise<WebAssembly.Module>) | undefined;
+  /** Told of each memory that the engine works in: for tests, which look for what is left there. */
+  readonly onMemory?: (memory: WebAssembly.Memory) => void;
+}
 
 /** An instance whose memory grew beyond this is dropped after the call instead of kept. */
 const keptMemory = 64 * 1024 * 1024;
 const smallestSide = 64;
 
-/**
- * Makes an engine. Its calls run one after another. `onMemory` is told of each memory that it works in: for tests, which
- * look for what is left there.
- */
-export function createEngineCore(modules: EngineModules, onMemory?: (memory: WebAssembly.Memory) => void): Engine {
+/** Makes an engine. Its calls run one after another. */
+export function createEngineCore(modules: EngineModules, { load, onMemory }: CoreOptions = {}): Engine {
   let kept: EngineWasm | null = null;
   let last: Promise<unknown> = Promise.resolve();
 
@@ -47,10 +54,22 @@ export function createEngineCore(modules: EngineModules, onMemory?: (memory: Web
     return result;
   };
 
+  const loads = new Map<CodecName, Promise<WebAssembly.Module>>();
+  /** A codec's module, fetched once; a failed fetch is forgotten, so that the next picture tries again. */
+  const codec = (name: CodecName): Promise<WebAssembly.Module> => {
+    const given = modules[name];
+    if (given !== undefined) return Promise.resolve(given);
+    if (name === "jpeg" || name === "png" || load === undefined) return Promise.reject(unreadable("unsupported", name));
+    const known = loads.get(name) ?? load(name);
+    loads.set(name, known);
+    known.catch(() => loads.delete(name));
+    return known;
+  };
+
   /** Decodes a picture into the engine and gives it to `work` with its size as seen; clears the pixels afterwards. */
   const withPicture = async <T>(wasm: EngineWasm, bytes: Uint8Array, pause: EnginePause, work: (opened: Opened) => Promise<T> | T): Promise<T> => {
     await pause(EnginePhase.decoding, 0, 2);
-    const raster = await decodePicture(bytes, (name) => Promise.resolve(modules[name]));
+    const raster = await decodePicture(bytes, codec);
     try {
       await pause(EnginePhase.decoding, 1, 2);
       const turned = raster.orientation >= 5;

@@ -1,20 +1,26 @@
 import * as Comlink from "comlink";
 import { PortalError } from "@relicario/shared/errors";
 import type { Engine, EngineOptions, EngineProgress, EnrolResult, GateReport, RecoverResult, Sketch } from "./engine.ts";
-import { createEngineCore, type EngineModules } from "./engine-core.ts";
+import { createEngineCore, type EngineModules, type LazyCodec } from "./engine-core.ts";
 
 /** Names a call, so that it can be cancelled: any string that its caller does not use twice. */
 export type CallId = string;
 /** A function, or Comlink's proxy of one, which has to be released. */
 export type ProgressListener = ((progress: EngineProgress) => unknown) & { readonly [Comlink.releaseProxy]?: () => void };
 
+/** A function, or Comlink's proxy of one. */
+export type CodecLoader = (name: LazyCodec) => Promise<WebAssembly.Module>;
+
 /**
  * What a worker offers over Comlink. Signals and functions do not cross, so a call carries an id and a proxied listener;
  * use createEngineClient instead of calling this.
  */
 export interface EngineService {
-  /** Hands over the compiled modules, once, before any other call is answered. */
-  readonly init: (modules: EngineModules) => void;
+  /**
+   * Hands over the compiled modules, once, before any other call is answered. `load`, a proxied function, fetches and
+   * compiles the codec of a picture that is neither JPEG nor PNG.
+   */
+  readonly init: (modules: EngineModules, load?: CodecLoader) => void;
   /** Serves the same engine on a port: for another worker. */
   readonly connect: (port: MessagePort) => void;
   readonly inspect: (id: CallId, picture: Uint8Array, onProgress: ProgressListener | null) => Promise<GateReport>;
@@ -48,8 +54,8 @@ export function createEngineService(): EngineService {
   };
 
   const service: EngineService = {
-    init: (modules) => {
-      supply(createEngineCore(modules));
+    init: (modules, load) => {
+      supply(createEngineCore(modules, { load }));
     },
     connect: (port) => {
       Comlink.expose(service, port);

@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { Engine } from "./engine.ts";
-import { createEngineCore, type EngineModules } from "./engine-core.ts";
+import { createEngineCore, type EngineModules, type LazyCodec } from "./engine-core.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
 
 export type EngineVariant = "simd" | "scalar";
 
@@ -15,7 +17,7 @@ const loads = new Map<EngineVariant, Promise<Engine>>();
 export function loadEngineInNode(variant: EngineVariant = "simd"): Promise<Engine> {
   const known = loads.get(variant);
   if (known !== undefined) return known;
-  const load = loadModulesInNode(variant).then((modules) => createEngineCore(modules));
+  const load = loadModulesInNode(variant).then((modules) => createEngineCore(modules, { load: loadCodecInNode }));
   loads.set(variant, load);
   load.catch(() => loads.delete(variant));
   return load;
@@ -23,14 +25,27 @@ export function loadEngineInNode(variant: EngineVariant = "simd"): Promise<Engin
 
 /** Compiled modules of the engine (built first, when its sources changed) and of the codecs. */
 export async function loadModulesInNode(variant: EngineVariant = "simd"): Promise<EngineModules> {
-  const root = fileURLToPath(new URL("../..", import.meta.url));
   // A process of its own: the compiler is an ES module with top-level await, which a CommonJS test runner cannot load.
   await promisify(execFile)(process.execPath, [join(root, "engine/build.ts")]);
-  const compile = async (file: string) => WebAssembly.compile(await readFile(join(root, file)));
   const [engine, jpeg, png] = await Promise.all([
-    compile(`engine/build/engine.${variant}.wasm`),
-    compile("node_modules/@jsquash/jpeg/codec/dec/mozjpeg_dec.wasm"),
-    compile("node_modules/@jsquash/png/codec/pkg/squoosh_png_bg.wasm"),
+    compileFile(`engine/build/engine.${variant}.wasm`),
+    compileFile("node_modules/@jsquash/jpeg/codec/dec/mozjpeg_dec.wasm"),
+    compileFile("node_modules/@jsquash/png/codec/pkg/squoosh_png_bg.wasm"),
   ]);
   return { engine, jpeg, png };
+}
+
+const lazyCodecs: Readonly<Record<LazyCodec, string>> = {
+  webp: "node_modules/@jsquash/webp/codec/dec/webp_dec.wasm",
+  avif: "node_modules/@jsquash/avif/codec/dec/avif_dec.wasm",
+  heic: "node_modules/libheif-js/libheif-wasm/libheif.wasm",
+};
+
+/** Compiles a codec that only some pictures need. */
+export function loadCodecInNode(name: LazyCodec): Promise<WebAssembly.Module> {
+  return compileFile(lazyCodecs[name]);
+}
+
+async function compileFile(path: string): Promise<WebAssembly.Module> {
+  return WebAssembly.compile(await readFile(join(root, path)));
 }

@@ -1,11 +1,11 @@
 import { bucketVector, fromHex, generated, pngOf, readPhoto, readVectorFile, rgbOf, sha256, toHex, vectors, type Pixels } from "../../engine/tests/vectors.ts";
-import { decodePicture } from "./decoders/decode.ts";
+import { decodePicture, type CodecName } from "./decoders/decode.ts";
 import type { EngineModules } from "./engine-core.ts";
 import {
   copyOut, enrolmentWindow, feedPicture, instantiateEngine, readMeasures, readSketch, writeSketch, type Candidate, type EngineWasm,
 } from "./engine-wasm.ts";
 import { judge } from "./gate.ts";
-import { loadModulesInNode } from "./load-engine.ts";
+import { loadCodecInNode, loadModulesInNode } from "./load-engine.ts";
 import { rowsOf } from "./rows.ts";
 import { decodeCandidates, refineAll } from "./search.ts";
 import { selfTest } from "./self-test/self-test.ts";
@@ -23,12 +23,13 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
     modules = await loadModulesInNode(variant);
     wasm = instantiateEngine(modules.engine);
   });
+  const codecOf = (name: CodecName) => (name === "jpeg" || name === "png" ? Promise.resolve(modules[name]) : loadCodecInNode(name));
   afterEach(() => {
     wasm.wipe();
   });
 
   const pixelsOf = async (name: string): Promise<Pixels> =>
-    generated(name) ?? (await decodePicture(readPhoto(name), (codec) => Promise.resolve(modules[codec])));
+    generated(name) ?? (await decodePicture(readPhoto(name), codecOf));
   const open = (pixels: Pixels) => {
     expect(feedPicture(wasm, rowsOf(pixels))).toBe(true);
   };
@@ -250,7 +251,7 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
     });
 
     it.each(vectors.stored)("ends as recorded for $file", async (row) => {
-      const pixels = await decodePicture(readVectorFile(row.file), (codec) => Promise.resolve(modules[codec]));
+      const pixels = await decodePicture(readVectorFile(row.file), codecOf);
       expect(sha256(rgbOf(pixels))).toBe(row.rgb_sha256);
       const seen = await search(row.enrolled, pixels);
       compare(row, seen);
@@ -265,7 +266,7 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
   it("are the same through a file", async () => {
     const pixels = generated("synthetic-901x1333");
     if (pixels === null) throw new Error("unknown picture");
-    const decoded = await decodePicture(pngOf(pixels), (codec) => Promise.resolve(modules[codec]));
+    const decoded = await decodePicture(pngOf(pixels), codecOf);
     expect(sha256(decoded.rgba)).toBe(sha256(pixels.rgba));
   });
 });

@@ -109,9 +109,12 @@ export function remoteConfig({ name, mode = "production" }: BuildMode & { readon
  */
 export function workersConfig({ mode = "production" }: BuildMode = {}): Configuration {
   const context = join(rootFolder, "remote-recovery");
+  const shared = common({ name: "workers", context, mode });
   return {
-    ...common({ name: "workers", context, mode }),
+    ...shared,
     target: "webworker",
+    // libheif's glue asks for these where it finds itself in Node, and not in a worker.
+    resolve: { ...shared.resolve, fallback: { fs: false, path: false, crypto: false } },
     entry: { "vault-worker": "./src/vault/vault.worker.ts", "engine-worker": "./src/engine/engine.worker.ts" },
     output: {
       path: join(context, "build/workers"),

@@ -1,7 +1,7 @@
-import { exifOrientation, generated, makePng, pngOf, readPhoto, sha256, type Pixels } from "../../../engine/tests/vectors.ts";
+import { exifOrientation, generated, makePng, pngOf, readKind, readPhoto, sha256, type Pixels } from "../../../engine/tests/vectors.ts";
 import { PortalError } from "@relicario/shared/errors";
 import type { EngineModules } from "../engine-core.ts";
-import { loadModulesInNode } from "../load-engine.ts";
+import { loadCodecInNode, loadModulesInNode } from "../load-engine.ts";
 import { decodePicture, estimateMemory } from "./decode.ts";
 import { readHeader } from "./header.ts";
 
@@ -10,7 +10,8 @@ beforeAll(async () => {
   modules = await loadModulesInNode();
 });
 
-const decode = (bytes: Uint8Array) => decodePicture(bytes, (name) => Promise.resolve(modules[name]));
+const decode = (bytes: Uint8Array) =>
+  decodePicture(bytes, (name) => (name === "jpeg" || name === "png" ? Promise.resolve(modules[name]) : loadCodecInNode(name)));
 
 /** The code and details that decoding ends with. */
 async function refusal(bytes: Uint8Array): Promise<{ code: string; [detail: string]: unknown }> {
@@ -160,6 +161,76 @@ describe("decodePicture", () => {
     expect(estimateMemory({ ...header, width: 65_000, height: 800 }, file)).toBeGreaterThan(900_000_000);
   });
 });
+
+describe("kinds of pictures", () => {
+  /** Mean difference of the colours from those of the same picture as lossless WebP, in grey levels. */
+  const off = (a: Uint8Array, b: Uint8Array) => {
+    expect(a.length).toBe(b.length);
+    let sum = 0;
+    a.forEach((value, at) => {
+      sum += Math.abs(value - (b[at] ?? 0));
+    });
+    return sum / ((a.length / 4) * 3);
+  };
+
+  it.each([
+    "rocket.jpg", "rocket-progressive.jpg", "rocket-palette.png", "rocket.webp", "rocket-turned.webp", "rocket.avif", "rocket-turned.avif", "rocket.heic",
+  ])("are read: %s", async (name) => {
+    const original = await decode(readKind("rocket-lossless.webp"));
+    const picture = await decode(readKind(name));
+    expect([picture.width, picture.height, picture.orientation]).toEqual([320, 214, name.includes("turned") ? 6 : 1]);
+    expect(off(picture.rgba, original.rgba)).toBeLessThan(name.includes("palette") ? 8 : 5);
+    picture.release();
+    expect(picture.rgba.every((value) => value === 0)).toBe(true);
+  });
+
+  it.each(["rocket-grey.jpg", "rocket-16bit.png"])("are read as grey: %s", async (name) => {
+    const { rgba } = await decode(readKind(name));
+    for (let at = 0; at < rgba.length; at += 4) if (rgba[at] !== rgba[at + 1] || rgba[at] !== rgba[at + 2]) throw new Error("a colour");
+    expect(rgba.length).toBe(320 * 214 * 4);
+  });
+
+  it.each([
+    ["rocket-cmyk.jpg", "cmyk_jpeg"],
+    ["rocket-animated.webp", "animated_webp"],
+    ["rocket.gif", "gif"],
+  ])("are refused by name: %s", async (name, kind) => {
+    expect(await refusal(readKind(name))).toEqual({ code: "picture_unreadable", reason: "unsupported", kind });
+  });
+
+  it.each([["rocket.webp", "webp"], ["rocket-lossless.webp", "webp"], ["rocket.avif", "avif"], ["rocket.heic", "heic"]])("are broken when they are cut: %s", async (name, kind) => {
+    const bytes = readKind(name);
+    for (const share of [0.02, 0.3, 0.7]) {
+      expect(await refusal(bytes.subarray(0, Math.floor(bytes.length * share)))).toEqual({ code: "picture_unreadable", reason: "broken", kind });
+    }
+  });
+
+  it.each([
+    [[0, null], 1], [[0, 0], 4], [[0, 1], 2], [[1, null], 8], [[1, 0], 5], [[1, 1], 7], [[2, null], 3], [[2, 0], 2], [[2, 1], 4], [[3, null], 6], [[3, 0], 7], [[3, 1], 5],
+  ] as const)("turn and mirror an AVIF by its properties %j: %i", ([turn, mirror], orientation) => {
+    expect(readHeader(avifWith(turn, mirror))).toMatchObject({ kind: "avif", width: 640, height: 480, orientation });
+  });
+});
+
+/** The head of an AVIF file: brand, primary item 1, its size, turn and mirror. */
+function avifWith(turn: number, mirror: number | null): Uint8Array {
+  const box = (type: string, ...bodies: readonly Uint8Array[]) => {
+    const body = Buffer.concat(bodies);
+    const head = Buffer.alloc(8);
+    head.writeUInt32BE(body.length + 8, 0);
+    head.write(type, 4, "latin1");
+    return Buffer.concat([head, body]);
+  };
+  const full = Buffer.alloc(4);
+  const properties = [
+    box("ispe", full, Buffer.from([0, 0, 2, 128, 0, 0, 1, 224])),
+    ...(turn === 0 ? [] : [box("irot", Buffer.from([turn]))]),
+    ...(mirror === null ? [] : [box("imir", Buffer.from([mirror]))]),
+  ];
+  const uses = Buffer.from([0, 0, 0, 1, 0, 1, properties.length, ...properties.map((_, index) => index + 1)]);
+  const meta = box("meta", full, box("pitm", full, Buffer.from([0, 1])), box("iprp", box("ipco", ...properties), box("ipma", full, uses)));
+  return Buffer.concat([box("ftyp", Buffer.from("avif\0\0\0\0avifmif1", "latin1")), meta]);
+}
 
 function withApp1(file: Uint8Array, exif: Uint8Array): Uint8Array {
   const length = 2 + 6 + exif.length;

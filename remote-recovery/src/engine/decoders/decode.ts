@@ -1,10 +1,14 @@
 import { PortalError } from "@relicario/shared/errors";
 import type { Raster } from "../rows.ts";
 import { readHeader, unreadable, type PictureHeader } from "./header.ts";
+import { decodeAvif } from "./avif.ts";
+import { decodeHeic } from "./heic.ts";
 import { decodeJpeg } from "./jpeg.ts";
 import { decodePng } from "./png.ts";
+import { decodeWebp } from "./webp.ts";
 
-export type CodecName = "jpeg" | "png";
+/** Codecs: the first two come with the engine, the others when a picture asks for them. */
+export type CodecName = PictureHeader["kind"];
 
 /** Pixels of a codec: RGBA as stored, valid until `release`, which clears them. */
 export interface Decoded {
@@ -60,6 +64,12 @@ async function decodeWith(kind: CodecName, bytes: Uint8Array, module: WebAssembl
         return await decodeJpeg(bytes, module);
       case "png":
         return decodePng(bytes, module);
+      case "webp":
+        return await decodeWebp(bytes, module);
+      case "avif":
+        return await decodeAvif(bytes, module);
+      case "heic":
+        return await decodeHeic(bytes, module);
     }
   } catch (error) {
     // Whatever a codec throws (a trap, a C++ exception's address, out of memory) means: it could not read this file.

@@ -3,16 +3,17 @@
  * memory it needs. Reads nothing else; of the metadata only the orientation tag is looked at.
  */
 import { PortalError } from "@relicario/shared/errors";
+import { readIsoHeader } from "./iso-header.ts";
 import { readExifOrientation } from "./exif-orientation.ts";
 
 export interface PictureHeader {
-  readonly kind: "jpeg" | "png";
+  readonly kind: "jpeg" | "png" | "webp" | "avif" | "heic";
   /** As stored. */
   readonly width: number;
   readonly height: number;
-  /** EXIF orientation 1…8; 1 when the file names none. */
+  /** EXIF orientation 1…8 that is left to apply after decoding; 1 when the file names none. */
   readonly orientation: number;
-  /** Bytes per pixel that the codec keeps while decoding, beside its RGBA result: the coefficients of a progressive JPEG. */
+  /** Bytes per pixel that the codec keeps while decoding, beside its RGBA result: coefficients, or planes of another colour space. */
   readonly extraBytesPerPixel: number;
 }
 
@@ -24,6 +25,9 @@ export function readHeader(bytes: Uint8Array): PictureHeader {
   if (bytes.length === 0) throw unreadable("empty");
   if (startsWith(bytes, 0xff, 0xd8, 0xff)) return readJpegHeader(bytes);
   if (startsWith(bytes, 0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a)) return readPngHeader(bytes);
+  if (isWebp(bytes)) return readWebpHeader(bytes);
+  const iso = readIsoHeader(bytes);
+  if (iso !== null) return iso;
   const other = otherKind(bytes);
   throw other === null ? unreadable("not_a_picture") : unreadable("unsupported", other);
 }
@@ -116,6 +120,40 @@ function readPngHeader(bytes: Uint8Array): PictureHeader {
   return { kind: "png", width, height, orientation, extraBytesPerPixel: 0 };
 }
 
+function isWebp(bytes: Uint8Array): boolean {
+  return startsWith(bytes, 0x52, 0x49, 0x46, 0x46) && startsWith(bytes.subarray(8), 0x57, 0x45, 0x42, 0x50);
+}
+
+/** Chunks of a RIFF file (RFC 9649). */
+function readWebpHeader(bytes: Uint8Array): PictureHeader {
+  const view = viewOf(bytes);
+  let size: { width: number; height: number; lossless: boolean } | null = null;
+  let orientation = 1;
+  for (let at = 12; at + 8 <= bytes.length; ) {
+    const type = chunkType(bytes, at - 4);
+    const length = view.getUint32(at + 4, true);
+    const body = bytes.subarray(at + 8, Math.min(bytes.length, at + 8 + length));
+    if (type === "VP8X" && body.length >= 10 && ((body[0] ?? 0) & 2) !== 0) throw unreadable("unsupported", "animated_webp");
+    if (type === "VP8 " || type === "VP8L") size ??= type === "VP8 " ? lossySize(body) : losslessSize(body);
+    if (type === "EXIF") orientation = readExifOrientation(startsWith(body, 0x45, 0x78, 0x69, 0x66, 0, 0) ? body.subarray(6) : body) ?? 1;
+    at += 8 + length + (length & 1);
+  }
+  if (size === null || size.width === 0 || size.height === 0) throw unreadable("broken", "webp");
+  return { kind: "webp", width: size.width, height: size.height, orientation, extraBytesPerPixel: size.lossless ? 4 : 1.5 };
+}
+
+function lossySize(body: Uint8Array) {
+  if (body.length < 10 || !startsWith(body.subarray(3), 0x9d, 0x01, 0x2a)) throw unreadable("broken", "webp");
+  const view = viewOf(body);
+  return { width: view.getUint16(6, true) & 0x3fff, height: view.getUint16(8, true) & 0x3fff, lossless: false };
+}
+
+function losslessSize(body: Uint8Array) {
+  if (body.length < 5 || body[0] !== 0x2f) throw unreadable("broken", "webp");
+  const bits = viewOf(body).getUint32(1, true);
+  return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1, lossless: true };
+}
+
 function chunkType(bytes: Uint8Array, at: number): string {
   return String.fromCharCode(...bytes.subarray(at + 4, at + 8));
 }
@@ -124,15 +162,8 @@ function chunkType(bytes: Uint8Array, at: number): string {
 function otherKind(bytes: Uint8Array): string | null {
   const text = (from: number, to: number) => String.fromCharCode(...bytes.subarray(from, to));
   if (text(0, 4) === "GIF8") return "gif";
-  if (text(0, 4) === "RIFF" && text(8, 12) === "WEBP") return "webp";
   if (text(0, 2) === "BM" && bytes.length > 26) return "bmp";
   if (text(0, 4) === "II*\0" || text(0, 4) === "MM\0*") return "tiff"; // and most RAW formats
-  if (text(4, 8) === "ftyp") {
-    const brand = text(8, 12);
-    if (brand === "avif" || brand === "avis") return "avif";
-    if (/^(heic|heix|heim|heis|hevc|hevx|mif1|msf1)$/.test(brand)) return "heic";
-    return null;
-  }
   if (startsWith(bytes, 0xff, 0x0a) || text(4, 8) === "JXL ") return "jpeg_xl";
   if (/^\s*(<\?xml[^>]*>\s*)?(<!--[^]*?-->\s*)?(<!DOCTYPE svg[^>]*>\s*)?<svg[\s>]/.test(text(0, 512))) return "svg";
   return null;

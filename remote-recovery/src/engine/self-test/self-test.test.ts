@@ -1,8 +1,8 @@
 import { generated, readPhoto } from "../../../engine/tests/vectors.ts";
-import { decodePicture } from "../decoders/decode.ts";
+import { decodePicture, type CodecName } from "../decoders/decode.ts";
 import { enrolmentWindow, feedPicture, instantiateEngine, readImageSecret, readSketch, type EngineWasm } from "../engine-wasm.ts";
 import type { EngineModules } from "../engine-core.ts";
-import { loadModulesInNode } from "../load-engine.ts";
+import { loadCodecInNode, loadModulesInNode } from "../load-engine.ts";
 import { rowsOf, type Raster } from "../rows.ts";
 import { changedCopy, SelfTestCopy } from "./copies.ts";
 import { loseAsJpeg50 } from "./jpeg-loss.ts";
@@ -20,6 +20,7 @@ beforeEach(() => {
   wasm = instantiateEngine(modules.engine);
 });
 
+const codecOf = (name: CodecName) => (name === "jpeg" || name === "png" ? Promise.resolve(modules[name]) : loadCodecInNode(name));
 const read = (copy: Raster | ReturnType<typeof changedCopy>["rows"]): Raster => {
   const rows = "rgba" in copy ? rowsOf(copy) : copy;
   const rgba = new Uint8Array(rows.width * rows.height * 4);
@@ -97,7 +98,7 @@ describe("loseAsJpeg50", () => {
 
 describe("selfTest", () => {
   const enrolled = async (name: string) => {
-    const picture = await decodePicture(readPhoto(name), (codec) => Promise.resolve(modules[codec]));
+    const picture = await decodePicture(readPhoto(name), codecOf);
     feedPicture(wasm, rowsOf(picture));
     wasm.look(...enrolmentWindow);
     wasm.enrol();

@@ -1,0 +1,8 @@
+import createDecoder from "@jsquash/webp/codec/dec/webp_dec.js";
+import type { Decoded } from "./decode.ts";
+import { decodeOnce } from "./emscripten.ts";
+
+/** Decodes a still WebP, lossy or lossless, with libwebp. `picture_unreadable` when the file is broken or cut. */
+export function decodeWebp(bytes: Uint8Array, module: WebAssembly.Module): Promise<Decoded> {
+  return decodeOnce("webp", createDecoder, module, bytes, (codec, file) => codec.decode(file));
+}
