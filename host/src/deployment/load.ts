@@ -46,9 +46,12 @@ async function fetchDocument({ page, fetch, timeLimit = (milliseconds) => AbortS
     throw new PortalError("deployment_unreachable", { cause });
   }
   if (!response.ok) throw new PortalError("deployment_refused");
+  const text = await response.text().catch((cause: unknown) => {
+    throw new PortalError("deployment_unreachable", { cause });
+  });
   try {
-    return await response.json();
+    return JSON.parse(text);
   } catch (cause) {
-    throw new PortalError(cause instanceof SyntaxError ? "deployment_refused" : "deployment_unreachable", { cause });
+    throw new PortalError("deployment_refused", { cause });
   }
 }

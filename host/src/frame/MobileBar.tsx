@@ -80,7 +80,7 @@ const placeLook = css`
   border: 0;
   background: none;
   color: ${s("textMuted")};
-  font-size: 0.6875rem;
+  font-size: 0.65rem;
   font-weight: 550;
   text-decoration: none;
   cursor: pointer;
@@ -109,9 +109,7 @@ const Middle = styled.span`
 
 const Text = styled.span`
   max-width: 100%;
-  overflow: hidden;
-  line-height: 1.2;
+  line-height: 1.15;
   text-align: center;
-  text-overflow: ellipsis;
-  white-space: nowrap;
+  overflow-wrap: anywhere;
 `;

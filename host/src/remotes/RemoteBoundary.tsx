@@ -1,6 +1,6 @@
 import type { RemoteName } from "@relicario/shared/contract";
 import { PortalError, toPortalError } from "@relicario/shared/errors";
-import { Button, ErrorNotice, Page, SpacedRow } from "@relicario/shared/ui";
+import { Button, Notice, Page } from "@relicario/shared/ui";
 import type { ReactNode } from "react";
 import { ErrorBoundary } from "react-error-boundary";
 import { useTranslation } from "react-i18next";
@@ -32,13 +32,17 @@ export function RemoteBoundary({ name, onRetry, place, onCrash, children }: Remo
 }
 
 function AreaFailed({ name, error, onRetry }: { readonly name: RemoteName; readonly error: PortalError; readonly onRetry: () => void }) {
-  const { t } = useTranslation(["header", "common"]);
+  const { t } = useTranslation(["header", "common", "errors"]);
   return (
-    <Page title={t("header:area.failed_title", { area: t(`header:area.${name}`) })}>
-      <ErrorNotice error={error} />
-      <SpacedRow>
-        <Button onClick={onRetry}>{t("common:error.retry_action")}</Button>
-      </SpacedRow>
+    <Page title={t(`header:area.${name}`)}>
+      <Notice
+        tone="danger"
+        role="alert"
+        title={t("header:area.failed_title", { area: t(`header:area.${name}`) })}
+        actions={<Button onClick={onRetry}>{t("common:error.retry_action")}</Button>}
+      >
+        {t(`errors:${error.code}`)}
+      </Notice>
     </Page>
   );
 }

@@ -56,10 +56,10 @@ describe("createAuthorisedHttp", () => {
     await expect(http.request("GET", "/user/me", Answer)).rejects.toMatchObject({ code: "token_expired" });
   });
 
-  it("says that the service is down when that is why", async () => {
+  it("says that the device is offline when that is why", async () => {
     const { http, renew } = setUp([problem(401, "token_expired")]);
-    renew.mockRejectedValueOnce(new PortalError("service_unavailable"));
-    await expect(http.request("GET", "/user/me", Answer)).rejects.toMatchObject({ code: "service_unavailable" });
+    renew.mockRejectedValueOnce(new PortalError("offline"));
+    await expect(http.request("GET", "/user/me", Answer)).rejects.toMatchObject({ code: "offline" });
   });
 
   it("leaves other refusals alone", async () => {

@@ -19,7 +19,7 @@ export function createAuthorisedHttp(settings: Omit<HttpSettings, "token">, exch
         try {
           await exchange.renew();
         } catch (cause) {
-          throw isPortalError(cause, "offline", "service_unavailable") ? cause : new PortalError("token_expired", { cause });
+          throw isPortalError(cause, "offline") ? cause : new PortalError("token_expired", { cause });
         }
         return http.request(method, path, answer, options);
       }

@@ -1,0 +1,248 @@
+import type { Deployment, PortalPage, ReleaseRecord, RemoteName, VerificationKey } from "@relicario/shared/contract";
+import { remoteNames } from "@relicario/shared/contract";
+import { CompactSign, exportJWK, GeneralSign, generateKeyPair, type CryptoKey } from "jose";
+
+import { loadDeployment } from "./load.ts";
+import { deploymentKey, recall } from "./memory.ts";
+import { readPortalPage } from "./page.ts";
+import { caretRangeHolds } from "./ranges.ts";
+import { verifyDeployment, type Expectations } from "./verify.ts";
+
+const origin = "http://localhost:3000";
+const now = Date.parse("2026-11-21T10:00:00.000Z");
+const day = 24 * 60 * 60_000;
+const time = (ms: number) => new Date(ms).toISOString();
+
+interface Signer {
+  readonly key: CryptoKey;
+  readonly publicKey: VerificationKey;
+}
+
+async function signer(kid: string): Promise<Signer> {
+  const { publicKey, privateKey } = await generateKeyPair("EdDSA", { extractable: true });
+  const { x = "" } = await exportJWK(publicKey);
+  return { key: privateKey, publicKey: { kid, kty: "OKP", crv: "Ed25519", x } };
+}
+
+const bytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
+
+const signDocument = (payload: unknown, by: Signer, alg = "EdDSA") =>
+  new GeneralSign(bytes(payload)).addSignature(by.key).setProtectedHeader({ alg, kid: by.publicKey.kid }).sign();
+
+const signRecord = (record: unknown, by: Signer) => new CompactSign(bytes(record)).setProtectedHeader({ alg: "EdDSA", kid: by.publicKey.kid }).sign(by.key);
+
+const recordOf = (remote: RemoteName): ReleaseRecord => ({
+  v: 1,
+  release: `${remote}-0.3.1-0123456789ab`,
+  remote,
+  version: "0.3.1",
+  contract: "^1",
+  capabilities: ["http"],
+  api_paths: ["/user"],
+  namespaces: [],
+  files: { "remoteEntry.js": `sha384-${"a".repeat(64)}` },
+  manifest: { id: `relicario_${remote}`, name: `relicario_${remote}` },
+});
+
+interface World {
+  readonly portal: Signer;
+  readonly team: Signer;
+  readonly page: PortalPage;
+  readonly expected: Expectations;
+  readonly deployment: Deployment;
+}
+
+let world: World;
+
+beforeAll(async () => {
+  const portal = await signer("portal-1");
+  const team = await signer("team-1");
+  const teamKeys = Object.fromEntries(remoteNames.map((name) => [name, [team.publicKey]])) as PortalPage["team_keys"];
+  const page: PortalPage = { vendor_id: "relicario", portal_keys: [portal.publicKey], team_keys: teamKeys };
+  const records = await Promise.all(remoteNames.map(async (name) => [recordOf(name).release, await signRecord(recordOf(name), team)] as const));
+  const deployment: Deployment = {
+    v: 1,
+    vendor_id: "relicario",
+    origin,
+    sequence: 7,
+    issued_at: time(now - day),
+    not_after: time(now + day),
+    environment: "test",
+    app_version: "0.3.1",
+    branding: { product_name: "Relicario", layout: "standard", colors: { light: {}, dark: {} } },
+    identity: { authority: "http://localhost:3001/realms/relicario", client_id: "relicario-portal", scope: "openid" },
+    api: { base_url: `${origin}/api`, credentials: false },
+    features: {},
+    messages: [],
+    releases: Object.fromEntries(remoteNames.map((name) => [name, { stable: recordOf(name).release }])) as Deployment["releases"],
+    release_records: Object.fromEntries(records),
+  };
+  world = { portal, team, page, expected: { page, origin, seenSequence: 0, now }, deployment };
+});
+
+const verify = async (changes: Partial<Deployment>, expected: Partial<Expectations> = {}) =>
+  verifyDeployment(await signDocument({ ...world.deployment, ...changes }, world.portal), { ...world.expected, ...expected });
+
+describe("verifyDeployment", () => {
+  it("gives the deployment and a verified record for each remote", async () => {
+    const { deployment, remotes } = await verify({});
+    expect(deployment.sequence).toBe(7);
+    expect([...remotes].map(([name, { status }]) => `${name} ${status}`)).toEqual(remoteNames.map((name) => `${name} verified`));
+  });
+
+  describe("refuses the whole", () => {
+    it.each<[string, string, () => Partial<Deployment>, Partial<Expectations>]>([
+      ["another vendor's document", "deployment_refused", () => ({ vendor_id: "acme" }), {}],
+      ["another origin's document", "deployment_refused", () => ({ origin: "http://localhost:3002" }), {}],
+      ["an older document than one seen", "deployment_older", () => ({ sequence: 6 }), { seenSequence: 7 }],
+      ["an expired document", "deployment_expired", () => ({ issued_at: time(now - 2 * day), not_after: time(now) }), {}],
+      ["a document that expired while it was kept", "deployment_expired", () => ({}), { now: now + 2 * day }],
+      ["a document that is in force for more than 7 days", "deployment_refused", () => ({ issued_at: time(now), not_after: time(now + 7 * day + 1) }), {}],
+      ["a document of the future", "deployment_refused", () => ({ issued_at: time(now + day / 2) }), {}],
+      ["a document that ends before it begins", "deployment_refused", () => ({ issued_at: time(now), not_after: time(now - 1) }), {}],
+      ["a document with an unknown field", "deployment_refused", () => ({ extra: true }) as Partial<Deployment>, {}],
+      ["a document without a hash list's shape", "deployment_refused", () => ({ releases: {} }) as Partial<Deployment>, {}],
+    ])("%s: %s", async (_name, code, changes, expected) => {
+      await expect(verify(changes(), expected)).rejects.toMatchObject({ code });
+    });
+
+    it("takes the same sequence again", async () => {
+      await expect(verify({}, { seenSequence: 7 })).resolves.toBeDefined();
+    });
+
+    it.each<[string, () => Promise<unknown>]>([
+      ["a key that is not the portal's", async () => signDocument(world.deployment, await signer("portal-1"))],
+      ["a key of a team", () => signDocument(world.deployment, world.team)],
+    ])("signed by %s", async (_name, make) => {
+      await expect(verifyDeployment(await make(), world.expected)).rejects.toMatchObject({ code: "deployment_refused" });
+    });
+
+    it("when one character of payload, header or signature is altered", async () => {
+      const signed = await signDocument(world.deployment, world.portal);
+      const [first] = signed.signatures;
+      const alter = (text: string | undefined) => {
+        const middle = Math.floor((text ?? "").length / 2);
+        return `${(text ?? "").slice(0, middle)}${text?.[middle] === "A" ? "B" : "A"}${(text ?? "").slice(middle + 1)}`;
+      };
+      const altered = [
+        { ...signed, payload: alter(signed.payload) },
+        { ...signed, signatures: [{ ...first, protected: alter(first?.protected) }] },
+        { ...signed, signatures: [{ ...first, signature: alter(first?.signature) }] },
+        { ...signed, signatures: [] },
+        { payload: signed.payload },
+        "not a document",
+        null,
+      ];
+      for (const document of altered) await expect(verifyDeployment(document, world.expected)).rejects.toMatchObject({ code: "deployment_refused" });
+    });
+  });
+
+  describe("refuses one remote only", () => {
+    const withRecord = async (jws: string) => verify({ release_records: { ...world.deployment.release_records, [recordOf("settings").release]: jws } });
+
+    it.each<[string, string, () => Promise<string>]>([
+      ["its record is signed by another key", "remote_refused", async () => signRecord(recordOf("settings"), await signer("team-1"))],
+      ["its record is signed by the portal", "remote_refused", () => signRecord(recordOf("settings"), world.portal)],
+      ["its record is of another remote", "remote_refused", () => signRecord({ ...recordOf("secrets"), release: recordOf("settings").release }, world.team)],
+      ["its record is of another release", "remote_refused", () => signRecord({ ...recordOf("settings"), release: "settings-0.3.1-ffffffffffff" }, world.team)],
+      ["a hash is missing its shape", "remote_refused", () => signRecord({ ...recordOf("settings"), files: { "remoteEntry.js": "sha256-x" } }, world.team)],
+      ["it was built for a newer contract", "remote_incompatible", () => signRecord({ ...recordOf("settings"), contract: "^2" }, world.team)],
+      ["it was built for a later minor version", "remote_incompatible", () => signRecord({ ...recordOf("settings"), contract: "^1.1" }, world.team)],
+      ["its record is nonsense", "remote_refused", () => Promise.resolve("a.b.c")],
+    ])("when %s: %s", async (_name, code, jws) => {
+      const { remotes } = await withRecord(await jws());
+      expect(remotes.get("settings")).toEqual({ status: "refused", code });
+      expect(remotes.get("secrets")).toMatchObject({ status: "verified" });
+    });
+
+    it("when its record is missing", async () => {
+      const records = Object.fromEntries(Object.entries(world.deployment.release_records).filter(([release]) => !release.startsWith("settings")));
+      const { remotes } = await verify({ release_records: records });
+      expect(remotes.get("settings")).toEqual({ status: "refused", code: "remote_refused" });
+    });
+  });
+});
+
+describe("caretRangeHolds", () => {
+  it.each([
+    ["^1", "1.0.0", true],
+    ["^1", "1.9.3", true],
+    ["^1.2", "1.2.0", true],
+    ["^1.2", "1.1.9", false],
+    ["^1.2.3", "1.2.2", false],
+    ["^1.2.3", "1.3.0", true],
+    ["^1", "2.0.0", false],
+    ["^2", "1.9.0", false],
+    ["1", "1.0.0", false],
+    [">=1", "1.0.0", false],
+    ["*", "1.0.0", false],
+    ["^0", "0.1.0", false],
+    ["^1", "1.0", false],
+  ])("%s and %s: %s", (range, offered, expected) => {
+    expect(caretRangeHolds(range, offered)).toBe(expected);
+  });
+});
+
+describe("loadDeployment", () => {
+  const load = (answer: () => Promise<Response>, at = now) =>
+    loadDeployment({ page: world.page, origin, storage: localStorage, now: () => at, fetch: answer, timeLimit: () => new AbortController().signal });
+  const serve = async (changes: Partial<Deployment> = {}) => {
+    const document = await signDocument({ ...world.deployment, ...changes }, world.portal);
+    return () => Promise.resolve(Response.json(document));
+  };
+  const down = () => Promise.reject(new TypeError("Failed to fetch"));
+
+  beforeEach(() => {
+    localStorage.clear();
+  });
+
+  it("remembers the highest sequence and refuses an older document from then on", async () => {
+    await load(await serve({ sequence: 9 }));
+    expect(recall(localStorage, "relicario")?.sequence).toBe(9);
+    await expect(load(await serve({ sequence: 8 }))).rejects.toMatchObject({ code: "deployment_older" });
+  });
+
+  it("uses the last verified document while the gateway is away", async () => {
+    await load(await serve());
+    await expect(load(down)).resolves.toMatchObject({ deployment: { sequence: 7 } });
+    await expect(load(() => Promise.resolve(new Response("", { status: 502 })))).resolves.toBeDefined();
+  });
+
+  it("does not use it once it expired", async () => {
+    await load(await serve());
+    await expect(load(down, now + 2 * day)).rejects.toMatchObject({ code: "deployment_expired" });
+  });
+
+  it("does not use it in the place of a document that is refused", async () => {
+    await load(await serve());
+    await expect(load(await serve({ vendor_id: "acme" }))).rejects.toMatchObject({ code: "deployment_refused" });
+    await expect(load(() => Promise.resolve(new Response("<html>")))).rejects.toMatchObject({ code: "deployment_refused" });
+    await expect(load(() => Promise.resolve(new Response("", { status: 404 })))).rejects.toMatchObject({ code: "deployment_refused" });
+  });
+
+  it("checks a kept document again: storage may have been altered", async () => {
+    localStorage.setItem(deploymentKey("relicario"), JSON.stringify({ sequence: 1, document: await signDocument(world.deployment, await signer("portal-1")) }));
+    await expect(load(down)).rejects.toMatchObject({ code: "deployment_refused" });
+  });
+
+  it("says that it is unreachable when nothing was kept", async () => {
+    await expect(load(down)).rejects.toMatchObject({ code: "deployment_unreachable" });
+  });
+});
+
+describe("readPortalPage", () => {
+  const read = (text: string | null) => {
+    document.body.innerHTML = text === null ? "" : `<script type="application/json" id="portal-page"></script>`;
+    const element = document.getElementById("portal-page");
+    if (element !== null) element.textContent = text;
+    return readPortalPage(document);
+  };
+
+  it("reads vendor and keys", () => {
+    expect(read(JSON.stringify(world.page))).toEqual(world.page);
+  });
+
+  it.each([["missing", null], ["empty", ""], ["of another shape", '{"vendor_id":"x"}']])("refuses a page whose description is %s", (_name, text) => {
+    expect(() => read(text)).toThrow(expect.objectContaining({ code: "deployment_refused" }));
+  });
+});

@@ -1,0 +1,166 @@
+import { CONTRACT_VERSION, type ReleaseRecord, type RemoteModule, type RemoteName } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
+
+import type { VerifiedRemote } from "../deployment/verify.ts";
+import { loadNumbers } from "./attempts.ts";
+import { parseFace } from "./face.ts";
+import { impossibleIntegrity, integrityOf } from "./federation.ts";
+import { createRemoteLoader } from "./loader.ts";
+
+const Page = () => null;
+const faceOf = (name: RemoteName, more: Partial<RemoteModule> = {}): RemoteModule => ({
+  name,
+  contract: "^1",
+  namespaces: [`${name}-texts`],
+  routes: [{ path: `/${name}`, load: () => Promise.resolve({ default: Page }) }],
+  ...more,
+});
+const recordOf = (remote: RemoteName): ReleaseRecord => ({
+  v: 1,
+  release: `${remote}-0.3.1-0123456789ab`,
+  remote,
+  version: "0.3.1",
+  contract: "^1",
+  capabilities: [],
+  api_paths: [],
+  namespaces: [`${remote}-texts`],
+  files: { "remoteEntry.js": `sha384-${"r".repeat(64)}` },
+  manifest: { id: remote, name: remote },
+});
+
+function setUp(loadFace: (name: RemoteName) => Promise<unknown> = (name) => Promise.resolve(faceOf(name))) {
+  const remotes = new Map<RemoteName, VerifiedRemote>([
+    ["secrets", { status: "verified", record: recordOf("secrets") }],
+    ["sharing", { status: "refused", code: "remote_incompatible" }],
+  ]);
+  const faces = jest.fn(loadFace);
+  const texts = jest.fn((_namespaces: readonly string[]) => Promise.resolve());
+  const onFailure = jest.fn();
+  return { loader: createRemoteLoader({ remotes, loadFace: faces, loadTexts: texts, onFailure }), faces, texts, onFailure };
+}
+
+describe("createRemoteLoader", () => {
+  beforeEach(() => {
+    jest.useFakeTimers();
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  it("loads a remote and its texts once", async () => {
+    const { loader, faces, texts } = setUp();
+    const [first, second] = await Promise.all([loader.load("secrets"), loader.load("secrets")]);
+    expect(first).toBe(second);
+    expect(faces).toHaveBeenCalledTimes(1);
+    expect(texts).toHaveBeenCalledWith(["secrets-texts"]);
+  });
+
+  it("tries again with longer and longer pauses", async () => {
+    const { loader, faces } = setUp();
+    faces.mockRejectedValueOnce(new Error("502")).mockRejectedValueOnce(new Error("502"));
+    const loading = loader.load("secrets");
+    await jest.advanceTimersByTimeAsync(loadNumbers.pausesMs[0] ?? 0);
+    expect(faces).toHaveBeenCalledTimes(2);
+    await jest.advanceTimersByTimeAsync(loadNumbers.pausesMs[1] ?? 0);
+    await expect(loading).resolves.toMatchObject({ name: "secrets" });
+  });
+
+  it("forgets a failure: asking again loads anew", async () => {
+    let alive = false;
+    const { loader, faces, onFailure } = setUp((name) => (alive ? Promise.resolve(faceOf(name)) : Promise.reject(new Error("502"))));
+    const failing = loader.load("secrets");
+    failing.catch(() => undefined);
+    await jest.advanceTimersByTimeAsync(5000);
+    await expect(failing).rejects.toMatchObject({ code: "remote_unreachable" });
+    expect(onFailure).toHaveBeenCalledWith("secrets", expect.objectContaining({ code: "remote_unreachable" }));
+    expect(faces).toHaveBeenCalledTimes(3);
+    alive = true;
+    await expect(loader.load("secrets")).resolves.toMatchObject({ name: "secrets" });
+  });
+
+  it("gives up an attempt after its time limit", async () => {
+    const { loader } = setUp(() => new Promise(() => undefined));
+    const loading = loader.load("secrets");
+    loading.catch(() => undefined);
+    await jest.advanceTimersByTimeAsync(3 * loadNumbers.limitMs + 5000);
+    await expect(loading).rejects.toMatchObject({ code: "remote_timed_out" });
+  });
+
+  it.each<[RemoteName, string]>([
+    ["sharing", "remote_incompatible"],
+    ["settings", "remote_refused"],
+  ])("runs no code of %s, whose release was refused", async (name, code) => {
+    const { loader, faces } = setUp();
+    await expect(loader.load(name)).rejects.toMatchObject({ code });
+    expect(faces).not.toHaveBeenCalled();
+  });
+
+  it("says so when code ran and broke", async () => {
+    const { loader } = setUp(() => Promise.reject(new Error("ScriptExecutionError: boom")));
+    const loading = loader.load("secrets");
+    loading.catch(() => undefined);
+    await jest.advanceTimersByTimeAsync(5000);
+    await expect(loading).rejects.toMatchObject({ code: "remote_crashed" });
+  });
+
+  it("loads a page once, and anew after a failure", async () => {
+    const { loader } = setUp();
+    const load = jest.fn(() => Promise.resolve({ default: Page }));
+    load.mockRejectedValueOnce(new Error("x")).mockRejectedValueOnce(new Error("x")).mockRejectedValueOnce(new Error("x"));
+    const route = { path: "/x", load };
+    const failing = loader.page("secrets", route);
+    failing.catch(() => undefined);
+    await jest.advanceTimersByTimeAsync(5000);
+    await expect(failing).rejects.toMatchObject({ code: "remote_unreachable" });
+    await expect(loader.page("secrets", route)).resolves.toBe(Page);
+    await expect(loader.page("secrets", route)).resolves.toBe(Page);
+    expect(load).toHaveBeenCalledTimes(4);
+  });
+
+  it("loads ahead, and says nothing when that fails", async () => {
+    const load = jest.fn(() => Promise.resolve({ default: Page }));
+    const { loader } = setUp((name) => Promise.resolve(faceOf(name, { routes: [{ path: "/secrets", load }] })));
+    loader.prefetch("secrets", ({ path }) => path === "/secrets");
+    loader.prefetch("sharing", () => true);
+    await jest.advanceTimersByTimeAsync(0);
+    expect(load).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe("parseFace", () => {
+  it("takes a face that fits its record", () => {
+    expect(parseFace(faceOf("secrets"), recordOf("secrets"))).toMatchObject({ name: "secrets", contract: "^1" });
+    expect(CONTRACT_VERSION).toBe("1.0.0");
+  });
+
+  it.each<[string, string, unknown]>([
+    ["another remote", "remote_refused", faceOf("settings")],
+    ["a namespace that its release does not carry", "remote_refused", faceOf("secrets", { namespaces: ["errors"] })],
+    ["another contract", "remote_incompatible", faceOf("secrets", { contract: "^2" })],
+    ["a route that loads nothing", "remote_refused", { ...faceOf("secrets"), routes: [{ path: "/x", load: "x" }] }],
+    ["a relative path", "remote_refused", { ...faceOf("secrets"), routes: [{ path: "x", load: () => undefined }] }],
+    ["nothing", "remote_refused", undefined],
+  ])("refuses %s: %s", (_name, code, face) => {
+    expect(() => parseFace(face, recordOf("secrets"))).toThrow(expect.objectContaining({ code }));
+  });
+});
+
+describe("integrityOf", () => {
+  const verified = { deployment: {}, remotes: new Map([["secrets", { status: "verified", record: recordOf("secrets") }]]) } as unknown as Parameters<typeof integrityOf>[2];
+  const base = "http://localhost:3000/r/secrets/secrets-0.3.1-0123456789ab/";
+
+  it("is the record's hash for a file of a verified release", () => {
+    expect(integrityOf(`${base}remoteEntry.js`, "http://localhost:3000", verified)).toBe(`sha384-${"r".repeat(64)}`);
+  });
+
+  it.each([`${base}other.js`, `${base}toString`, "http://localhost:3000/r/secrets/secrets-0.3.1-ffffffffffff/remoteEntry.js", "https://evil.example/remoteEntry.js"])("fails on purpose for %s", (address) => {
+    expect(integrityOf(address, "http://localhost:3000", verified)).toBe(impossibleIntegrity);
+  });
+});
+
+describe("PortalError of a load", () => {
+  it("keeps the code that the record was refused with", async () => {
+    const { loader } = setUp();
+    await expect(loader.load("sharing")).rejects.toBeInstanceOf(PortalError);
+  });
+});

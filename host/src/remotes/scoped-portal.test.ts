@@ -1,0 +1,63 @@
+import { createFakeHttp, createFakePortal, createFakeVault } from "@relicario/shared/testing";
+import { z } from "zod";
+
+import { scopedHttp } from "./scoped-http.ts";
+import { scopedPortal } from "./scoped-portal.ts";
+
+const all = ["http", "vault", "user", "notify", "confirm", "navigate"] as const;
+
+describe("scopedPortal", () => {
+  it("gives what the release declares, frozen", async () => {
+    const { portal, record } = createFakePortal();
+    const scoped = scopedPortal(portal, { remote: "secrets", capabilities: [...all], api_paths: ["/secrets"] });
+    expect(Object.isFrozen(scoped)).toBe(true);
+    expect(scoped.user).toBe(portal.user);
+    await expect(scoped.vault).resolves.toBeDefined();
+    scoped.navigate("/home");
+    scoped.notify({ tone: "info", text: "x" });
+    expect(record.paths).toEqual(["/home"]);
+    expect(record.notices).toHaveLength(1);
+    await expect(scoped.confirm({ title: "t", description: "d" })).resolves.toBe(true);
+  });
+
+  it("gives nothing else", async () => {
+    const { portal } = createFakePortal();
+    const scoped = scopedPortal(portal, { remote: "secrets", capabilities: [], api_paths: ["/secrets"] });
+    const forbidden = expect.objectContaining({ code: "forbidden" });
+    expect(() => scoped.user).toThrow(forbidden);
+    expect(() => { scoped.navigate("/home"); }).toThrow(forbidden);
+    expect(() => { scoped.notify({ tone: "info", text: "x" }); }).toThrow(forbidden);
+    await expect(scoped.vault).rejects.toMatchObject({ code: "forbidden" });
+    await expect(scoped.http.request("GET", "/secrets/store", z.unknown())).rejects.toMatchObject({ code: "forbidden" });
+    expect(scoped.language).toBe("en");
+  });
+
+  it("reports in the remote's own name", () => {
+    const { portal, record } = createFakePortal();
+    scopedPortal(portal, { remote: "secrets", capabilities: [], api_paths: [] }).report({ remote: "settings", phase: "call", code: "unknown" });
+    expect(record.reports).toEqual([{ remote: "secrets", phase: "call", code: "unknown" }]);
+  });
+
+  it("asks for the vault no sooner than the remote does", () => {
+    const asked = jest.fn(() => Promise.resolve(createFakeVault()));
+    const portal = Object.defineProperty({ ...createFakePortal().portal }, "vault", { get: asked });
+    const scoped = scopedPortal(portal, { remote: "secrets", capabilities: [...all], api_paths: [] });
+    expect(asked).not.toHaveBeenCalled();
+    void scoped.vault;
+    expect(asked).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe("scopedHttp", () => {
+  const http = scopedHttp(createFakeHttp({ "GET /user/me": () => 1, "GET /user": () => 2 }), ["/user", "/secrets/store"]);
+  const call = (path: string) => http.request("GET", path, z.number());
+
+  it("lets declared paths through, by whole segments", async () => {
+    await expect(call("/user/me")).resolves.toBe(1);
+    await expect(call("/user")).resolves.toBe(2);
+  });
+
+  it.each(["/users/alba/key", "/secrets", "/auth/token", "/user/../auth/token", "/user/..", "/user//me", "/user/%2e%2e/auth", "/user/me?x=1", "/user/me#x", "/user\\..\\auth"])("refuses %s", async (path) => {
+    await expect(call(path)).rejects.toMatchObject({ code: "forbidden" });
+  });
+});

@@ -1,0 +1,59 @@
+import type { PortalForServices, RemoteModule, VaultFactory } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
+import { createFakeHttp, createFakeVault, picture } from "@relicario/shared/testing";
+
+import { createVaultSource } from "./vault-source.ts";
+
+const forServices: PortalForServices = { http: createFakeHttp(), vendorId: "relicario", account: { userId: "u", issuer: "i", subject: "s" } };
+
+function setUp() {
+  const vault = createFakeVault({ secrets: [{ title: "a", content: "b" }] });
+  const factory = jest.fn<ReturnType<VaultFactory>, Parameters<VaultFactory>>(() => Promise.resolve(vault));
+  const loadRecovery = jest.fn((): Promise<RemoteModule> => Promise.resolve({ name: "recovery", contract: "^1", routes: [], namespaces: [], provides: { vault: factory } }));
+  return { vault, factory, loadRecovery, source: createVaultSource({ loadRecovery, portal: () => Promise.resolve(forServices) }) };
+}
+
+describe("createVaultSource", () => {
+  it("loads recovery when the vault is first asked for, and makes it once", async () => {
+    const { source, factory, loadRecovery, vault } = setUp();
+    expect(loadRecovery).not.toHaveBeenCalled();
+    await expect(Promise.all([source.get(), source.get()])).resolves.toEqual([vault, vault]);
+    expect(factory).toHaveBeenCalledTimes(1);
+    expect(factory).toHaveBeenCalledWith(forServices);
+  });
+
+  it("is vault_unavailable when recovery does not load, and can be asked for again", async () => {
+    const { source, loadRecovery } = setUp();
+    loadRecovery.mockRejectedValueOnce(new PortalError("remote_unreachable"));
+    await expect(source.get()).rejects.toMatchObject({ code: "vault_unavailable", details: { because: "remote_unreachable" } });
+    await expect(source.get()).resolves.toBeDefined();
+  });
+
+  it("tells when the vault was locked, not when it was opened", async () => {
+    const { source, vault } = setUp();
+    const locked = jest.fn();
+    source.onLocked(locked);
+    await source.get();
+    await vault.lock();
+    expect(locked).toHaveBeenCalledTimes(1);
+    await vault.unlock({ picture: picture("garden"), passphrase: null });
+    expect(locked).toHaveBeenCalledTimes(1);
+  });
+
+  it("locks on lock, and signs out and forgets on sign-out", async () => {
+    const { source, vault, factory } = setUp();
+    await source.get();
+    await source.putAway("lock");
+    expect(vault.getState().status).toBe("locked");
+    await source.putAway("sign_out");
+    expect(vault.calls).toContain("signOut");
+    await source.get();
+    expect(factory).toHaveBeenCalledTimes(2);
+  });
+
+  it("does nothing when no vault was made", async () => {
+    const { source, loadRecovery } = setUp();
+    await source.putAway("sign_out");
+    expect(loadRecovery).not.toHaveBeenCalled();
+  });
+});
