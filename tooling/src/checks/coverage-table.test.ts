@@ -105,7 +105,7 @@ describe("testNames", () => {
           it(\`throws \${code} when altered\`, () => {});
         });
         test.describe("story", () => { test("protects", async () => { await test.step("signs in", async () => {}); }); });
-      `),
+      `, "a.test.ts"),
     ).toEqual(["vault seals", "vault opens %s", "vault templates", "vault throws ${code} when altered", "story protects", "story protects signs in"]);
   });
 
@@ -120,12 +120,17 @@ describe("testNames", () => {
         const text = 'it("f", () => {})';
         test.use("g");
         visit("h");
-      `),
+      `, "a.test.ts"),
     ).toEqual([]);
   });
 
+  it("reads a generic function in .ts and an element in .tsx", () => {
+    expect(testNames(`const same = <T>(value: T): T => value; it("in ts", () => {});`, "a.test.ts")).toEqual(["in ts"]);
+    expect(testNames(`const page = <Page title="x" />; it("in tsx", () => {});`, "a.test.tsx")).toEqual(["in tsx"]);
+  });
+
   it("keeps a test whose body skips by a condition", () => {
-    expect(testNames(`test("runs", () => { test.skip(isOld, "not there"); });`)).toEqual(["runs"]);
+    expect(testNames(`test("runs", () => { test.skip(isOld, "not there"); });`, "a.spec.ts")).toEqual(["runs"]);
   });
 });
 

@@ -43,7 +43,7 @@ export function readCoverage(markdown: string, readTest: (path: string) => strin
     const known = namesOf.get(path);
     if (known !== undefined) return known;
     const source = readTest(path);
-    const found = source === null ? null : testNames(source);
+    const found = source === null ? null : testNames(source, path);
     namesOf.set(path, found);
     return found;
   };

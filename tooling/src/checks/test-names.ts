@@ -13,9 +13,11 @@ type Kind = "group" | "test" | "step" | "skipped" | "other";
  * Full names of the tests of a file that run, as Jest prints them: the names of their groups, then their own. A step of a
  * Playwright test is listed below its test. Tests that are skipped or stand in a comment are not there. Placeholders of
  * tables and templates (`%s`, `${name}`) stay as they are written.
+ *
+ * @param path its name decides whether `<` may begin an element (`.tsx`) or only a type (`.ts`)
  */
-export function testNames(source: string): readonly string[] {
-  const file = ts.createSourceFile("file.tsx", source, ts.ScriptTarget.Latest, false, ts.ScriptKind.TSX);
+export function testNames(source: string, path: string): readonly string[] {
+  const file = ts.createSourceFile(path, source, ts.ScriptTarget.Latest);
   const names: string[] = [];
 
   const visit = (node: ts.Node, above: readonly string[]): void => {
