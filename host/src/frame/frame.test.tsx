@@ -1,0 +1,274 @@
+import type { Language, ThemeName } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
+import { createTestQueryClient, expectAccessible, renderApp } from "@relicario/shared/testing";
+import { act, screen, within } from "@testing-library/react";
+import { userEvent } from "@testing-library/user-event";
+
+import { HostContext, type Host } from "../host-context.ts";
+import type { Session } from "../session/session.ts";
+import type { SessionState } from "../session/machine.ts";
+import type { ExchangeState } from "../session/token-exchange.ts";
+import { createConfirms } from "./confirms.ts";
+import { ConfirmHost } from "./ConfirmHost.tsx";
+import { Frame } from "./Frame.tsx";
+import { Overlay } from "./Overlay.tsx";
+import { SignInFailed } from "./ProblemScreens.tsx";
+import { showToast, Toasts } from "./Toasts.tsx";
+
+const alba = { issuer: "i", subject: "s", name: "alba" };
+const claims = { sub: "01890a5d-ac96-7000-8000-000000000001", vid: "relicario", sid: "s", iat: 1, exp: 2 };
+
+interface Settings {
+  readonly mobile?: boolean;
+  readonly path?: string;
+  readonly language?: Language;
+  readonly theme?: ThemeName;
+  readonly state?: SessionState;
+  readonly exchange?: ExchangeState;
+  readonly signedIn?: boolean;
+}
+
+async function show({ mobile = false, path = "/home", language = "en", theme = "light", state, exchange, signedIn = true }: Settings = {}) {
+  window.matchMedia = (query: string) =>
+    ({ matches: mobile && query.includes("639.98"), addEventListener: () => undefined, removeEventListener: () => undefined }) as unknown as MediaQueryList;
+  window.scrollTo = jest.fn() as typeof window.scrollTo;
+  const calls = { signIn: jest.fn(() => Promise.resolve()), signOut: jest.fn(() => new Promise<void>(() => undefined)), renew: jest.fn(() => Promise.reject(new PortalError("offline"))) };
+  const sessionState: SessionState = state ?? { status: "authenticated", user: alba };
+  const exchangeState: ExchangeState = exchange ?? { status: "ready", session: { token: "t", claims } };
+  const session: Partial<Session> = {
+    getState: () => sessionState,
+    subscribe: () => () => undefined,
+    signIn: calls.signIn,
+    signOut: calls.signOut,
+    exchange: { getState: () => exchangeState, subscribe: () => () => undefined, renew: calls.renew, token: () => Promise.resolve("t"), start: () => undefined, clear: () => undefined },
+  };
+  const themeStore = { get: () => theme, toggle: jest.fn(), subscribe: () => () => undefined };
+  const changeLanguage = jest.fn(() => Promise.resolve());
+  const prefetch = jest.fn();
+  const host: Partial<Host> = {
+    session: session as Session,
+    theme: themeStore,
+    changeLanguage,
+    confirms: createConfirms(),
+    queryClient: createTestQueryClient(),
+    loader: { load: () => Promise.reject(new PortalError("unknown")), page: () => Promise.reject(new PortalError("unknown")), prefetch },
+    verified: { deployment: { branding: { product_name: "Relicario", layout: "standard", colors: { light: {}, dark: {} } } }, remotes: new Map() } as unknown as Host["verified"],
+  };
+  const app = await renderApp(
+    <HostContext value={host as Host}>
+      <Frame userName="alba" shell signedIn={signedIn}>
+        <h1>Screen</h1>
+      </Frame>
+    </HostContext>,
+    { path, language, theme },
+  );
+  return { app, calls, themeStore, changeLanguage, prefetch };
+}
+
+describe("Frame on a wide screen", () => {
+  it("leads to the five destinations and says where the page stands", async () => {
+    await show({ path: "/secrets" });
+    const links = within(screen.getByRole("navigation", { name: "Main navigation" })).getAllByRole("link");
+    expect(links.map((link) => [link.textContent, link.getAttribute("href")])).toEqual([
+      ["Home", "/home"],
+      ["Secrets", "/secrets"],
+      ["Shared with me", "/recived"],
+      ["Add secret", "/add-secret"],
+      ["Settings", "/settings/profile"],
+    ]);
+    expect(links.filter((link) => link.getAttribute("aria-current") === "page").map(({ textContent }) => textContent)).toEqual(["Secrets"]);
+  });
+
+  it("becomes narrow: icons only, each with its name", async () => {
+    await show();
+    await userEvent.click(screen.getByRole("button", { name: "Narrow sidebar" }));
+    expect(screen.getByRole("link", { name: "Secrets" })).toHaveTextContent("");
+    expect(screen.getByRole("button", { name: "Wide sidebar" })).toHaveAttribute("aria-expanded", "false");
+    await expectAccessible();
+  });
+
+  it("loads a destination ahead when somebody is about to go there", async () => {
+    const { prefetch } = await show();
+    await userEvent.hover(screen.getByRole("link", { name: "Settings" }));
+    expect(prefetch).toHaveBeenCalledWith("settings", expect.any(Function));
+  });
+
+  it("switches language and theme", async () => {
+    const { changeLanguage, themeStore } = await show();
+    await userEvent.click(screen.getByRole("button", { name: "Switch to Español" }));
+    expect(changeLanguage).toHaveBeenCalledWith("es");
+    await userEvent.click(screen.getByRole("button", { name: "Dark theme" }));
+    expect(themeStore.toggle).toHaveBeenCalledTimes(1);
+  });
+
+  it("asks before logging out, and waits without another press", async () => {
+    const { calls } = await show();
+    await userEvent.click(screen.getByRole("button", { name: /Log out/ }));
+    const dialog = await screen.findByRole("dialog", { name: "Log out?" });
+    await userEvent.click(within(dialog).getByRole("button", { name: "Cancel" }));
+    expect(screen.queryByRole("dialog")).not.toBeInTheDocument();
+    expect(calls.signOut).not.toHaveBeenCalled();
+
+    await userEvent.click(screen.getByRole("button", { name: /Log out/ }));
+    await userEvent.click(within(await screen.findByRole("dialog")).getByRole("button", { name: "Log out" }));
+    expect(calls.signOut).toHaveBeenCalledTimes(1);
+    expect(within(screen.getByRole("dialog")).getByRole("button", { name: "Log out" })).toBeDisabled();
+  });
+
+  it("closes the question on Escape and gives the focus back", async () => {
+    await show();
+    const button = screen.getByRole("button", { name: /Log out/ });
+    await userEvent.click(button);
+    await screen.findByRole("dialog");
+    await userEvent.keyboard("{Escape}");
+    expect(screen.queryByRole("dialog")).not.toBeInTheDocument();
+    expect(button).toHaveFocus();
+  });
+
+  it("lets the keyboard skip to the content, and moves the focus there when the screen changes", async () => {
+    const { app } = await show();
+    await userEvent.tab();
+    expect(screen.getByRole("link", { name: "Skip to the content" })).toHaveFocus();
+    await userEvent.keyboard("{Enter}");
+    expect(screen.getByRole("main")).toHaveFocus();
+    screen.getByRole("link", { name: "Home" }).focus();
+    await app.goTo("/secrets");
+    expect(screen.getByRole("main")).toHaveFocus();
+  });
+
+  it("shows no navigation to a visitor of a shared link, and a login button", async () => {
+    const { calls } = await show({ path: "/shared/x", signedIn: false });
+    expect(screen.queryByRole("navigation")).not.toBeInTheDocument();
+    await userEvent.click(screen.getByRole("button", { name: "Log in" }));
+    expect(calls.signIn).toHaveBeenCalledWith("/shared/x");
+  });
+});
+
+describe("Frame on a small screen", () => {
+  it("has a bottom bar of home, secrets, add, shared with me and logging out", async () => {
+    await show({ mobile: true });
+    const bar = screen.getByRole("navigation", { name: "Main navigation" });
+    expect(within(bar).getAllByRole("link").map(({ textContent }) => textContent)).toEqual(["Home", "Secrets", "Add secret", "Shared with me"]);
+    expect(within(bar).getByRole("button", { name: "Log out" })).toBeEnabled();
+    expect(within(bar).getByRole("link", { name: "Add secret" })).toHaveAttribute("data-middle", "true");
+  });
+
+  it("opens a menu over the whole screen, which closes when somebody goes elsewhere", async () => {
+    const { app } = await show({ mobile: true });
+    await userEvent.click(screen.getByRole("button", { name: "Open the menu" }));
+    const menu = await screen.findByRole("dialog", { name: "Menu" });
+    expect(within(menu).getAllByRole("link")).toHaveLength(6);
+    await expectAccessible();
+    await userEvent.click(within(menu).getByRole("link", { name: "Settings" }));
+    expect(screen.queryByRole("dialog")).not.toBeInTheDocument();
+    expect(app.location()).toBe("/settings/profile");
+  });
+
+  it("shows a visitor of a shared link no bar and no menu", async () => {
+    await show({ mobile: true, path: "/shared/x", signedIn: false });
+    expect(screen.queryByRole("navigation")).not.toBeInTheDocument();
+    expect(screen.queryByRole("button", { name: "Open the menu" })).not.toBeInTheDocument();
+    expect(screen.getByRole("button", { name: "Log in" })).toBeEnabled();
+  });
+});
+
+describe("Frame", () => {
+  it.each([
+    ["en", "light", false],
+    ["en", "dark", true],
+    ["es", "light", true],
+    ["es", "dark", false],
+  ] as const)("has no accessibility violations (%s, %s, small: %s)", async (language, theme, mobile) => {
+    await show({ language, theme, mobile });
+    await expectAccessible();
+  });
+
+  it("says that the device is offline, as long as it is", async () => {
+    const online = jest.spyOn(navigator, "onLine", "get").mockReturnValue(false);
+    await show();
+    expect(screen.getByText(/You are offline/)).toBeVisible();
+    online.mockReturnValue(true);
+    act(() => {
+      window.dispatchEvent(new Event("online"));
+    });
+    expect(screen.queryByText(/You are offline/)).not.toBeInTheDocument();
+    online.mockRestore();
+  });
+
+  it("offers another try when the session token could not be had, and keeps the screen", async () => {
+    const { calls } = await show({ exchange: { status: "empty", error: new PortalError("service_unavailable") } });
+    expect(screen.getByRole("alert")).toHaveTextContent("The service does not answer right now.");
+    await userEvent.click(screen.getByRole("button", { name: "Try again" }));
+    expect(calls.renew).toHaveBeenCalledTimes(1);
+    expect(screen.getByRole("heading", { name: "Screen" })).toBeVisible();
+  });
+
+  it("asks to sign in again when the sign-in ended, and keeps the screen", async () => {
+    const { calls } = await show({ state: { status: "error", code: "login_required", user: alba }, path: "/add-secret" });
+    expect(screen.getByRole("alert")).toHaveTextContent("Your sign-in has ended");
+    await userEvent.click(screen.getByRole("button", { name: "Sign in again" }));
+    expect(calls.signIn).toHaveBeenCalledWith("/add-secret");
+    expect(screen.getByRole("heading", { name: "Screen" })).toBeVisible();
+  });
+});
+
+describe("Overlay", () => {
+  it.each([
+    ["en", "signing_in", "Signing you in"],
+    ["en", "signing_out", "Signing you out"],
+    ["es", "signing_in", "Iniciando tu sesión"],
+  ] as const)("says what is going on (%s, %s)", async (language, kind, text) => {
+    await renderApp(<Overlay kind={kind} />, { language });
+    expect(screen.getByRole("status")).toHaveTextContent(text);
+    expect(screen.getByRole("status")).toHaveStyle({ zIndex: "99" });
+  });
+});
+
+describe("SignInFailed", () => {
+  it("says Oops and what happened, and offers another try", async () => {
+    const onRetry = jest.fn();
+    await renderApp(<SignInFailed code="login_failed" onRetry={onRetry} />);
+    expect(screen.getByRole("heading", { name: "Oops…" })).toBeVisible();
+    expect(screen.getByRole("alert")).toHaveTextContent("Login failed");
+    await userEvent.click(screen.getByRole("button", { name: "Sign in again" }));
+    expect(onRetry).toHaveBeenCalledTimes(1);
+    await expectAccessible();
+  });
+});
+
+describe("ConfirmHost", () => {
+  it("asks one question after the other and hands the answers back", async () => {
+    const confirms = createConfirms();
+    await renderApp(<ConfirmHost confirms={confirms} />);
+    const answers: boolean[] = [];
+    act(() => {
+      void confirms.ask({ title: "First?", description: "1" }).then((answer) => answers.push(answer));
+      void confirms.ask({ title: "Second?", description: "2", confirmLabel: "Do it", cancelLabel: "Leave it" }).then((answer) => answers.push(answer));
+    });
+    await userEvent.click(within(await screen.findByRole("dialog", { name: "First?" })).getByRole("button", { name: "Yes" }));
+    await userEvent.click(within(await screen.findByRole("dialog", { name: "Second?" })).getByRole("button", { name: "Leave it" }));
+    expect(answers).toEqual([true, false]);
+    expect(screen.queryByRole("dialog")).not.toBeInTheDocument();
+  });
+});
+
+describe("Toasts", () => {
+  it("shows a notice that assistive technology hears, and that can be closed", async () => {
+    await renderApp(<Toasts />);
+    act(() => {
+      showToast({ tone: "error", text: "Not kept" });
+    });
+    const toast = await screen.findByRole("alert");
+    expect(toast).toHaveTextContent("Not kept");
+    expect(screen.getByRole("button", { name: "Close" })).toBeEnabled();
+  });
+
+  it("shows markup as text", async () => {
+    await renderApp(<Toasts />);
+    act(() => {
+      showToast({ tone: "info", text: "<img src=x onerror=alert(1)>" });
+    });
+    expect(await screen.findByText("<img src=x onerror=alert(1)>")).toBeVisible();
+    expect(document.querySelector("img")).toBeNull();
+  });
+});

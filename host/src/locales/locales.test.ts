@@ -1,0 +1,20 @@
+import { errorCodes } from "@relicario/shared/errors";
+import { readTexts, textKeys } from "@relicario/shared/testing";
+
+const namespaces = ["beta-sidebar", "common", "errors", "header", "help", "language", "modals"];
+
+describe("the host's texts", () => {
+  it.each(namespaces)("%s has the same keys in both languages", (namespace) => {
+    const [en, es] = [readTexts("en", namespace), readTexts("es", namespace)];
+    expect(textKeys(es ?? {})).toEqual(textKeys(en ?? {}));
+    expect(textKeys(en ?? {})).not.toHaveLength(0);
+  });
+
+  it.each(["en", "es"] as const)("every error has a text, and there is no other (%s)", (language) => {
+    expect(textKeys(readTexts(language, "errors") ?? {})).toEqual([...errorCodes].sort());
+  });
+
+  it.each(["en", "es"] as const)("no text names the product or shouts (%s)", (language) => {
+    for (const namespace of namespaces) expect(JSON.stringify(readTexts(language, namespace))).not.toMatch(/relicario|!|¡/i);
+  });
+});

@@ -1,0 +1,128 @@
+import { usePortal, type RemoteModule, type RemoteRoute } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
+import { expectAccessible, renderApp } from "@relicario/shared/testing";
+import { act, screen } from "@testing-library/react";
+import { userEvent } from "@testing-library/user-event";
+
+import { RemoteArea } from "./RemoteArea.tsx";
+import type { RemoteLoader } from "./loader.ts";
+
+interface Settings {
+  readonly load?: () => Promise<RemoteModule>;
+  readonly page?: RemoteLoader["page"];
+  readonly path?: string;
+  readonly language?: "en" | "es";
+}
+
+const route = (path: string): RemoteRoute => ({ path, load: () => Promise.resolve({ default: () => <h1>Profile of {usePortal().user.userName}</h1> }) });
+const face: RemoteModule = { name: "settings", contract: "^1", namespaces: [], routes: [route("/settings/profile")] };
+
+async function show({ load = () => Promise.resolve(face), page, path = "/settings/profile", language = "en" }: Settings = {}) {
+  const onCrash = jest.fn();
+  const onRetry = jest.fn();
+  const loads = jest.fn(load);
+  const loader: RemoteLoader = { load: loads, page: page ?? ((_name, each) => each.load().then(({ default: component }) => component)), prefetch: () => undefined };
+  const scope = jest.fn((portal: Parameters<React.ComponentProps<typeof RemoteArea>["scope"]>[0]) => portal);
+  function Area() {
+    const portal = usePortal();
+    return (
+      <>
+        <nav>navigation</nav>
+        <RemoteArea name="settings" loader={loader} portal={portal} scope={scope} onCrash={onCrash} onRetry={onRetry} missing={<h1>Not here yet</h1>} />
+      </>
+    );
+  }
+  // What a boundary catches, React writes to the console too.
+  jest.spyOn(console, "error").mockImplementation(() => undefined);
+  const app = await renderApp(<Area />, { path, language });
+  return { app, onCrash, onRetry, loads };
+}
+
+/** What suspends after a click goes on only inside an awaited act. */
+const tryAgain = () => act(() => userEvent.click(screen.getByRole("button", { name: "Try again" })));
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+describe("RemoteArea", () => {
+  it("shows the remote's screen at its path, with the portal", async () => {
+    await show();
+    expect(await screen.findByRole("heading", { name: "Profile of alba" })).toBeVisible();
+  });
+
+  it("shows what stands for a screen that the remote does not have", async () => {
+    await show({ path: "/settings/unknown" });
+    expect(await screen.findByRole("heading", { name: "Not here yet" })).toBeVisible();
+  });
+
+  it.each([
+    ["en", "Settings: not available right now", "could not be fetched", "Try again"],
+    ["es", "Ajustes: no disponible en este momento", "No se ha podido obtener", "Intentar de nuevo"],
+  ] as const)("names the area and says what happened when the remote does not load (%s)", async (language, title, words, action) => {
+    await show({ load: () => Promise.reject(new PortalError("remote_unreachable")), language });
+    const alert = await screen.findByRole("alert");
+    expect(alert).toHaveTextContent(title);
+    expect(alert).toHaveTextContent(words);
+    expect(screen.getByRole("button", { name: action })).toBeEnabled();
+    expect(screen.getByRole("navigation")).toBeVisible();
+    await expectAccessible();
+  });
+
+  it("loads anew when the person tries again", async () => {
+    let alive = false;
+    const { loads, onRetry } = await show({ load: () => (alive ? Promise.resolve(face) : Promise.reject(new PortalError("remote_unreachable"))) });
+    await screen.findByRole("alert");
+    expect(loads).toHaveBeenCalledTimes(1);
+    alive = true;
+    await tryAgain();
+    expect(await screen.findByRole("heading", { name: "Profile of alba" })).toBeVisible();
+    expect(loads).toHaveBeenCalledTimes(2);
+    expect(onRetry).toHaveBeenCalledTimes(1);
+  });
+
+  it("stays where it is when trying again fails again", async () => {
+    const { loads } = await show({ load: () => Promise.reject(new PortalError("remote_timed_out")) });
+    await screen.findByRole("alert");
+    await tryAgain();
+    expect(await screen.findByRole("alert")).toHaveTextContent("takes too long to load");
+    expect(loads).toHaveBeenCalledTimes(2);
+  });
+
+  it("loads a page anew that failed", async () => {
+    let alive = false;
+    await show({
+      page: async (_name, each) => {
+        if (!alive) throw new PortalError("remote_unreachable");
+        return (await each.load()).default;
+      },
+    });
+    await screen.findByRole("alert");
+    alive = true;
+    await tryAgain();
+    expect(await screen.findByRole("heading", { name: "Profile of alba" })).toBeVisible();
+  });
+
+  it("keeps a crash inside, says that the area stopped, and tells the host", async () => {
+    const Broken = () => {
+      throw new Error("boom");
+    };
+    const { onCrash } = await show({ load: () => Promise.resolve({ ...face, routes: [{ path: "/settings/profile", load: () => Promise.resolve({ default: Broken }) }] }) });
+    expect(await screen.findByRole("alert")).toHaveTextContent("stopped unexpectedly");
+    expect(screen.getByRole("navigation")).toBeVisible();
+    expect(onCrash).toHaveBeenCalledWith("settings", expect.objectContaining({ code: "remote_crashed" }));
+  });
+
+  it("forgets a crash when somebody goes elsewhere", async () => {
+    const Broken = () => {
+      throw new Error("boom");
+    };
+    const { app } = await show({
+      load: () => Promise.resolve({ ...face, routes: [{ path: "/settings/billing", load: () => Promise.resolve({ default: Broken }) }, route("/settings/profile")] }),
+      path: "/settings/billing",
+    });
+    await screen.findByRole("alert");
+    await app.goTo("/settings/profile");
+    expect(await screen.findByRole("heading", { name: "Profile of alba" })).toBeVisible();
+  });
+});
