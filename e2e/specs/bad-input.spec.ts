@@ -31,8 +31,8 @@ const words = {
     secret: "Tu secreto",
     signInName: "Nombre de usuario o correo",
     password: "Contraseña",
-    signIn: "Iniciar sesión",
-    wrongPassword: "no se corresponden",
+    signIn: "Entrar",
+    wrongPassword: "Este nombre de usuario y esta contraseña no van juntos",
   },
 } as const;
 type Language = keyof typeof words;
@@ -101,9 +101,11 @@ test("an expired session is renewed by itself; where it cannot be, it is said an
   await fillSecret(page, { text: "kept through the expiry", title: "Expiry", tags: [], image: { file: photographs.mountains, passphrase: null } });
   await page.getByRole("checkbox", { name: /Nothing is kept here yet/ }).check();
 
-  // The service forgets the session, and the exchange fails: as after a long sleep with the provider out of reach.
+  // The service forgets the session, and takes the provider's token for expired too: as after a long sleep.
   await runSql(portal, "update sessions set revoked_at = now()");
-  await page.route("**/api/auth/token?*", (route) => route.abort());
+  await page.route("**/api/auth/token?*", (route) =>
+    route.fulfill({ status: 401, contentType: "application/problem+json", body: JSON.stringify({ title: "Unauthorized", status: 401, code: "token_expired" }) }),
+  );
   await page.getByRole("button", { name: "Protect", exact: true }).click();
   await expect(page.getByText(/Your session has ended|did not accept your sign-in|no longer valid/)).toBeVisible({ timeout: 90_000 });
   await expect(page.getByLabel("Your secret")).toHaveValue("kept through the expiry");
