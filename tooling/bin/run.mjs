@@ -53,6 +53,9 @@ function findNode() {
 function run(program, args, environment, stdio = "inherit") {
   const child = spawn(program, args, { cwd: root, stdio, env: { ...process.env, ...environment }, shell: process.platform === "win32" && program === "npx" });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+  // `kill <npm>` ends npm and its shell, and neither passes it on: being left alone means the same.
+  const parent = process.ppid;
+  setInterval(() => process.ppid !== parent && child.kill("SIGTERM"), 500).unref();
   return new Promise((resolve) => {
     child.once("error", (error) => {
       console.error(`${program} could not be started: ${error.message}`);

@@ -10,6 +10,8 @@ import { waitForLock } from "../start/lock.ts";
 import { fingerprint } from "./fingerprint.ts";
 import { buildables, folderOf, type Buildable } from "./packages.ts";
 
+const endWithParent = join(rootFolder, "tooling/src/start/end-with-parent.mjs");
+
 /** Builds the packages whose sources changed since they were built, two at a time. */
 export async function ensureBuilt(log: (line: string) => void, names: readonly Buildable[] = buildables): Promise<void> {
   const release = await waitForLock(join(rootFolder, ".cache/build.lock"));
@@ -26,7 +28,8 @@ export async function ensureBuilt(log: (line: string) => void, names: readonly B
         log(`  ${name} built in ${((performance.now() - began) / 1000).toFixed(1)} s`);
       }
     };
-    await Promise.all([worker(), worker()]);
+    const failed = (await Promise.allSettled([worker(), worker()])).find((result) => result.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
   } finally {
     release();
   }
@@ -42,7 +45,8 @@ async function isBuilt(name: Buildable): Promise<boolean> {
 
 /** Each in a process of its own: memory is given back, and two run at once. */
 function buildInProcess(name: Buildable): Promise<void> {
-  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", join(import.meta.dirname, "build-package.ts"), name], { cwd: rootFolder, stdio: ["ignore", "pipe", "pipe"] });
+  const args = ["--disable-warning=ExperimentalWarning", "--import", endWithParent, join(import.meta.dirname, "build-package.ts"), name];
+  const child = spawn(process.execPath, args, { cwd: rootFolder, stdio: ["pipe", "pipe", "pipe"] });
   let said = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8");

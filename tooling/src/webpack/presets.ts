@@ -9,6 +9,7 @@ import { ModuleFederationPlugin } from "@module-federation/enhanced/webpack";
 import type { RemoteName } from "@relicario/shared/contract";
 import HtmlWebpackPlugin from "html-webpack-plugin";
 import MiniCssExtractPlugin from "mini-css-extract-plugin";
+import MinimizerPlugin from "minimizer-webpack-plugin";
 import webpack, { type Configuration } from "webpack";
 
 import { rootFolder } from "../paths.ts";
@@ -146,7 +147,13 @@ function common({ name, context, mode }: { name: string; context: string; mode: 
     devtool: mode === "production" ? "hidden-source-map" : "source-map",
     resolve: { extensions: [".ts", ".tsx", ".js"], symlinks: true },
     cache: { type: "filesystem", name: `${name}-${mode}`, cacheDirectory: join(rootFolder, ".cache/webpack"), buildDependencies: { preset: [import.meta.filename, join(rootFolder, "pnpm-lock.yaml")] } },
-    optimization: { runtimeChunk: false, moduleIds: "deterministic", chunkIds: "deterministic" },
+    optimization: {
+      runtimeChunk: false,
+      moduleIds: "deterministic",
+      chunkIds: "deterministic",
+      // A third of the time that terser takes, for the same size; licence comments stay in place (docs/decisions/0050).
+      minimizer: [new MinimizerPlugin({ minify: MinimizerPlugin.swcMinify, minimizerOptions: { compress: { passes: 2 }, mangle: true, format: { comments: "some" } }, extractComments: false })],
+    },
     // Budgets are kept by size-limit, on compressed sizes.
     performance: false,
     infrastructureLogging: { level: "error" },
