@@ -58,6 +58,7 @@ export function ConfirmDialog({
             <Button
               tone="quiet"
               disabled={disabled}
+              data-autofocus={alert || undefined}
               onClick={() => {
                 onAnswer(false);
               }}

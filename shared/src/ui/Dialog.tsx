@@ -33,8 +33,12 @@ interface DialogWithContentProps extends DialogProps {
 export function Dialog({ open, onClose, title, description, icon, mustAnswer = false, role = "dialog", footer, children }: DialogWithContentProps) {
   const { t } = useTranslation("common");
   const opener = useRef<Element | null>(null);
-  const rememberOpener = () => {
+  const handleOpenFocus = (event: Event) => {
     opener.current = document.activeElement;
+    const chosen = event.currentTarget instanceof Element ? event.currentTarget.querySelector("[data-autofocus]") : null;
+    if (!(chosen instanceof HTMLElement)) return; // the first control, as usual
+    event.preventDefault();
+    chosen.focus();
   };
   const giveFocusBack = (event: Event) => {
     event.preventDefault(); // Radix would look for a trigger of its own
@@ -56,25 +60,26 @@ export function Dialog({ open, onClose, title, description, icon, mustAnswer = f
           <Radix.Content
             asChild
             role={role}
-            onOpenAutoFocus={rememberOpener}
+            onOpenAutoFocus={handleOpenFocus}
             onCloseAutoFocus={giveFocusBack}
             onEscapeKeyDown={stay}
             onInteractOutside={stay}
             {...(description === undefined ? { "aria-describedby": undefined } : {})}
           >
             <Sheet variants={dialogMotion} initial="closed" animate="open">
-              <Head>
+              <Head $cross={!mustAnswer}>
                 {icon}
                 <Title>{title}</Title>
-                {!mustAnswer && (
-                  <Radix.Close asChild>
-                    <IconButton label={t("dialog.close_action")} icon={<X aria-hidden />} />
-                  </Radix.Close>
-                )}
               </Head>
               {description !== undefined && <Description>{description}</Description>}
               {children}
               {footer !== undefined && <Footer>{footer}</Footer>}
+              {/* Last, so that what the dialog is about comes first by keyboard. */}
+              {!mustAnswer && (
+                <Radix.Close asChild>
+                  <Cross label={t("dialog.close_action")} icon={<X aria-hidden />} />
+                </Radix.Close>
+              )}
             </Sheet>
           </Radix.Content>
         </Place>
@@ -120,6 +125,7 @@ const Place = styled.div`
 `;
 
 const Sheet = styled(m.div)`
+  position: relative;
   display: flex;
   flex-direction: column;
   gap: ${space(4)};
@@ -134,11 +140,17 @@ const Sheet = styled(m.div)`
   &:focus-visible { outline: none; }
 `;
 
-const Head = styled.div`
+const Cross = styled(IconButton)`
+  position: absolute;
+  top: ${space(3)};
+  right: ${space(3)};
+`;
+
+const Head = styled.div<{ readonly $cross: boolean }>`
   display: flex;
   align-items: flex-start;
   gap: ${space(3)};
-  & > button { margin: -10px -12px -10px auto; }
+  padding-right: ${({ $cross }) => ($cross ? space(10) : 0)};
   & > svg { flex: none; margin-top: 2px; }
 `;
 

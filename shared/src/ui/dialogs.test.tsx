@@ -100,6 +100,14 @@ describe("ConfirmDialog", () => {
     expect(answered).not.toHaveBeenCalled();
   });
 
+  it.each([
+    [true, "Cancel"],
+    [false, "Yes"],
+  ])("begins, as an alert (%s), at the button %s", async (alert, name) => {
+    await ask({ alert });
+    expect(screen.getByRole("button", { name })).toHaveFocus();
+  });
+
   it("interrupts when it is an alert, without accessibility violations", async () => {
     await ask({ alert: true });
     expect(screen.getByRole("alertdialog", { name: "Sign out?" })).toBeVisible();
