@@ -1,7 +1,8 @@
 import { PortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
-import { compileModules } from "../../engine/compile-modules.ts";
+import { compileModule, compileModules } from "../../engine/compile-modules.ts";
+import type { LazyCodec } from "../../engine/engine-core.ts";
 import type { EngineService } from "../../engine/engine-service.ts";
 import type { VaultService } from "./vault-service.ts";
 
@@ -20,10 +21,10 @@ export interface WorkerStarter {
   readonly engine: () => Promise<RunningWorker<EngineService>>;
 }
 
-type AssetName = "vault-worker" | "engine-worker" | "engine-simd" | "engine-scalar" | "jpeg" | "png";
+type AssetName = "vault-worker" | "engine-worker" | "engine-simd" | "engine-scalar" | "jpeg" | "png" | LazyCodec;
 
 /** Put in by the build: file inside the release, and sha384. */
-declare const __ASSETS__: Readonly<Record<AssetName, { readonly file: string; readonly integrity: string }>>;
+declare const __ASSETS__: Readonly<Partial<Record<AssetName, { readonly file: string; readonly integrity: string }>>>;
 declare const __webpack_public_path__: string;
 
 /**
@@ -34,10 +35,16 @@ export const browserWorkers: WorkerStarter = {
   vault: () => startWorker<VaultService>("vault-worker"),
   engine: async () => {
     const [worker, modules] = await Promise.all([startWorker<EngineService>("engine-worker"), compileModules(fetchAsset)]);
-    await worker.remote.init(modules);
+    await worker.remote.init(modules, Comlink.proxy(loadCodec));
     return worker;
   },
 };
+
+/** The codec of a picture that is neither JPEG nor PNG, fetched when one is shown. */
+async function loadCodec(name: LazyCodec) {
+  if (__ASSETS__[name] === undefined) throw new PortalError("picture_unreadable", { details: { reason: "unsupported", kind: name } });
+  return compileModule(name, fetchAsset);
+}
 
 async function startWorker<T>(name: AssetName): Promise<RunningWorker<T>> {
   const script = await (await fetchAsset(name)).text();
@@ -67,10 +74,11 @@ const revokeMilliseconds = 30_000;
 
 /** @throws PortalError `vault_unavailable` when the file does not load, or is not the one of the release. */
 async function fetchAsset(name: AssetName): Promise<Response> {
-  const { file, integrity } = __ASSETS__[name];
-  const address = new URL(file, new URL(__webpack_public_path__, globalThis.location.href));
   try {
-    const response = await fetch(address, { integrity, credentials: "omit" });
+    const asset = __ASSETS__[name];
+    if (asset === undefined) throw new TypeError(`${name} is not in this release`);
+    const address = new URL(asset.file, new URL(__webpack_public_path__, globalThis.location.href));
+    const response = await fetch(address, { integrity: asset.integrity, credentials: "omit" });
     if (!response.ok) throw new TypeError(`${String(response.status)} for ${name}`);
     return response;
   } catch (cause) {
