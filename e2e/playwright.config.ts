@@ -19,7 +19,7 @@ export default defineConfig({
     viewport: { width: 1280, height: 900 },
     actionTimeout: 20_000,
     navigationTimeout: 30_000,
-    trace: "retain-on-failure",
+    trace: "off", // it reads pictures back from their blob addresses, which the content security policy rightly refuses
     screenshot: "only-on-failure",
     launchOptions: chromiumArguments(),
   },
