@@ -6,7 +6,7 @@ import { Navigate, useLocation } from "react-router-dom";
 import { admit, landingVisitedKey } from "./access.ts";
 import { Frame } from "./frame/Frame.tsx";
 import { Overlay } from "./frame/Overlay.tsx";
-import { ComingScreen, SignInFailed } from "./frame/ProblemScreens.tsx";
+import { ComingScreen, SignedOut, SignInFailed } from "./frame/ProblemScreens.tsx";
 import { HelpPage } from "./help/HelpPage.tsx";
 import { useHost } from "./host-context.ts";
 import { placeOf, type HostScreen, type Place } from "./places.ts";
@@ -36,6 +36,7 @@ export function App() {
     case "landing":
       return <Navigate to="/secret-landing" replace />;
     case "sign_in":
+      if (session.endedElsewhere()) return <SignedOut onSignIn={() => void session.signIn("/home")} />;
       return <GoToSignIn returnTo={returnAddress(pathname, search, hash)} />;
     case "show":
       return <Screen place={place} state={state} />;

@@ -243,6 +243,6 @@ describe("readPortalPage", () => {
   });
 
   it.each([["missing", null], ["empty", ""], ["of another shape", '{"vendor_id":"x"}']])("refuses a page whose description is %s", (_name, text) => {
-    expect(() => read(text)).toThrow(expect.objectContaining({ code: "deployment_refused" }));
+    expect(() => read(text)).toThrow("deployment_refused");
   });
 });

@@ -20,6 +20,21 @@ export function SignInFailed({ code, onRetry }: { readonly code: ErrorCode; read
   );
 }
 
+/** The session ended in another tab, or at the provider. */
+export function SignedOut({ onSignIn }: { readonly onSignIn: () => void }) {
+  const { t } = useTranslation("header");
+  useEffect(() => {
+    document.title = t("signed_out.title");
+  }, [t]);
+  return (
+    <Centre>
+      <h1>{t("signed_out.title")}</h1>
+      <Muted>{t("signed_out.body")}</Muted>
+      <Button onClick={onSignIn}>{t("signed_out.sign_in_action")}</Button>
+    </Centre>
+  );
+}
+
 /** The host itself met an error: signing out still works from here. */
 export function Crashed({ onReload, onLogout }: { readonly onReload: () => void; readonly onLogout: () => void }) {
   const { t } = useTranslation(["header", "beta-sidebar"]);

@@ -14,7 +14,8 @@ interface Settings {
   readonly language?: "en" | "es";
 }
 
-const route = (path: string): RemoteRoute => ({ path, load: () => Promise.resolve({ default: () => <h1>Profile of {usePortal().user.userName}</h1> }) });
+const Profile = () => <h1>Profile of {usePortal().user.userName}</h1>;
+const route = (path: string): RemoteRoute => ({ path, load: () => Promise.resolve({ default: Profile }) });
 const face: RemoteModule = { name: "settings", contract: "^1", namespaces: [], routes: [route("/settings/profile")] };
 
 async function show({ load = () => Promise.resolve(face), page, path = "/settings/profile", language = "en" }: Settings = {}) {

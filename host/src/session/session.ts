@@ -39,6 +39,8 @@ export interface Session {
   /** Goes to the provider, and comes back to this path. */
   readonly signIn: (returnTo: string) => Promise<void>;
   readonly signOut: () => Promise<void>;
+  /** The session ended in another tab or at the provider, and this page started bare since. */
+  readonly endedElsewhere: () => boolean;
   readonly exchange: TokenExchange;
   /** Calls with the session token; not limited to paths. */
   readonly http: Http;
@@ -51,6 +53,9 @@ export interface Session {
 
 const ReturnState = z.object({ returnTo: z.string() });
 const signedOutMessage = "signed_out";
+/** State of the history entry that a page starts bare with after the session ended elsewhere. */
+const leftMark = { signedOut: true } as const;
+const Left = z.object({ signedOut: z.literal(true) });
 
 export function createSession(parts: SessionParts): Session {
   const { deployment, window, channel } = parts;
@@ -58,6 +63,8 @@ export function createSession(parts: SessionParts): Session {
   const { base_url: baseUrl, credentials } = deployment.api;
 
   let state = initialSession;
+  let leaving = false;
+  const left = Left.safeParse(history.state).success;
   const watchers = new Set<() => void>();
   const dispatch = (event: SessionEvent) => {
     state = nextSession(state, event);
@@ -109,11 +116,20 @@ export function createSession(parts: SessionParts): Session {
     }
   }
 
-  async function clearHere(): Promise<void> {
+  /**
+   * The session ended in another tab, or at the provider: nothing of this person stays on the page, which starts bare. It
+   * does not go to the provider by itself, or it would be signed in again while the other tab is still on its way out.
+   */
+  async function leave(): Promise<void> {
+    if (leaving) return;
+    leaving = true;
+    dispatch({ type: "navigator_started", navigator: "sign_out" });
     await listeners.run("sign_out");
     exchange.clear();
     parts.clearCaches();
     await manager.removeUser();
+    history.replaceState(leftMark, "", "/");
+    location.reload();
   }
 
   function fail(code: ErrorCode): void {
@@ -135,11 +151,8 @@ export function createSession(parts: SessionParts): Session {
   manager.events.addUserUnloaded(() => {
     dispatch({ type: "user_unloaded" });
   });
-  // The provider's session ended elsewhere: nothing of this person may stay on the page.
   manager.events.addUserSignedOut(() => {
-    void clearHere().then(() => {
-      location.replace("/");
-    });
+    void leave();
   });
   manager.events.addSilentRenewError((error) => {
     const { code } = signInError(error);
@@ -148,10 +161,7 @@ export function createSession(parts: SessionParts): Session {
     if (code !== "login_failed" && code !== "timed_out") dispatch({ type: "failed", code });
   });
   channel?.addEventListener("message", ({ data }) => {
-    if (data !== signedOutMessage) return;
-    void clearHere().then(() => {
-      location.replace("/");
-    });
+    if (data === signedOutMessage) void leave();
   });
 
   return Object.freeze<Session>({
@@ -195,6 +205,7 @@ export function createSession(parts: SessionParts): Session {
       }
     },
     signOut: async () => {
+      leaving = true;
       const user = await manager.getUser();
       dispatch({ type: "navigator_started", navigator: "sign_out" });
       await signOut({
@@ -223,6 +234,7 @@ export function createSession(parts: SessionParts): Session {
         log: parts.log,
       });
     },
+    endedElsewhere: () => left,
     exchange,
     http: createAuthorisedHttp({ baseUrl, credentials }, exchange),
     publicHttp,

@@ -91,7 +91,7 @@ describe("signInError", () => {
     expect(signInError(new ErrorResponse({ error })).code).toBe(error);
   });
 
-  it.each([
+  it.each<[string, unknown, string]>([
     ["any other answer of the provider", new ErrorResponse({ error: "server_error" }), "login_failed"],
     ["a provider that cannot be reached", new TypeError("Failed to fetch"), "login_failed"],
     ["a frame that is late", new ErrorTimeout("late"), "timed_out"],

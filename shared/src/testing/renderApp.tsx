@@ -83,8 +83,13 @@ export async function renderApp(ui: ReactNode, settings: RenderAppSettings = {})
   });
   if (rendered === undefined) throw new Error("nothing was drawn");
   watchTexts(missing);
+  const { unmount } = rendered;
   return {
     ...rendered,
+    unmount: () => {
+      unmount();
+      router.dispose();
+    },
     portal,
     record,
     i18n,

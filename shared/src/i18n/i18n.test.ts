@@ -1,0 +1,109 @@
+import { createI18n, detectLanguage, formatsOf, languageKey, rememberLanguage, textLoading } from "./index.ts";
+
+const settings = { language: "es", product: "Relicario" } as const;
+
+describe("detectLanguage", () => {
+  const stored = (value: string | null) => ({ getItem: () => value });
+
+  it.each([
+    ["es", "en-GB", "es"],
+    ["en", "es-ES", "en"],
+    [null, "es-MX", "es"],
+    [null, "en", "en"],
+    [null, "fr-FR", "en"],
+    [null, undefined, "en"],
+    ["fr", "es", "es"],
+  ])("chosen %s, browser %s: %s", (chosen, browser, expected) => {
+    expect(detectLanguage(stored(chosen), browser)).toBe(expected);
+  });
+
+  it("goes by the browser when storage is forbidden", () => {
+    const forbidden = {
+      getItem: () => {
+        throw new DOMException("forbidden", "SecurityError");
+      },
+    };
+    expect(detectLanguage(forbidden, "es-ES")).toBe("es");
+  });
+
+  it("is remembered", () => {
+    rememberLanguage(localStorage, "es");
+    expect(localStorage.getItem(languageKey)).toBe("es");
+  });
+});
+
+describe("createI18n", () => {
+  it("does not escape, and says the product's name", async () => {
+    const i18n = await createI18n({ ...settings, namespaces: ["n"], fetchTexts: () => Promise.resolve({ a: "{{product}}: {{title}}" }) });
+    expect(i18n.t("n:a", { title: "<b>&</b>" })).toBe("Relicario: <b>&</b>");
+  });
+
+  it("falls back to English for a text that a language lacks", async () => {
+    const i18n = await createI18n({ ...settings, namespaces: ["n"], fetchTexts: (language) => Promise.resolve(language === "en" ? { a: "one", b: "two" } : { a: "uno" }) });
+    expect([i18n.t("n:a"), i18n.t("n:b")]).toEqual(["uno", "two"]);
+  });
+
+  it("has bundled texts at once and fetches the others", async () => {
+    const fetchTexts = jest.fn(() => Promise.resolve({ a: "fetched" }));
+    const i18n = await createI18n({ ...settings, fetchTexts, bundled: { es: { common: { a: "bundled" } } } });
+    expect(i18n.t("common:a")).toBe("bundled");
+    await i18n.loadNamespaces(["n"]);
+    expect(i18n.t("n:a")).toBe("fetched");
+  });
+
+  it("counts plurals, and keeps underscores in key names", async () => {
+    const i18n = await createI18n({ ...settings, namespaces: ["n"], fetchTexts: () => Promise.resolve({ save_action: "Guardar", items_one: "{{count}} cosa", items_other: "{{count}} cosas" }) });
+    expect([i18n.t("n:save_action"), i18n.t("n:items", { count: 1 }), i18n.t("n:items", { count: 2 })]).toEqual(["Guardar", "1 cosa", "2 cosas"]);
+  });
+
+  it("tries a failed load 5 times more, from 350 ms doubling", async () => {
+    jest.useFakeTimers();
+    let calls = 0;
+    const times: number[] = [];
+    const start = Date.now();
+    const ready = createI18n({
+      ...settings,
+      language: "en",
+      namespaces: ["n"],
+      fetchTexts: () => {
+        calls += 1;
+        times.push(Date.now() - start);
+        return calls <= 5 ? Promise.reject(new Error("down")) : Promise.resolve({ a: "at last" });
+      },
+    });
+    await jest.advanceTimersByTimeAsync(20_000);
+    jest.useRealTimers();
+    expect((await ready).t("n:a")).toBe("at last");
+    expect(times).toEqual([0, 350, 1050, 2450, 5250, 10_850]);
+    expect(textLoading).toEqual({ maxRetries: 5, retryTimeout: 350, maxParallelReads: 10 });
+  });
+
+  it("reads at most 10 namespaces at once", async () => {
+    let open = 0;
+    let most = 0;
+    const i18n = await createI18n({
+      ...settings,
+      language: "en",
+      fetchTexts: async () => {
+        most = Math.max(most, ++open);
+        await new Promise((resolve) => {
+          setTimeout(resolve, 0);
+        });
+        open -= 1;
+        return {};
+      },
+    });
+    await i18n.loadNamespaces(Array.from({ length: 25 }, (_each, index) => `n${String(index)}`));
+    expect(most).toBe(10);
+  });
+});
+
+describe("formatsOf", () => {
+  it("writes numbers, dates and sizes as the language does", () => {
+    const at = "2026-11-21T10:04:05.678Z";
+    expect([formatsOf("en").number(1234.5), formatsOf("es").number(12_345.5)]).toEqual(["1,234.5", "12.345,5"]);
+    expect([formatsOf("en").date(at), formatsOf("es").date(at)]).toEqual(["21 Nov 2026", "21 nov 2026"]);
+    expect([formatsOf("en").size(1_500_000), formatsOf("es").size(1_500_000), formatsOf("en").size(1)]).toEqual(["1.5 MB", "1,5 MB", "1 byte"]);
+    expect(formatsOf("es").relative("2026-11-18T10:04:05.678Z", Date.parse(at))).toBe("hace 3 días");
+  });
+});

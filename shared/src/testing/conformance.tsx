@@ -1,0 +1,143 @@
+import { act, cleanup, screen } from "@testing-library/react";
+
+import { capabilities, languages, remoteNames, type RemoteModule } from "../contract/index.ts";
+import { PortalError } from "../errors/index.ts";
+import { expectAccessible } from "./accessible.ts";
+import { createFakeHttp, type FakeHttp } from "./fake-http.ts";
+import { createFakeVault, type FakeVault, type FakeVaultSettings } from "./fake-vault.tsx";
+import { watchLeaks } from "./leaks.ts";
+import { renderApp } from "./renderApp.tsx";
+import { readTexts, textKeys } from "./texts-from-disk.ts";
+
+export interface ConformanceSettings {
+  /** What the account holds while screens are looked at. */
+  readonly vault?: FakeVaultSettings;
+  /** Answers of the service. */
+  readonly http?: () => FakeHttp;
+  /** Real addresses for patterns with parameters, such as `"/edit-secret/:secretId": "/edit-secret/0189…"`. */
+  readonly addresses?: Readonly<Record<string, string>>;
+}
+
+const mounts = 20;
+const sampleId = "01890a5d-ac96-7000-8000-000000000001";
+const timeLimitMs = 120_000;
+
+/**
+ * What every remote promises, as one suite for its own tests: it mounts and unmounts without leaving anything behind,
+ * speaks both languages in both themes, is accessible, and survives a vault that is missing and a service that fails.
+ */
+export function conformance(remote: RemoteModule, settings: ConformanceSettings = {}): void {
+  const addresses = remote.routes.map(({ path }) => settings.addresses?.[path] ?? addressOf(path));
+
+  const show = async (path: string, { vault, http, ...look }: { vault?: FakeVault | Promise<FakeVault>; http?: FakeHttp; language?: "en" | "es"; theme?: "light" | "dark" } = {}) => {
+    const app = await renderApp(<p>no screen at {path}</p>, {
+      ...look,
+      path,
+      routes: remote.routes,
+      vault: vault ?? createFakeVault(settings.vault),
+      http: http ?? settings.http?.() ?? createFakeHttp(),
+    });
+    await settle();
+    return app;
+  };
+
+  describe(`${remote.name} conforms to the contract`, () => {
+    it("has a face that fits", () => {
+      expect(remoteNames).toContain(remote.name);
+      expect(remote.contract).toMatch(/^\^1(\.\d+){0,2}$/);
+      expect(remote.routes.every(({ path }) => path.startsWith("/"))).toBe(true);
+      expect(new Set(remote.routes.map(({ path }) => path)).size).toBe(remote.routes.length);
+      expect((remote.capabilities ?? []).every((each) => capabilities.includes(each))).toBe(true);
+    });
+
+    it.each([...remote.namespaces])("%s has the same keys in both languages", (namespace) => {
+      const [first, ...others] = languages.map((language) => readTexts(language, namespace));
+      expect(first).not.toBeNull();
+      for (const other of others) expect(textKeys(other ?? {})).toEqual(textKeys(first ?? {}));
+    });
+
+    describe.each(addresses)("at %s", (path) => {
+      it.each(languages.flatMap((language) => (["light", "dark"] as const).map((theme) => [language, theme] as const)))(
+        "shows a screen that is accessible (%s, %s)",
+        async (language, theme) => {
+          await show(path, { language, theme });
+          expectAScreen();
+          await expectAccessible();
+        },
+        timeLimitMs,
+      );
+
+      it(
+        "survives a vault that cannot be had",
+        async () => {
+          const vault = Promise.reject<FakeVault>(new PortalError("vault_unavailable"));
+          vault.catch(() => undefined); // a screen that does not need it never asks
+          await show(path, { vault });
+          expectAScreen();
+          await expectAccessible();
+        },
+        timeLimitMs,
+      );
+
+      it(
+        "survives a service that is down",
+        async () => {
+          const http = createFakeHttp();
+          http.failWith("service_unavailable");
+          const vault = createFakeVault(settings.vault);
+          for (const member of ["refresh", "list", "images"] as const) vault.failWith(member, "service_unavailable");
+          await show(path, { http, vault });
+          expectAScreen();
+          await expectAccessible();
+        },
+        timeLimitMs,
+      );
+
+      it(
+        `leaves nothing behind after ${String(mounts)} times`,
+        async () => {
+          const vault = createFakeVault(settings.vault);
+          const once = async () => {
+            const app = await show(path, { vault });
+            app.unmount();
+            cleanup();
+            app.queryClient.clear();
+            expect(app.record.lockListeners.size).toBe(0);
+            expect(vault.listeners()).toBe(0);
+          };
+          const watch = watchLeaks();
+          await once(); // libraries attach some things once
+          const before = watch.count();
+          for (let count = 0; count < mounts; count++) await once();
+          const after = watch.count();
+          watch.stop();
+          expect(after).toEqual(before);
+        },
+        timeLimitMs,
+      );
+    });
+  });
+}
+
+function expectAScreen(): void {
+  // The router's own words for a screen that threw.
+  expect(screen.queryByText("Unexpected Application Error!")).not.toBeInTheDocument();
+  expect(screen.queryByText(/^no screen at /)).not.toBeInTheDocument();
+  expect(screen.getAllByRole("heading", { level: 1 }).length).toBeGreaterThan(0);
+}
+
+/** Lets promises and their drawing come to rest. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) {
+    await act(
+      () =>
+        new Promise((resolve) => {
+          setTimeout(resolve, 0);
+        }),
+    );
+  }
+}
+
+function addressOf(pattern: string): string {
+  return pattern.replace(/:[a-zA-Z]+\??/g, sampleId).replace(/\/\*$/, "");
+}
