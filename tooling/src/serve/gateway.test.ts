@@ -146,7 +146,7 @@ describe("the gateway", () => {
         "font-src 'self'",
         "img-src 'self' data: blob:",
         "connect-src 'self' http://localhost:3001 http://localhost:3000",
-        "frame-src http://localhost:3001",
+        "frame-src 'self' http://localhost:3001",
         "worker-src blob:",
         "manifest-src 'self'",
         "base-uri 'none'",

@@ -36,7 +36,7 @@ export function policyOfHost({ nonce, identityOrigin, apiOrigin }: { nonce: stri
     "font-src": "'self'",
     "img-src": "'self' data: blob:",
     "connect-src": [...new Set(["'self'", identityOrigin, apiOrigin])].join(" "),
-    "frame-src": identityOrigin,
+    "frame-src": `'self' ${identityOrigin}`, // silent renewal begins at the provider and ends in a bare page of ours
     "worker-src": "blob:",
     "manifest-src": "'self'",
     "base-uri": "'none'",
