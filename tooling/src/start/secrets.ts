@@ -24,12 +24,21 @@ export interface Secrets {
 }
 
 export async function secretsOf(keysFolder: string): Promise<Secrets> {
-  const [service, identity, demo] = await Promise.all([
-    readOrMake(join(keysFolder, "service.json"), makeServiceSecrets).then((value) => ServiceSecrets.parse(value)),
-    readOrMake(join(keysFolder, "identity.json"), makeIdentitySecrets).then((value) => IdentitySecrets.parse(value)),
-    readOrMake(join(keysFolder, "demo-account.json"), makeDemoAccount).then((value) => DemoAccount.parse(value)),
-  ]);
-  return { service: { ...service, SESSION_KEYS: JSON.stringify(service.SESSION_KEYS) }, identity, demo };
+  const [service, identity, demo] = await Promise.all([serviceSecrets(keysFolder), identitySecrets(keysFolder), demoAccount(keysFolder)]);
+  return { service, identity, demo };
+}
+
+export async function serviceSecrets(keysFolder: string): Promise<Secrets["service"]> {
+  const { SESSION_KEYS, RECORD_KEY } = ServiceSecrets.parse(await readOrMake(join(keysFolder, "service.json"), makeServiceSecrets));
+  return { SESSION_KEYS: JSON.stringify(SESSION_KEYS), RECORD_KEY };
+}
+
+export async function identitySecrets(keysFolder: string): Promise<Secrets["identity"]> {
+  return IdentitySecrets.parse(await readOrMake(join(keysFolder, "identity.json"), makeIdentitySecrets));
+}
+
+export async function demoAccount(keysFolder: string): Promise<DemoAccount> {
+  return DemoAccount.parse(await readOrMake(join(keysFolder, "demo-account.json"), makeDemoAccount));
 }
 
 /** The first key signs sessions, the next is published already, so that rotation breaks nobody. */

@@ -1,0 +1,41 @@
+# The images of docker-compose.yml. Private keys are made in volumes at the first start; the teams' stay in the build stage.
+
+FROM node:24-bookworm-slim AS base
+WORKDIR /relicario
+ENV CI=true NODE_ENV=production
+
+FROM base AS build
+ENV NODE_ENV=development
+COPY . .
+RUN npx --yes pnpm@12.21.0 install --frozen-lockfile \
+ && node --disable-warning=ExperimentalWarning tooling/src/bundle/build.ts \
+ && node --disable-warning=ExperimentalWarning tooling/src/containers/collect.ts /releases
+
+FROM base AS dependencies
+COPY package.json pnpm-lock.yaml pnpm-workspace.yaml ./
+COPY api/package.json api/
+COPY shared/package.json shared/
+COPY tooling/package.json tooling/
+RUN npx --yes pnpm@12.21.0 install --frozen-lockfile --prod --filter @relicario/api... --filter @relicario/tooling... \
+ && mkdir -p /keys /objects /outbox /deployments \
+ && chown -R node:node /keys /objects /outbox /deployments
+
+# Service, identity provider, gateway and deployer: one image, four commands.
+FROM dependencies AS system
+COPY shared/src shared/src
+COPY api api
+COPY tooling tooling
+COPY --from=build /relicario/host/dist host/dist
+COPY --from=build /releases /releases
+USER node
+
+# A remote: its releases and a static server, nothing else of the product.
+FROM dependencies AS remote
+ARG REMOTE
+COPY shared/src shared/src
+COPY tooling tooling
+COPY --from=build /relicario/remote-${REMOTE}/dist /releases
+USER node
+ENV REMOTE_FOLDER=/releases REMOTE_HOST=0.0.0.0 REMOTE_PORT=8080
+EXPOSE 8080
+CMD ["node", "--disable-warning=ExperimentalWarning", "tooling/src/serve/remote-main.ts"]

@@ -1,0 +1,25 @@
+/**
+ * Gathers what the containers need of a build, without any private key: `node collect.ts <folder>` writes the present
+ * releases' records (`records/<remote>.jws`) and the public keys of the teams (`team-keys.json`).
+ */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { remoteNames } from "@relicario/shared/contract";
+
+import { teamKey } from "../keys/development-keys.ts";
+import { rootFolder } from "../paths.ts";
+import { presentRelease } from "../release/release.ts";
+
+const [folder] = process.argv.slice(2);
+if (folder === undefined) throw new TypeError("say where to");
+mkdirSync(join(folder, "records"), { recursive: true });
+const keys: Record<string, unknown[]> = {};
+for (const name of remoteNames) {
+  const key = await teamKey(name);
+  const release = await presentRelease(join(rootFolder, `remote-${name}`), key);
+  if (release === null) throw new Error(`${name} is not built`);
+  writeFileSync(join(folder, "records", `${name}.jws`), release.jws);
+  keys[name] = [key.publicKey];
+}
+writeFileSync(join(folder, "team-keys.json"), JSON.stringify(keys));

@@ -1,0 +1,68 @@
+/**
+ * Signs the deployment document and keeps signing it, in a container of its own: the only one that has the portal's
+ * private key. Environment: see `readEnvironment` below.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { PortalPage, remoteNames, type RemoteName } from "@relicario/shared/contract";
+import { compactVerify, importJWK } from "jose";
+import { z } from "zod";
+
+import { ReleaseRecord } from "@relicario/shared/contract";
+
+import { publishDeployment } from "../deployment/deployment.ts";
+import { developmentKey } from "../keys/development-keys.ts";
+import { readEnvironment } from "../serve/environment.ts";
+
+const Address = z.url({ protocol: /^https?$/, error: "is not an http(s) address" });
+const settings = readEnvironment("deployer", {
+  VENDOR_ID: z.string().default("relicario"),
+  PUBLIC_ORIGIN: Address,
+  IDP_AUTHORITY: Address,
+  IDP_CLIENT_ID: z.string().default("relicario-portal"),
+  API_BASE_URL: Address,
+  ENVIRONMENT: z.string().default("test"),
+  APP_VERSION: z.string().default("0.3.1"),
+  KEYS_FOLDER: z.string().min(1),
+  DEPLOYMENTS_FOLDER: z.string().min(1),
+  /** What collect.ts wrote. */
+  RELEASES_FOLDER: z.string().min(1),
+});
+const renewEveryMs = 24 * 60 * 60_000;
+
+const portalKey = await developmentKey(settings.KEYS_FOLDER, "portal");
+const teamKeys = PortalPage.shape.team_keys.parse(JSON.parse(readFileSync(join(settings.RELEASES_FOLDER, "team-keys.json"), "utf8")));
+
+async function releaseOf(name: RemoteName): Promise<{ record: ReleaseRecord; jws: string }> {
+  const jws = readFileSync(join(settings.RELEASES_FOLDER, "records", `${name}.jws`), "utf8");
+  const { payload } = await compactVerify(jws, async ({ kid }) => importJWK(teamKeys[name].find((key) => key.kid === kid) ?? {}, "EdDSA"), { algorithms: ["EdDSA"] });
+  return { jws, record: ReleaseRecord.parse(JSON.parse(new TextDecoder().decode(payload))) };
+}
+
+async function publish(): Promise<void> {
+  const deployment = await publishDeployment(
+    settings.DEPLOYMENTS_FOLDER,
+    {
+      vendorId: settings.VENDOR_ID,
+      origin: settings.PUBLIC_ORIGIN,
+      environment: settings.ENVIRONMENT,
+      appVersion: settings.APP_VERSION,
+      identity: { authority: settings.IDP_AUTHORITY, client_id: settings.IDP_CLIENT_ID, scope: "openid profile email" },
+      api: { base_url: settings.API_BASE_URL, credentials: false },
+      releases: await Promise.all(remoteNames.map(releaseOf)),
+    },
+    portalKey,
+  );
+  console.log(JSON.stringify({ signed: deployment.vendor_id, sequence: deployment.sequence, not_after: deployment.not_after }));
+}
+
+const page: PortalPage = { vendor_id: settings.VENDOR_ID, portal_keys: [portalKey.publicKey], team_keys: teamKeys };
+await publish();
+// The gateway puts this into the host's page; public keys only.
+writeFileSync(join(settings.DEPLOYMENTS_FOLDER, "page"), JSON.stringify(page));
+
+const renewal = setInterval(() => {
+  publish().catch((error: unknown) => console.error(error instanceof Error ? error.message : "unknown"));
+}, renewEveryMs);
+for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => clearInterval(renewal));

@@ -1,0 +1,30 @@
+/**
+ * Runs a process of the system inside a container with the secrets of its volume, made the first time:
+ * `node with-secrets.ts service|identity|gateway`. Elsewhere secrets come from the environment, by whatever keeps them.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+import { rootFolder } from "../paths.ts";
+import { demoAccount, identitySecrets, serviceSecrets } from "../start/secrets.ts";
+
+const keys = process.env["KEYS_FOLDER"] ?? "/keys";
+const roles = {
+  service: { script: "api/src/main.ts", secrets: () => serviceSecrets(keys) },
+  identity: { script: "api/src/identity/main.ts", secrets: async () => ({ ...(await identitySecrets(keys)), DEMO_ACCOUNT: await shownDemoAccount() }) },
+  gateway: { script: "tooling/src/serve/gateway-main.ts", secrets: async () => ({ PORTAL_PAGE: readFileSync(join(process.env["DEPLOYMENTS_FOLDER"] ?? "", "page"), "utf8") }) },
+} as const;
+
+const [name] = process.argv.slice(2);
+const role = name === "service" || name === "identity" || name === "gateway" ? roles[name] : null;
+if (role === null) throw new TypeError(`say which: ${Object.keys(roles).join(", ")}`);
+Object.assign(process.env, await role.secrets());
+await import(pathToFileURL(join(rootFolder, role.script)).href);
+
+/** The demo account's password is random, so somebody has to be told. */
+async function shownDemoAccount(): Promise<string> {
+  const account = await demoAccount(keys);
+  console.log(`Demo account: ${account.email}, password ${account.password}`);
+  return JSON.stringify(account);
+}
