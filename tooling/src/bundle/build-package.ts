@@ -31,6 +31,8 @@ async function build(name: Buildable): Promise<void> {
 
 /** Builds again after each change; tells `parent` (by IPC) when something new is there to be served. */
 async function watch(name: Buildable): Promise<void> {
+  // What is in place from now on is a development build: the next start has to build again.
+  rmSync(join(rootFolder, folderOf(name), "build/stamp"), { force: true });
   const publishing = { last: Promise.resolve() };
   const settled = (after: () => Promise<void>) => (error: Error | null, stats?: Stats) => {
     const failure = failureOf(error, stats);
