@@ -1,0 +1,23 @@
+/** Lower end of the exact one-sided 95 % confidence interval for a share, given successes of n (Clopper and Pearson). */
+export function lowerBound(successes: number, n: number): number {
+  if (successes === 0 || n === 0) return 0;
+  // P(X ≥ successes | p) grows with p: find the p where it is 5 %.
+  let low = 0;
+  let high = 1;
+  for (let i = 0; i < 60; i++) {
+    const middle = (low + high) / 2;
+    if (atLeast(successes, n, middle) < 0.05) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+function atLeast(successes: number, n: number, p: number): number {
+  let sum = 0;
+  let logChoose = 0; // of n over k
+  for (let k = 0; k <= n; k++) {
+    if (k >= successes) sum += Math.exp(logChoose + k * Math.log(p) + (n - k) * Math.log1p(-p));
+    logChoose += Math.log(n - k) - Math.log(k + 1);
+  }
+  return sum;
+}

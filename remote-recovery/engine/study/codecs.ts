@@ -1,0 +1,65 @@
+/** Encoders and decoders of the study: a picture after being saved and read again. */
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import createAvifEncoder from "@jsquash/avif/codec/enc/avif_enc.js";
+import { defaultOptions as avifDefaults } from "@jsquash/avif/meta.js";
+import createJpegEncoder from "@jsquash/jpeg/codec/enc/mozjpeg_enc.js";
+import { defaultOptions as jpegDefaults } from "@jsquash/jpeg/meta.js";
+import createWebpEncoder from "@jsquash/webp/codec/enc/webp_enc.js";
+import { defaultOptions as webpDefaults } from "@jsquash/webp/meta.js";
+import { decodePicture, type CodecName } from "../../src/engine/decoders/decode.ts";
+import { optionsFor } from "../../src/engine/decoders/emscripten.ts";
+import { loadCodecInNode, loadModulesInNode } from "../../src/engine/load-engine.ts";
+import type { Raster } from "../../src/engine/rows.ts";
+
+type Save = (picture: Raster, quality: number) => Promise<Raster>;
+
+export interface Codecs {
+  readonly decode: (bytes: Uint8Array) => Promise<Raster>;
+  /** Baseline, 4:2:0, tables of annex K: what most programs write. */
+  readonly jpeg: Save;
+  readonly webp: Save;
+  readonly avif: Save;
+  /** The JPEG file itself. */
+  readonly jpegFile: (picture: Raster, quality: number) => Uint8Array;
+}
+
+export async function loadCodecs(): Promise<Codecs> {
+  const modules = await loadModulesInNode();
+  const lazy = new Map<CodecName, Promise<WebAssembly.Module>>();
+  const codec = (name: CodecName) => {
+    if (name === "jpeg" || name === "png") return Promise.resolve(modules[name]);
+    const known = lazy.get(name) ?? loadCodecInNode(name);
+    lazy.set(name, known);
+    return known;
+  };
+  const compile = async (path: string) => WebAssembly.compile(await readFile(fileURLToPath(new URL(`../../node_modules/@jsquash/${path}`, import.meta.url))));
+  const [jpegModule, webpModule, avifModule] = await Promise.all([
+    compile("jpeg/codec/enc/mozjpeg_enc.wasm"),
+    compile("webp/codec/enc/webp_enc.wasm"),
+    compile("avif/codec/enc/avif_enc.wasm"),
+  ]);
+  const jpegEncoder = await createJpegEncoder(optionsFor(jpegModule));
+  const webpEncoder = await createWebpEncoder(optionsFor(webpModule));
+  const avifEncoder = await createAvifEncoder(optionsFor(avifModule));
+
+  const decode = (bytes: Uint8Array) => decodePicture(bytes, codec);
+  const again = async (picture: Raster, file: Uint8Array | null): Promise<Raster> => {
+    if (file === null) throw new Error("the encoder gave nothing");
+    return { ...(await decode(file)), orientation: picture.orientation };
+  };
+  const jpegFile: Codecs["jpegFile"] = ({ rgba, width, height }, quality) =>
+    new Uint8Array(
+      jpegEncoder.encode(new Uint8Array(rgba), width, height, {
+        ...jpegDefaults, quality, baseline: true, progressive: false, optimize_coding: false, quant_table: 0, auto_subsample: false, chroma_subsample: 2,
+      }),
+    );
+  return {
+    decode,
+    jpegFile,
+    jpeg: (picture, quality) => again(picture, jpegFile(picture, quality)),
+    webp: (picture, quality) => again(picture, webpEncoder.encode(new Uint8Array(picture.rgba), picture.width, picture.height, { ...webpDefaults, quality })),
+    avif: (picture, quality) =>
+      again(picture, avifEncoder.encode(new Uint8Array(picture.rgba), picture.width, picture.height, { ...avifDefaults, quality, speed: 9 })),
+  };
+}

@@ -1,0 +1,129 @@
+import type { GateReport } from "../../src/engine/engine.ts";
+import { lowerBound } from "./bounds.ts";
+
+export interface ChangeRow {
+  readonly name: string;
+  readonly promised: boolean;
+  readonly errors: number[];
+  readonly failures: string[];
+  readonly scores: number[];
+}
+
+export interface Study {
+  readonly pictures: readonly { readonly file: string; readonly gate: GateReport; readonly selfTest: readonly (number | null)[] | null }[];
+  readonly skipped: readonly string[];
+  readonly rows: readonly ChangeRow[];
+  readonly comparisons: number;
+  readonly nearest: number;
+  readonly searches: { readonly scores: readonly number[]; readonly accepted: number; readonly nearest: number };
+  readonly workingSide: number;
+}
+
+const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
+const sorted = (list: readonly number[]) => list.toSorted((a, b) => a - b);
+const at = (list: readonly number[], share: number) => sorted(list)[Math.round(share * (list.length - 1))] ?? NaN;
+const most = (list: readonly number[]) => (list.length === 0 ? "" : String(Math.max(...list)));
+const score = (value: number) => (Number.isNaN(value) ? "" : value.toFixed(3));
+
+/** The study as Markdown, and its plot. */
+export function report(study: Study, plotFile: string): { markdown: string; svg: string } {
+  const { pictures, rows, searches } = study;
+  const verdicts = (verdict: string) => pictures.filter(({ gate }) => gate.verdict === verdict).length;
+  const genuine = rows.filter(({ promised }) => promised).flatMap(({ scores }) => scores);
+  const promisedRows = rows.filter(({ promised }) => promised);
+  const tries = promisedRows.reduce((sum, { errors, failures }) => sum + errors.length + failures.length, 0);
+  const failures = promisedRows.flatMap(({ name, failures: list }) => list.map((words) => `${name}: ${words}`));
+  const tableRow = ({ name, errors, failures: failed, scores }: ChangeRow) => {
+    const n = errors.length + failed.length;
+    return `| ${name} | ${String(errors.length)}/${String(n)} | ${percent(lowerBound(errors.length, n))} | ${errors.length === 0 ? "" : String(at(errors, 0.5))} | ${most(errors)} | ${score(Math.min(...scores, Infinity))} |`;
+  };
+  const markdown = `# Study of the image engine
+
+Made by \`pnpm study:engine -- <folder>\`, which anybody can run over their own photographs. Blind recovery throughout: crop, turn and mirror
+are not known, and the same framing is not tried first. Every change starts from a copy of at most ${String(study.workingSide)} pixels on its long side, enrolment
+from the file itself. Codecs: mozjpeg (baseline, 4:2:0), libwebp, libavif.
+
+${String(pictures.length)} pictures: ${String(verdicts("green"))} green, ${String(verdicts("amber"))} amber, ${String(verdicts("red"))} red${study.skipped.length === 0 ? "" : `; ${String(study.skipped.length)} not read`}. Green and amber ones are changed and recovered.
+
+![Beacon scores and errors](${plotFile})
+
+## Does a copy recover?
+
+${String(tries - failures.length)} of ${String(tries)} promised changes. The bound is the lower end of the exact one-sided 95 % interval.
+
+| change | recovered | bound | errors, median | errors, most (of 68) | least score |
+| --- | --- | --- | --- | --- | --- |
+${rows.map(tableRow).join("\n")}
+
+${failures.length === 0 ? "No failure in a promised row." : `Failures in promised rows:\n\n${failures.map((words) => `- ${words}`).join("\n")}`}
+
+## Does another picture open it?
+
+- ${study.comparisons.toLocaleString("en")} comparisons by bit distance (pairs × 8 orientations × 4 windows): never nearer than ${String(study.nearest)} of 2047 bits.
+- ${String(searches.scores.length)} full searches of random pairs: ${String(searches.accepted)} accepted, never nearer than ${String(searches.nearest)} bits.
+
+| beacon score | least | 1 % | median | 99 % | most |
+| --- | --- | --- | --- | --- | --- |
+| promised copies | ${[0, 0.01, 0.5, 0.99, 1].map((share) => score(at(genuine, share))).join(" | ")} |
+| other pictures | ${[0, 0.01, 0.5, 0.99, 1].map((share) => score(at(searches.scores, share))).join(" | ")} |
+
+The floor is 0.20.
+
+## What the gate says
+
+| picture | pixels | gate | coverage | spread | median | tenth | estimate | errors in the self-test |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- |
+${pictures.map(({ file, gate: { verdict, redReasons, width, height, measures: m }, selfTest }) => `| ${file} | ${String(width)} × ${String(height)} | ${verdict}${redReasons.length === 0 ? "" : `: ${redReasons.join(", ")}`} | ${m.coverage.toFixed(2)} | ${m.spread.toFixed(0)} | ${m.median.toFixed(1)} | ${m.tenth.toFixed(1)} | ${m.estimate.toFixed(2)} | ${selfTest?.map((errors) => errors ?? "none").join(", ") ?? ""} |`).join("\n")}
+`;
+  return { markdown, svg: plot(study, genuine) };
+}
+
+/** Two pictures: histograms of beacon scores, and the errors of every recovery by change. */
+function plot({ rows, searches }: Study, genuine: readonly number[]): string {
+  const width = 900;
+  const left = 300;
+  const histogramHeight = 150;
+  const lineHeight = 18;
+  const listed = rows.filter(({ errors }) => errors.length > 0);
+  const height = histogramHeight + 90 + listed.length * lineHeight + 50;
+  const xOfScore = (value: number) => left + (value / 0.6) * (width - left - 20);
+  const xOfErrors = (value: number) => left + (value / 68) * (width - left - 20);
+  const bins = (scores: readonly number[], colour: string) => {
+    const counts = new Array<number>(60).fill(0);
+    for (const value of scores) counts[Math.min(59, Math.max(0, Math.floor(value * 100)))] = (counts[Math.min(59, Math.max(0, Math.floor(value * 100)))] ?? 0) + 1;
+    const tallest = Math.max(1, ...counts);
+    return counts
+      .map((count, bin) => {
+        const tall = (count / tallest) * (histogramHeight - 30);
+        return count === 0 ? "" : `<rect x="${xOfScore(bin / 100).toFixed(1)}" y="${(histogramHeight - tall).toFixed(1)}" width="${(xOfScore(0.01) - left - 1).toFixed(1)}" height="${tall.toFixed(1)}" fill="${colour}"/>`;
+      })
+      .join("");
+  };
+  const ticks = [0, 0.1, 0.2, 0.3, 0.4, 0.5].map((value) => `<text x="${xOfScore(value).toFixed(1)}" y="${String(histogramHeight + 16)}" text-anchor="middle">${value.toFixed(1)}</text>`).join("");
+  const top = histogramHeight + 70;
+  const lines = listed
+    .map(({ name, errors }, index) => {
+      const y = top + index * lineHeight;
+      const dots = errors.map((value) => `<circle cx="${xOfErrors(value).toFixed(1)}" cy="${String(y - 4)}" r="3"/>`).join("");
+      return `<text x="${String(left - 10)}" y="${String(y)}" text-anchor="end">${name.replaceAll("&", "&amp;")}</text><g fill="#2563eb" fill-opacity=".35">${dots}</g>`;
+    })
+    .join("\n");
+  const bottom = top + listed.length * lineHeight;
+  const errorTicks = [0, 20, 40, 60, 68].map((value) => `<text x="${xOfErrors(value).toFixed(1)}" y="${String(bottom + 16)}" text-anchor="middle">${String(value)}</text>`).join("");
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${String(width)} ${String(height)}" font-family="sans-serif" font-size="11" role="img" aria-label="Beacon scores of copies and of other pictures; errors of every recovery by change">
+<rect width="100%" height="100%" fill="#fff"/>
+<text x="${String(left - 10)}" y="60" text-anchor="end">beacon score:</text>
+<text x="${String(left - 10)}" y="76" text-anchor="end" fill="#2563eb">promised copies</text>
+<text x="${String(left - 10)}" y="92" text-anchor="end" fill="#b45309">other pictures</text>
+${bins(searches.scores, "#b45309")}
+${bins(genuine, "#2563eb")}
+<line x1="${xOfScore(0.2).toFixed(1)}" x2="${xOfScore(0.2).toFixed(1)}" y1="10" y2="${String(histogramHeight)}" stroke="#000" stroke-dasharray="4 3"/>
+<text x="${(xOfScore(0.2) + 4).toFixed(1)}" y="20">floor 0.20</text>
+${ticks}
+<text x="${String(left - 10)}" y="${String(top - 24)}" text-anchor="end">errors of each recovery:</text>
+${lines}
+<line x1="${xOfErrors(68).toFixed(1)}" x2="${xOfErrors(68).toFixed(1)}" y1="${String(top - 16)}" y2="${String(bottom)}" stroke="#000" stroke-dasharray="4 3"/>
+${errorTicks}
+</svg>
+`;
+}
