@@ -55,7 +55,7 @@ export function LanguageEntry({ compact = false }: CompactProps) {
   const action = t("switch_action", { language: t(`name.${other}`) });
   return (
     <WithTooltip compact={compact} label={action}>
-      <EntryButton type="button" aria-label={action} data-tour="layout-language" onClick={() => void changeLanguage(other)}>
+      <EntryButton type="button" aria-label={compact ? action : `${t(`name.${language}`)}. ${action}`} data-tour="layout-language" onClick={() => void changeLanguage(other)}>
         <Flag language={language} />
         {!compact && <EntryText>{t(`name.${language}`)}</EntryText>}
       </EntryButton>
@@ -133,7 +133,10 @@ const Two = styled.span`
   line-height: 1.3;
 `;
 
-const UserName = styled(EntryText)`
+const UserName = styled.span`
+  overflow: hidden;
+  text-overflow: ellipsis;
+  white-space: nowrap;
   max-width: ${frameSizes.userName}px;
   font-size: 0.75rem;
   font-weight: 450;

@@ -95,7 +95,7 @@ describe("Frame on a wide screen", () => {
 
   it("switches language and theme", async () => {
     const { changeLanguage, themeStore } = await show();
-    await userEvent.click(screen.getByRole("button", { name: "Switch to Español" }));
+    await userEvent.click(screen.getByRole("button", { name: "English. Switch to Español" }));
     expect(changeLanguage).toHaveBeenCalledWith("es");
     await userEvent.click(screen.getByRole("button", { name: "Dark theme" }));
     expect(themeStore.toggle).toHaveBeenCalledTimes(1);
