@@ -31,11 +31,9 @@ export const EntryButton = styled.button`
   ${entryLook}
 `;
 
-/** Text of an entry; one line. */
+/** Text of an entry; Spanish ones take two lines where the sidebar is too narrow for one. */
 export const EntryText = styled.span`
   min-width: 0;
-  overflow: hidden;
-  text-overflow: ellipsis;
-  white-space: nowrap;
+  line-height: 1.25;
 `;
 

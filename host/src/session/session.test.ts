@@ -1,0 +1,201 @@
+import type { Deployment } from "@relicario/shared/contract";
+import { ErrorResponse } from "oidc-client-ts";
+
+import { authRetryKey } from "./retry.ts";
+import { createSession } from "./session.ts";
+
+/** The sign-in client, without a provider: what tests drive and look at. */
+const mockClient = {
+  user: null as unknown,
+  callback: () => Promise.resolve<unknown>(undefined),
+  handlers: {} as Record<string, (value: unknown) => void>,
+  calls: [] as [string, unknown][],
+};
+
+jest.mock("oidc-client-ts", () => {
+  const note = (name: string, value?: unknown) => {
+    mockClient.calls.push([name, value]);
+    return Promise.resolve();
+  };
+  class UserManager {
+    readonly events = Object.fromEntries(
+      ["addUserLoaded", "addUserUnloaded", "addUserSignedOut", "addSilentRenewError"].map((name) => [
+        name,
+        (handler: (value: unknown) => void) => {
+          mockClient.handlers[name] = handler;
+        },
+      ]),
+    );
+    getUser = () => Promise.resolve(mockClient.user);
+    clearStaleState = () => Promise.resolve();
+    removeUser = () => note("removeUser");
+    revokeTokens = (types: unknown) => note("revokeTokens", types);
+    signinRedirect = (value: unknown) => note("signinRedirect", value);
+    signoutRedirect = (value: unknown) => note("signoutRedirect", value);
+    signinCallback = (url: unknown) => {
+      void note("signinCallback", url);
+      return mockClient.callback();
+    };
+    signinSilent() {
+      return Promise.resolve(null);
+    }
+  }
+  return { ...jest.requireActual<object>("oidc-client-ts"), UserManager };
+});
+
+const origin = "http://localhost:3000";
+const deployment = {
+  vendor_id: "relicario",
+  identity: { authority: "http://localhost:3001/realms/relicario", client_id: "relicario-portal", scope: "openid" },
+  api: { base_url: `${origin}/api`, credentials: false },
+} as Deployment;
+const profile = { iss: "http://localhost:3001/realms/relicario", sub: "s-1", aud: "x", exp: 1, iat: 1, preferred_username: "alba" };
+const user = { access_token: "access", id_token: "id", expired: false, profile, state: { returnTo: "/secrets?tag=a" } };
+const alba = { issuer: profile.iss, subject: "s-1", name: "alba" };
+
+function setUp(address = "/home", historyState: unknown = null) {
+  const replaced: [unknown, string][] = [];
+  const location = { href: `${origin}${address}`, origin, pathname: new URL(address, origin).pathname, replace: jest.fn(), reload: jest.fn() };
+  const history = { state: historyState, replaceState: (state: unknown, _title: string, url: string) => void replaced.push([state, url]) };
+  const listeners: ((event: { data: unknown }) => void)[] = [];
+  const channel = { postMessage: jest.fn(), addEventListener: (_type: string, listener: (event: { data: unknown }) => void) => void listeners.push(listener) };
+  const clearCaches = jest.fn();
+  const log = jest.fn();
+  const session = createSession({
+    deployment,
+    window: { sessionStorage, location, history } as unknown as Window,
+    language: () => "es",
+    clearCaches,
+    onVendorIgnored: jest.fn(),
+    log,
+    channel: channel as unknown as BroadcastChannel,
+  });
+  return { session, replaced, location, channel, clearCaches, log, fromOtherTab: (data: unknown) => listeners.forEach((listener) => listener({ data })) };
+}
+
+const settle = () => new Promise((resolve) => setTimeout(resolve, 0));
+const called = (name: string) => mockClient.calls.filter(([each]) => each === name).map(([, value]) => value);
+
+beforeEach(() => {
+  sessionStorage.clear();
+  mockClient.user = null;
+  mockClient.callback = () => Promise.resolve(undefined);
+  mockClient.handlers = {};
+  mockClient.calls = [];
+  globalThis.fetch = jest.fn(() => Promise.reject(new TypeError("no network in tests")));
+});
+
+describe("createSession", () => {
+  it("is authenticated by a remembered user, and counts no errors then", async () => {
+    mockClient.user = user;
+    sessionStorage.setItem(authRetryKey, "1");
+    const { session } = setUp();
+    await session.start();
+    expect(session.getState()).toEqual({ status: "authenticated", user: alba });
+    expect(session.exchange.getState().status).toBe("exchanging");
+    expect(sessionStorage.getItem(authRetryKey)).toBe("0");
+    session.exchange.clear();
+  });
+
+  it.each([
+    ["nobody", null],
+    ["a user that is expired", { ...user, expired: true }],
+  ])("is unauthenticated when it remembers %s", async (_name, remembered) => {
+    mockClient.user = remembered;
+    const { session } = setUp();
+    await session.start();
+    expect(session.getState()).toEqual({ status: "unauthenticated" });
+  });
+
+  it("takes the provider's answer, cleans the address and goes back to where the person was", async () => {
+    mockClient.callback = () => {
+      mockClient.handlers["addUserLoaded"]?.(user);
+      return Promise.resolve(user);
+    };
+    const { session, replaced } = setUp("/?code=c&state=s");
+    await session.start();
+    expect(called("signinCallback")).toEqual([`${origin}/?code=c&state=s`]);
+    expect(replaced).toEqual([[null, "/secrets?tag=a"]]);
+    expect(session.getState()).toEqual({ status: "authenticated", user: alba });
+    session.exchange.clear();
+  });
+
+  it("says what the provider refused, with a clean address; the second time it starts bare without a user", async () => {
+    mockClient.callback = () => Promise.reject(new ErrorResponse({ error: "consent_required" }));
+    const first = setUp("/?error=consent_required&state=s");
+    await first.session.start();
+    expect(first.session.getState()).toMatchObject({ status: "error", code: "consent_required" });
+    expect(first.replaced).toEqual([[null, "/"]]);
+
+    const second = setUp("/?error=consent_required&state=s#x");
+    await second.session.start();
+    await settle();
+    expect(called("removeUser")).toHaveLength(1);
+    expect(second.location.replace).toHaveBeenCalledWith("/");
+    expect(sessionStorage.getItem(authRetryKey)).toBe("0");
+  });
+
+  it("signs in at the provider, in the person's language, and comes back", async () => {
+    const { session } = setUp();
+    await session.start();
+    await session.signIn("/add-secret");
+    expect(called("signinRedirect")).toEqual([{ state: { returnTo: "/add-secret" }, ui_locales: "es" }]);
+    expect(session.getState()).toMatchObject({ status: "loading", navigator: "sign_in" });
+    await session.signIn("/add-secret");
+    expect(called("signinRedirect")).toHaveLength(1);
+  });
+
+  it("signs out: keys away, tokens revoked, caches cleared, other tabs told, provider's session ended", async () => {
+    mockClient.user = user;
+    const { session, clearCaches, channel } = setUp();
+    await session.start();
+    const reasons: string[] = [];
+    session.onLock((reason) => void reasons.push(reason));
+    await session.signOut();
+    expect(reasons).toEqual(["sign_out"]);
+    expect(called("revokeTokens")).toEqual([["access_token"]]);
+    expect(clearCaches).toHaveBeenCalledTimes(1);
+    expect(channel.postMessage).toHaveBeenCalledWith("signed_out");
+    expect(called("signoutRedirect")).toEqual([{ id_token_hint: "id", extraQueryParams: { ui_locales: "es" } }]);
+    expect(session.exchange.getState()).toEqual({ status: "empty", error: null });
+  });
+
+  it.each([
+    ["another tab", (world: ReturnType<typeof setUp>) => world.fromOtherTab("signed_out")],
+    ["the provider", () => mockClient.handlers["addUserSignedOut"]?.(undefined)],
+  ] as const)("leaves nothing on the page after a sign-out by %s, and does not sign in again by itself", async (_name, signOutElsewhere) => {
+    mockClient.user = user;
+    const world = setUp();
+    await world.session.start();
+    signOutElsewhere(world);
+    await settle();
+    expect(world.clearCaches).toHaveBeenCalledTimes(1);
+    expect(called("removeUser")).toHaveLength(1);
+    expect(world.replaced.at(-1)).toEqual([{ signedOut: true }, "/"]);
+    expect(world.location.reload).toHaveBeenCalledTimes(1);
+
+    mockClient.user = null;
+    const next = setUp("/", { signedOut: true });
+    await next.session.start();
+    expect(next.session.endedElsewhere()).toBe(true);
+    expect(next.session.getState()).toEqual({ status: "unauthenticated" });
+  });
+
+  it("asks to sign in again when a renewal is refused, and keeps who was signed in", async () => {
+    mockClient.user = user;
+    const { session } = setUp();
+    await session.start();
+    mockClient.handlers["addSilentRenewError"]?.(new ErrorResponse({ error: "login_required" }));
+    expect(session.getState()).toEqual({ status: "error", code: "login_required", user: alba });
+    session.exchange.clear();
+  });
+
+  it("takes no screen away while the provider is out of reach", async () => {
+    mockClient.user = user;
+    const { session } = setUp();
+    await session.start();
+    mockClient.handlers["addSilentRenewError"]?.(new TypeError("Failed to fetch"));
+    expect(session.getState().status).toBe("authenticated");
+    session.exchange.clear();
+  });
+});
