@@ -18,8 +18,10 @@ async function draw(vault: FakeVault = createFakeVault(), settings: Parameters<t
 const kept: FakeVaultSettings = { images: [{ name: "Garden", picture: "garden" }], secrets: [{ title: "Keys", content: "x", tags: ["home"] }] };
 
 async function fill({ withPicture = true, promise = true } = {}) {
-  await userEvent.type(await screen.findByRole("textbox", { name: "Your secret" }), "abandon ability");
-  await userEvent.type(screen.getByRole("textbox", { name: "Title" }), "Wallet");
+  await userEvent.click(await screen.findByRole("textbox", { name: "Your secret" }));
+  await userEvent.paste("abandon ability");
+  await userEvent.click(screen.getByRole("textbox", { name: "Title" }));
+  await userEvent.paste("Wallet");
   await userEvent.type(screen.getByLabelText("Tags"), "family,");
   if (withPicture) await userEvent.upload(screen.getByLabelText("Choose a picture"), picture("market"));
   if (promise) await userEvent.click(screen.getByRole("checkbox"));

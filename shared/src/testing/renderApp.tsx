@@ -1,5 +1,5 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { act, render, type RenderResult } from "@testing-library/react";
+import { act, configure, render, type RenderResult } from "@testing-library/react";
 import { domAnimation, LazyMotion } from "framer-motion";
 import type { i18n as I18n } from "i18next";
 import { Suspense, useMemo, type ReactNode } from "react";
@@ -12,6 +12,8 @@ import { GlobalStyle } from "../ui/index.ts";
 import { createFakePortal, type FakePortalSettings, type PortalRecord } from "./fake-portal.ts";
 import { acceptForeignSignals } from "./router-request.ts";
 import { textsFromDisk } from "./texts-from-disk.ts";
+
+configure({ asyncUtilTimeout: 15_000 }); // a busy machine is slow, not wrong
 
 export interface RenderAppSettings extends FakePortalSettings {
   readonly language?: Language;
