@@ -1,13 +1,11 @@
 import {
   ImageRecords,
   Keyring,
-  KeyringChanged,
   SecretContent,
   SecretPage,
   SecretStored,
   StoredSecret,
   type ImageRecord,
-  type KeyringChange,
   type StoreSecret,
 } from "@relicario/shared/api";
 import type { Http } from "@relicario/shared/contract";
@@ -18,7 +16,6 @@ import { z } from "zod";
 export interface Service {
   /** Null when there is none yet. With `statesSince`, the chain of states after that one too. */
   readonly keyring: (statesSince: number | null, signal?: AbortSignal) => Promise<Keyring | null>;
-  readonly putKeyring: (change: KeyringChange, signal?: AbortSignal) => Promise<z.infer<typeof KeyringChanged>>;
   readonly imageRecords: (signal?: AbortSignal) => Promise<readonly ImageRecord[]>;
   readonly page: (cursor: string | null, signal?: AbortSignal) => Promise<SecretPage>;
   readonly store: (body: StoreSecret, signal?: AbortSignal) => Promise<SecretStored>;
@@ -40,7 +37,6 @@ export function serviceOn(http: Http): Service {
         throw error;
       }
     },
-    putKeyring: (body, signal) => http.request("PUT", "/user/keyring", KeyringChanged, { body, ...bySignal(signal) }),
     imageRecords: async (signal) => (await http.request("GET", "/user/image-records", ImageRecords, bySignal(signal))).image_records,
     page: (cursor, signal) => http.request("GET", "/secrets/store", SecretPage, { query: cursor === null ? {} : { cursor }, ...bySignal(signal) }),
     store: (body, signal) => http.request("POST", "/secrets/store", SecretStored, { body, ...bySignal(signal) }),

@@ -7,10 +7,12 @@ import { newIdentity, openWith, recipientOf, sealTo } from "./age.ts";
 import { copyOf, utf8 } from "./bytes.ts";
 import { sealContent } from "./content.ts";
 
+const age = "age";
+
 /** Go's `age` 1.3 or newer, where it is on the path; the vectors hold files that it made in any case. */
 function hasGoAge(): boolean {
   try {
-    return /^v?1\.([3-9]|\d\d)/.test(execFileSync("age", ["--version"], { encoding: "utf8" }));
+    return /^v?1\.([3-9]|\d\d)/.test(execFileSync(age, ["--version"], { encoding: "utf8" }));
   } catch {
     return false; // not here: the vectors have to do
   }
@@ -29,7 +31,7 @@ function hasGoAge(): boolean {
     const { sealed, identity, size } = await sealContent("text", utf8("twelve words"));
     writeFileSync(join(folder, "identity.txt"), `${identity}\n`);
     writeFileSync(join(folder, "secret.txt.age"), sealed);
-    const opened = execFileSync("age", ["-d", "-i", join(folder, "identity.txt"), join(folder, "secret.txt.age")]);
+    const opened = execFileSync(age, ["-d", "-i", join(folder, "identity.txt"), join(folder, "secret.txt.age")]);
     expect(opened.subarray(0, size).toString()).toBe("twelve words");
   });
 
@@ -38,9 +40,9 @@ function hasGoAge(): boolean {
     const recipients = await Promise.all(identities.map(recipientOf));
     writeFileSync(join(folder, "last.txt"), `${identities[31] ?? ""}\n`);
     const ours = await sealTo(recipients, utf8("to many"));
-    expect(execFileSync("age", ["-d", "-i", join(folder, "last.txt")], { input: ours }).toString()).toBe("to many");
+    expect(execFileSync(age, ["-d", "-i", join(folder, "last.txt")], { input: ours }).toString()).toBe("to many");
     writeFileSync(join(folder, "recipients.txt"), `${recipients.join("\n")}\n`);
-    const theirs = execFileSync("age", ["-R", join(folder, "recipients.txt")], { input: "from Go" });
+    const theirs = execFileSync(age, ["-R", join(folder, "recipients.txt")], { input: "from Go" });
     expect(await openWith(identities[7] ?? "", copyOf(theirs), "many")).toEqual(utf8("from Go"));
   });
 });

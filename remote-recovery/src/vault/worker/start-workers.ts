@@ -32,10 +32,10 @@ declare const __webpack_public_path__: string;
  * address, so the page fetches the WASM, with integrity too, and hands the compiled modules over.
  */
 export const browserWorkers: WorkerStarter = {
-  vault: () => startWorker<VaultService>("vault-worker"),
+  vault: () => startWorker<VaultService>("vault-worker", (remote) => remote.cancel("")),
   engine: async () => {
-    const [worker, modules] = await Promise.all([startWorker<EngineService>("engine-worker"), compileModules(fetchAsset)]);
-    await worker.remote.init(modules, Comlink.proxy(loadCodec));
+    const [worker, modules] = await Promise.all([startWorker<EngineService>("engine-worker", (remote) => remote.cancel("")), compileModules(fetchAsset)]);
+    await orFailed(worker.failed, worker.remote.init(modules, Comlink.proxy(loadCodec)));
     return worker;
   },
 };
@@ -46,31 +46,40 @@ async function loadCodec(name: LazyCodec) {
   return compileModule(name, fetchAsset);
 }
 
-async function startWorker<T>(name: AssetName): Promise<RunningWorker<T>> {
+/** @param ping a call that does nothing: once it is answered the script runs, and its address can go. */
+async function startWorker<T>(name: AssetName, ping: (remote: Comlink.Remote<T>) => Promise<void>): Promise<RunningWorker<T>> {
   const script = await (await fetchAsset(name)).text();
   const address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
-  try {
-    const worker = new Worker(address, { name });
-    const failed = new Promise<PortalError>((resolve) => {
-      worker.addEventListener("error", (event) => {
-        resolve(new PortalError("vault_unavailable", { cause: event.error }));
-      });
+  const worker = new Worker(address, { name });
+  const failed = new Promise<PortalError>((resolve) => {
+    worker.addEventListener("error", (event) => {
+      resolve(new PortalError("vault_unavailable", { cause: event.error }));
     });
-    return {
-      remote: Comlink.wrap<T>(worker),
-      failed,
-      end: () => {
-        worker.terminate();
-      },
-    };
+  });
+  const remote = Comlink.wrap<T>(worker);
+  const end = (): void => {
+    worker.terminate();
+  };
+  try {
+    await orFailed(failed, ping(remote));
+    return { remote, failed, end };
+  } catch (error) {
+    end();
+    throw error;
   } finally {
-    setTimeout(() => {
-      URL.revokeObjectURL(address); // after the worker has begun to read it
-    }, revokeMilliseconds);
+    URL.revokeObjectURL(address);
   }
 }
 
-const revokeMilliseconds = 30_000;
+/** A call to a worker that fails would never settle. */
+async function orFailed<T>(failed: Promise<PortalError>, call: Promise<T>): Promise<T> {
+  return Promise.race([
+    call,
+    failed.then((error) => {
+      throw error;
+    }),
+  ]);
+}
 
 /** @throws PortalError `vault_unavailable` when the file does not load, or is not the one of the release. */
 async function fetchAsset(name: AssetName): Promise<Response> {

@@ -13,7 +13,10 @@ import type { RunningWorker, WorkerStarter } from "./start-workers.ts";
 import { createVaultClient } from "./vault-client.ts";
 import { createVaultService, type VaultService } from "./vault-service.ts";
 
-jest.setTimeout(60_000); // hybrid keys and 64 MiB of Argon2id take their time on a busy machine
+jest.setTimeout(60_000); // for a busy machine
+
+/** The smallest costs of Argon2id that are let in: all else is as it is. */
+jest.mock("../seal/kdf.ts", () => ({ ...jest.requireActual<object>("../seal/kdf.ts"), argon2Costs: { memoryKib: 19 * 1024, passes: 2, lanes: 1 } }));
 
 /** Every port that is made here or by Comlink's proxies: Node waits for open ones, browsers do not. */
 const ports: MessagePort[] = [];
