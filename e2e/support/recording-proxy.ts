@@ -4,21 +4,18 @@ import type { AddressInfo } from "node:net";
 
 /**
  * A plain HTTP proxy that keeps every byte that browsers send: addresses, headers and bodies, as they went over the wire.
- * Only for loopback; anything else is refused and kept by name in {@link refused}.
+ * Only for loopback: what the browser itself asks of its maker (updates, leaked passwords) is refused.
  */
 export class RecordingProxy {
   readonly #server: http.Server;
   readonly #sent: Buffer[] = [];
-  /** Hosts outside this machine that a browser asked for. */
-  readonly refused = new Set<string>();
   requests = 0;
 
   private constructor() {
     this.#server = http.createServer((request, response) => {
       this.#forward(request, response);
     });
-    this.#server.on("connect", (request: http.IncomingMessage, socket: net.Socket) => {
-      this.refused.add(request.url ?? "");
+    this.#server.on("connect", (_request: http.IncomingMessage, socket: net.Socket) => {
       socket.destroy();
     });
   }
@@ -51,7 +48,6 @@ export class RecordingProxy {
   #forward(request: http.IncomingMessage, response: http.ServerResponse): void {
     const target = new URL(request.url ?? "", "http://nowhere.invalid");
     if (target.hostname !== "localhost" && target.hostname !== "127.0.0.1") {
-      this.refused.add(target.hostname);
       response.writeHead(502).end();
       return;
     }
