@@ -21,7 +21,7 @@ export interface Codecs {
   readonly webp: Save;
   readonly avif: Save;
   /** The JPEG file itself. */
-  readonly jpegFile: (picture: Raster, quality: number) => Uint8Array;
+  readonly jpegFile: (picture: Raster, quality: number) => Promise<Uint8Array>;
 }
 
 export async function loadCodecs(): Promise<Codecs> {
@@ -39,27 +39,29 @@ export async function loadCodecs(): Promise<Codecs> {
     compile("webp/codec/enc/webp_enc.wasm"),
     compile("avif/codec/enc/avif_enc.wasm"),
   ]);
-  const jpegEncoder = await createJpegEncoder(optionsFor(jpegModule));
-  const webpEncoder = await createWebpEncoder(optionsFor(webpModule));
-  const avifEncoder = await createAvifEncoder(optionsFor(avifModule));
 
   const decode = (bytes: Uint8Array) => decodePicture(bytes, codec);
   const again = async (picture: Raster, file: Uint8Array | null): Promise<Raster> => {
     if (file === null) throw new Error("the encoder gave nothing");
     return { ...(await decode(file)), orientation: picture.orientation };
   };
-  const jpegFile: Codecs["jpegFile"] = ({ rgba, width, height }, quality) =>
-    new Uint8Array(
-      jpegEncoder.encode(new Uint8Array(rgba), width, height, {
-        ...jpegDefaults, quality, baseline: true, progressive: false, optimize_coding: false, quant_table: 0, auto_subsample: false, chroma_subsample: 2,
-      }),
-    );
+  // An encoder that is used again sometimes writes a damaged file, so each file gets its own.
+  const jpegFile: Codecs["jpegFile"] = async ({ rgba, width, height }, quality) => {
+    const encoder = await createJpegEncoder(optionsFor(jpegModule));
+    const options = { baseline: true, progressive: false, optimize_coding: false, quant_table: 0, auto_subsample: false, chroma_subsample: 2 };
+    return new Uint8Array(encoder.encode(new Uint8Array(rgba), width, height, { ...jpegDefaults, ...options, quality }));
+  };
   return {
     decode,
     jpegFile,
-    jpeg: (picture, quality) => again(picture, jpegFile(picture, quality)),
-    webp: (picture, quality) => again(picture, webpEncoder.encode(new Uint8Array(picture.rgba), picture.width, picture.height, { ...webpDefaults, quality })),
-    avif: (picture, quality) =>
-      again(picture, avifEncoder.encode(new Uint8Array(picture.rgba), picture.width, picture.height, { ...avifDefaults, quality, speed: 9 })),
+    jpeg: async (picture, quality) => again(picture, await jpegFile(picture, quality)),
+    webp: async (picture, quality) => {
+      const encoder = await createWebpEncoder(optionsFor(webpModule));
+      return again(picture, encoder.encode(new Uint8Array(picture.rgba), picture.width, picture.height, { ...webpDefaults, quality }));
+    },
+    avif: async (picture, quality) => {
+      const encoder = await createAvifEncoder(optionsFor(avifModule));
+      return again(picture, encoder.encode(new Uint8Array(picture.rgba), picture.width, picture.height, { ...avifDefaults, quality, speed: 9 }));
+    },
   };
 }

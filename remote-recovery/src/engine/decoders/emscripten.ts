@@ -39,7 +39,7 @@ export async function decodeOnce<T extends Codec>(
   const seen = { cut: false };
   const codec = await create(
     optionsFor(module, (line) => {
-      if (/premature end/i.test(line)) seen.cut = true; // libjpeg fills what is missing with grey and only warns
+      if (/premature end of jpeg/i.test(line)) seen.cut = true; // libjpeg fills what is missing with grey and only warns
     }),
   );
   const file = new Uint8Array(bytes); // a copy, whatever kind of array it is: slice() of Node's Buffer is none
