@@ -1,5 +1,4 @@
 require("@testing-library/jest-dom");
-expect.extend(require("jest-axe").toHaveNoViolations);
 
 // A busy machine is slow, not wrong: what is waited for may take its time.
 jest.setTimeout(60_000);

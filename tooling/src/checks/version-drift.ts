@@ -18,7 +18,6 @@ export interface VersionFacts {
 const tolerated: Readonly<Record<string, string>> = {
   "@noble/curves": "@noble/post-quantum, of age-encryption, asks for 2.0",
   "@noble/hashes": "@noble/post-quantum, of age-encryption, asks for 2.0",
-  "axe-core": "jest-axe brings an older one; tests only",
 };
 
 /** All problems, each in one sentence. */
