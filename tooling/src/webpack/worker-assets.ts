@@ -17,14 +17,18 @@ export type AssetMap = Readonly<Record<string, { readonly file: string; readonly
 
 /** Gathers workers and WASM under hashed names, and notes them for the page's build. */
 export function gatherAssets(): AssetMap {
-  const require = createRequire(join(recovery, "package.json"));
+  const packages = createRequire(join(recovery, "package.json"));
   const sources: Readonly<Record<string, string>> = {
     "vault-worker": join(built, "vault-worker.js"),
     "engine-worker": join(built, "engine-worker.js"),
     "engine-simd": join(recovery, "engine/build/engine.simd.wasm"),
     "engine-scalar": join(recovery, "engine/build/engine.scalar.wasm"),
-    jpeg: require.resolve("@jsquash/jpeg/codec/dec/mozjpeg_dec.wasm"),
-    png: require.resolve("@jsquash/png/codec/pkg/squoosh_png_bg.wasm"),
+    jpeg: packages.resolve("@jsquash/jpeg/codec/dec/mozjpeg_dec.wasm"),
+    png: packages.resolve("@jsquash/png/codec/pkg/squoosh_png_bg.wasm"),
+    // Fetched only when a picture of their kind is shown.
+    webp: packages.resolve("@jsquash/webp/codec/dec/webp_dec.wasm"),
+    avif: packages.resolve("@jsquash/avif/codec/dec/avif_dec.wasm"),
+    heic: packages.resolve("libheif-js/libheif-wasm/libheif.wasm"),
   };
   rmSync(assetsFolder, { recursive: true, force: true });
   mkdirSync(assetsFolder, { recursive: true });
