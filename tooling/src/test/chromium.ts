@@ -56,8 +56,8 @@ export async function findChromium(machine: Machine = thisMachine): Promise<Foun
 const thisMachine: Machine = {
   named: process.env[chromiumVariable],
   playwrights: () => {
-    const require = createRequire(join(rootFolder, "e2e/package.json"));
-    const library: unknown = require("@playwright/test");
+    const ofE2e = createRequire(join(rootFolder, "e2e/package.json"));
+    const library: unknown = ofE2e("@playwright/test");
     const Library = z.object({ chromium: z.object({ executablePath: z.custom<() => string>((value) => typeof value === "function") }) });
     return Library.parse(library).chromium.executablePath();
   },
