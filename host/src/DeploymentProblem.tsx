@@ -9,15 +9,17 @@ export interface DeploymentProblemProps {
   readonly onRetry: () => void;
 }
 
+const titles = { en: "The portal did not start", es: "El portal no se ha iniciado" } as const;
 const again = { en: "Try again", es: "Intentar de nuevo" } as const;
 
 /** Nothing was started: says why, in both languages, with nothing but plain elements. */
 export function DeploymentProblem({ code, texts, onRetry }: DeploymentProblemProps) {
   return (
-    <main className="deployment-problem" role="alert">
+    <main className="deployment-problem">
       {languages.map((language) => (
         <section key={language} lang={language}>
-          <p>{String(texts[language][code] ?? texts[language]["unknown"])}</p>
+          <h1>{titles[language]}</h1>
+          <p role="alert">{String(texts[language][code] ?? texts[language]["unknown"])}</p>
           <button type="button" onClick={onRetry}>
             {again[language]}
           </button>

@@ -39,9 +39,9 @@ export function SignedOut({ onSignIn }: { readonly onSignIn: () => void }) {
 export function Crashed({ onReload, onLogout }: { readonly onReload: () => void; readonly onLogout: () => void }) {
   const { t } = useTranslation(["header", "beta-sidebar"]);
   return (
-    <Centre role="alert">
+    <Centre>
       <h1>{t("header:crashed.title")}</h1>
-      <Muted>{t("header:crashed.body")}</Muted>
+      <Muted role="alert">{t("header:crashed.body")}</Muted>
       <SpacedRow>
         <Button onClick={onReload}>{t("header:crashed.reload_action")}</Button>
         <Button tone="quiet" onClick={onLogout}>
