@@ -9,6 +9,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "@playwright/test";
+// eslint-disable-next-line relicario/boundaries -- a tool of developers, like webpack.config.ts: nothing of this is in the product
+import { workersConfig } from "@relicario/tooling/webpack";
 import webpack from "webpack";
 import { buildEngine } from "../build.ts";
 
@@ -94,38 +96,19 @@ function wasm(path: string) {
 async function bundle(): Promise<Uint8Array> {
   const out = mkdtempSync(join(tmpdir(), "engine-vectors-"));
   try {
-    const stats = await new Promise<webpack.Stats | undefined>((resolve, reject) => {
-      webpack(
-        {
-          mode: "production",
-          context: recovery,
-          target: "webworker",
-          entry: "./engine/browser/vectors.worker.ts",
-          output: { path: out, filename: "worker.js", publicPath: "" },
-          resolve: { extensions: [".ts", ".js"], fallback: { fs: false, path: false, crypto: false } },
-          module: {
-            parser: { javascript: { url: false, worker: false } },
-            rules: [
-              {
-                test: /\.ts$/,
-                loader: "ts-loader",
-                options: { transpileOnly: true, compilerOptions: { noEmit: false, allowImportingTsExtensions: false, target: "ES2022" } },
-              },
-            ],
-          },
-          plugins: [
-            new webpack.DefinePlugin({ "import.meta.url": JSON.stringify("https://in-a-worker.invalid/") }),
-            new webpack.optimize.LimitChunkCountPlugin({ maxChunks: 1 }),
-          ],
-          performance: false,
-        },
-        (error, result) => {
-          if (error !== null) reject(error);
-          else resolve(result);
-        },
-      );
+    const config = workersConfig();
+    const compiler = webpack({
+      ...config,
+      cache: false,
+      entry: { worker: join(recovery, "engine/browser/vectors.worker.ts") },
+      output: { ...config.output, path: out },
     });
-    if (stats === undefined || stats.hasErrors()) throw new Error(stats?.toString("errors-only") ?? "no build");
+    const words = await new Promise<string>((resolve) => {
+      compiler.run((error, stats) => {
+        resolve(error?.message ?? (stats?.hasErrors() === true ? stats.toString("errors-only") : ""));
+      });
+    });
+    if (words !== "") throw new Error(words);
     return readFileSync(join(out, "worker.js"));
   } finally {
     rmSync(out, { recursive: true, force: true });
