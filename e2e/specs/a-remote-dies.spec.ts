@@ -17,7 +17,7 @@ test("when one remote's process is killed its area says so, the others work, and
     await expect(page.getByRole("heading", { level: 1, name: "Secrets" })).toBeVisible();
     await navigation.getByRole("link", { name: "Shared with me" }).click();
     await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
-    await expect(page.getByRole("button", { name: /sign out/i }).first()).toBeEnabled();
+    await expect(page.getByRole("button", { name: /^Log out/ }).first()).toBeEnabled();
   });
 
   await portal.processes.start("settings");
