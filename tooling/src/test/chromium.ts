@@ -57,8 +57,10 @@ const thisMachine: Machine = {
   named: process.env[chromiumVariable],
   playwrights: () => {
     const ofE2e = createRequire(join(rootFolder, "e2e/package.json"));
-    const library: unknown = ofE2e("@playwright/test");
-    const Library = z.object({ chromium: z.object({ executablePath: z.custom<() => string>((value) => typeof value === "function") }) });
+    const library: unknown = ofE2e("@playwright/test"); // a function that carries the browsers as members
+    const Library = z.custom<{ readonly chromium: { readonly executablePath: () => string } }>(
+      (value) => typeof value === "function" && "chromium" in value && typeof value.chromium === "object",
+    );
     return Library.parse(library).chromium.executablePath();
   },
   exists: existsSync,
