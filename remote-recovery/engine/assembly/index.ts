@@ -4,7 +4,7 @@
  * −1 (or 0, or NaN, where the member says so) means refused.
  */
 import {
-  CANDIDATE, CANDIDATES, CANDIDATE_STRIDE, CHOICE_BYTES, COARSE_WINDOWS, COEFFICIENTS, DIFFERENCE, ERRORS, FIXED_END, GRID, OUT_CHOICE,
+  CANDIDATE, CANDIDATES, CANDIDATE_STRIDE, CHOICE_BYTES, COARSE_ENTRIES, COARSE_SCORES, COARSE_WINDOWS, COEFFICIENTS, DIFFERENCE, ERRORS, FIXED_END, GRID, OUT_CHOICE,
   OUT_IMAGE_SECRET, OUT_MEASURES, OUT_SYNDROME, SKETCHES, SKETCH_SLOTS, SKETCH_STRIDE, SYNDROME_BYTES, WORD, WORK_START,
 } from "./memory";
 import { beacon, choiceBits, secretBits } from "./bits";
@@ -12,7 +12,7 @@ import { decodeDifference, syndromeOf } from "./bch";
 import { coefficients, windowAllowed } from "./grid";
 import { measure } from "./gate";
 import { forgetPicture, sat } from "./picture";
-import { chooseCandidates, coarseScores, refineCandidate } from "./search";
+import { chooseCandidates, coarseScores, coarseScoresOf, placeCandidate, refineCandidate } from "./search";
 import { imageSecret } from "./sha256";
 import { expandTables } from "./start";
 
@@ -103,6 +103,30 @@ export function coarse(count: i32, from: i32, to: i32): i32 {
   if (sat == 0 || count < 1 || count > SKETCH_SLOTS || from < 0 || to > COARSE_WINDOWS || from > to) return 0;
   ready = false;
   coarseScores(count, from, to);
+  return 1;
+}
+
+/**
+ * Coarse score of the first `count` sketches in any window. 1 when done: the scores of sketch i, upright and transposed, are
+ * the first two of its coarse scores.
+ */
+export function coarseAt(count: i32, x0: f64, x1: f64, y0: f64, y1: f64): i32 {
+  if (count < 1 || count > SKETCH_SLOTS || !windowAllowed(x0, x1, y0, y1)) return 0;
+  ready = false;
+  coarseScoresOf(count, x0, x1, y0, y1, 0);
+  return 1;
+}
+
+/** Where the coarse scores of a sketch are: COARSE_ENTRIES float64; 0 when there is no such slot. */
+export function coarseScoresAddress(sketch: i32): usize {
+  if (sketch < 0 || sketch >= SKETCH_SLOTS) return 0;
+  return COARSE_SCORES + (<usize>(sketch * COARSE_ENTRIES) << 3);
+}
+
+/** Sets a candidate, to be refined from any window. 1 when done. */
+export function place(index: i32, x0: f64, x1: f64, y0: f64, y1: f64, transposed: i32): i32 {
+  if (index < 0 || index >= CANDIDATES || !windowAllowed(x0, x1, y0, y1)) return 0;
+  placeCandidate(index, x0, x1, y0, y1, transposed != 0);
   return 1;
 }
 

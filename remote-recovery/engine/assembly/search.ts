@@ -31,12 +31,28 @@ function sideOf(window: i32, side: i32): f64 {
 /** Scores windows from … to − 1 for the first `sketches` sketches. */
 export function coarseScores(sketches: i32, from: i32, to: i32): void {
   for (let window = from; window < to; window++) {
-    windowGrid(sideOf(window, 0), sideOf(window, 1), sideOf(window, 2), sideOf(window, 3), COARSE_CELLS, GRID);
-    product(COARSE_DCT, COARSE_ROWS, COARSE_CELLS, GRID, COARSE_CELLS, HALF);
-    product(HALF, COARSE_ROWS, COARSE_CELLS, COARSE_DCT_ACROSS, COARSE_ROWS, COEFFICIENTS);
-    scoreWindow(sketches, 2 * window, false);
-    scoreWindow(sketches, 2 * window + 1, true);
+    coarseScoresOf(sketches, sideOf(window, 0), sideOf(window, 1), sideOf(window, 2), sideOf(window, 3), window);
   }
+}
+
+/** Scores one window, which must be allowed, upright and transposed, as if it were number `window` of the coarse pass. */
+export function coarseScoresOf(sketches: i32, x0: f64, x1: f64, y0: f64, y1: f64, window: i32): void {
+  windowGrid(x0, x1, y0, y1, COARSE_CELLS, GRID);
+  product(COARSE_DCT, COARSE_ROWS, COARSE_CELLS, GRID, COARSE_CELLS, HALF);
+  product(HALF, COARSE_ROWS, COARSE_CELLS, COARSE_DCT_ACROSS, COARSE_ROWS, COEFFICIENTS);
+  scoreWindow(sketches, 2 * window, false);
+  scoreWindow(sketches, 2 * window + 1, true);
+}
+
+/** Sets a candidate to start the refinement from; the window must be allowed. */
+export function placeCandidate(index: i32, x0: f64, x1: f64, y0: f64, y1: f64, transposed: bool): void {
+  const candidate = CANDIDATE + <usize>index * CANDIDATE_STRIDE;
+  memory.fill(candidate, 0, CANDIDATE_STRIDE);
+  store<f64>(candidate, x0, 8);
+  store<f64>(candidate, x1, 16);
+  store<f64>(candidate, y0, 24);
+  store<f64>(candidate, y1, 32);
+  store<f64>(candidate, transposed ? 1.0 : 0.0, 40);
 }
 
 function scoreWindow(sketches: i32, entry: i32, transposed: bool): void {

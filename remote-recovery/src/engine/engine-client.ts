@@ -30,6 +30,6 @@ export function createEngineClient(remote: Comlink.Remote<EngineService>): Engin
   return {
     inspect: (picture, options) => call(options, (id, onProgress) => remote.inspect(id, picture, onProgress)),
     enrol: (picture, known, options) => call(options, (id, onProgress) => remote.enrol(id, picture, known, onProgress)),
-    recover: (picture, sketches, options) => call<RecoverResult>(options, async (id, onProgress) => await remote.recover(id, picture, sketches, onProgress)),
+    recover: (picture, sketches, options) => call<RecoverResult>(options, async (id, onProgress) => await remote.recover(id, picture, sketches, onProgress, options?.hint)),
   };
 }

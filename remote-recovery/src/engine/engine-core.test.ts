@@ -1,6 +1,8 @@
 import { PortalError } from "@relicario/shared/errors";
 import { generated, pngOf, readKind, readPhoto, readVectorFile, toHex, vectors, fromHex } from "../../engine/tests/vectors.ts";
 import type { Engine, EngineProgress, Sketch } from "./engine.ts";
+import { decodePicture } from "./decoders/decode.ts";
+import { resample } from "./self-test/resample.ts";
 import { createEngineCore, type EngineModules } from "./engine-core.ts";
 import { loadCodecInNode, loadEngineInNode, loadModulesInNode } from "./load-engine.ts";
 
@@ -151,6 +153,40 @@ describe("enrol and recover", () => {
     ]) {
       await expect(engine.recover(readPhoto("coffee.png"), [sketch])).rejects.toThrow(TypeError);
     }
+  });
+});
+
+describe("hints", () => {
+  /** A photograph in the middle of an upright screen: bars above and below. */
+  const screenshot = async () => {
+    const picture = await decodePicture(readPhoto("picos-3264x2448.jpg"), (name) => Promise.resolve(name === "jpeg" ? modules.jpeg : modules.png));
+    const { width, height, rgba } = resample(picture, 720, 540, "bilinear");
+    const screen = new Uint8Array(720 * 1280 * 4).fill(255);
+    for (let at = 0; at < screen.length; at += 4) screen.fill(24, at, at + 3);
+    screen.set(rgba, 720 * 310 * 4);
+    expect([width, height]).toEqual([720, 540]);
+    return pngOf({ width: 720, height: 1280, orientation: 1, rgba: screen });
+  };
+
+  it("find a picture inside a screenshot, which the usual search does not", async () => {
+    const { sketch, imageSecretBytes } = await engine.enrol(picos(), []);
+    const picture = await screenshot();
+    expect((await engine.recover(picture, [sketch])).outcome).toBe("not_this_picture");
+    const found = await engine.recover(picture, [sketchOf("coffee.png"), sketch], { hint: { kind: "screenshot" } });
+    expect(found).toMatchObject({ outcome: "recovered", index: 1 });
+    expect(found.outcome === "recovered" && toHex(found.imageSecretBytes)).toBe(toHex(imageSecretBytes));
+  });
+
+  it("find a picture in a frame drawn by hand, to about 1 %", async () => {
+    const { sketch } = await engine.enrol(picos(), []);
+    const hint = { kind: "frame", left: 0.008, right: 0.995, top: 310 / 1280 - 0.006, bottom: 850 / 1280 + 0.007 } as const;
+    expect(await engine.recover(await screenshot(), [sketch], { hint })).toMatchObject({ outcome: "recovered" });
+  });
+
+  it("do not open another picture, and take no frame that is no frame", async () => {
+    expect((await engine.recover(friends(), [sketchOf("coffee.png")], { hint: { kind: "screenshot" } })).outcome).toBe("not_this_picture");
+    const hint = { kind: "frame", left: NaN, right: 1, top: 0, bottom: Infinity } as const;
+    expect((await engine.recover(readVectorFile("pictures/astronaut-cropped-too-far.png"), [sketchOf("coffee.png")], { hint })).outcome).toBe("not_this_picture");
   });
 });
 

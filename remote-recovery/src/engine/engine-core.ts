@@ -128,7 +128,7 @@ export function createEngineCore(modules: EngineModules, { load, onMemory }: Cor
         return withPicture(wasm, picture, pause, (opened) => {
           if (!opened.fits) throw unreadable("too_small");
           opened.raster.release(); // the engine has what it needs
-          return findSketch(wasm, sketches, pause);
+          return findSketch(wasm, sketches, pause, { hint: options?.hint });
         });
       }),
   };

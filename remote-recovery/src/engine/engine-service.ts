@@ -1,6 +1,6 @@
 import * as Comlink from "comlink";
 import { PortalError } from "@relicario/shared/errors";
-import type { Engine, EngineOptions, EngineProgress, EnrolResult, GateReport, RecoverResult, Sketch } from "./engine.ts";
+import type { Engine, EngineOptions, EngineProgress, EnrolResult, GateReport, RecoverResult, SearchHint, Sketch } from "./engine.ts";
 import { createEngineCore, type EngineModules, type LazyCodec } from "./engine-core.ts";
 
 /** Names a call, so that it can be cancelled: any string that its caller does not use twice. */
@@ -25,7 +25,13 @@ export interface EngineService {
   readonly connect: (port: MessagePort) => void;
   readonly inspect: (id: CallId, picture: Uint8Array, onProgress: ProgressListener | null) => Promise<GateReport>;
   readonly enrol: (id: CallId, picture: Uint8Array, known: readonly Sketch[], onProgress: ProgressListener | null) => Promise<EnrolResult>;
-  readonly recover: (id: CallId, picture: Uint8Array, sketches: readonly Sketch[], onProgress: ProgressListener | null) => Promise<RecoverResult>;
+  readonly recover: (
+    id: CallId,
+    picture: Uint8Array,
+    sketches: readonly Sketch[],
+    onProgress: ProgressListener | null,
+    hint?: SearchHint,
+  ) => Promise<RecoverResult>;
   /** Ends a call with `cancelled`. Without effect when it is over, or unknown. */
   readonly cancel: (id: CallId) => void;
 }
@@ -62,7 +68,8 @@ export function createEngineService(): EngineService {
     },
     inspect: (id, picture, onProgress) => call(id, onProgress, (core, options) => core.inspect(picture, options)),
     enrol: (id, picture, known, onProgress) => call(id, onProgress, (core, options) => core.enrol(picture, known, options)),
-    recover: (id, picture, sketches, onProgress) => call(id, onProgress, (core, options) => core.recover(picture, sketches, options)),
+    recover: (id, picture, sketches, onProgress, hint) =>
+      call(id, onProgress, (core, options) => core.recover(picture, sketches, hint === undefined ? options : { ...options, hint })),
     cancel: (id) => {
       running.get(id)?.abort();
     },

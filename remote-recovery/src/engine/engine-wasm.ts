@@ -4,7 +4,7 @@ import { sketchSizes, type GateMeasures, type Sketch } from "./engine.ts";
 
 const functions = [
   "beginPicture", "endPicture", "takeRows", "stripAddress", "stripRows", "lumaAddress", "reductionFactor", "satAddress", "look", "gate",
-  "enrol", "score", "attempt", "coarse", "choose", "refine", "syndromeOfWord", "decode", "distance", "wipe",
+  "enrol", "score", "attempt", "coarse", "coarseAt", "coarseScoresAddress", "place", "choose", "refine", "syndromeOfWord", "decode", "distance", "wipe",
 ] as const;
 const globals = [
   "sketches", "sketchStride", "sketchSlots", "outChoice", "outSyndrome", "outImageSecret", "outMeasures", "candidates", "candidateStride",

@@ -130,6 +130,20 @@ export interface EngineOptions {
 }
 
 /**
+ * Where to look when the usual search, which allows 6 % off each side, has not found a picture.
+ * `screenshot`: there may be bars or a frame around it, along one axis, up to 45 % of that side each.
+ * `frame`: the person has shown where the picture lies, to about 1 %: sides in parts of width and height, as seen.
+ */
+export type SearchHint =
+  | { readonly kind: "screenshot" }
+  | { readonly kind: "frame"; readonly left: number; readonly right: number; readonly top: number; readonly bottom: number };
+
+export interface RecoverOptions extends EngineOptions {
+  /** Looks there instead of searching as usual. */
+  readonly hint?: SearchHint;
+}
+
+/**
  * Every member takes the bytes of a picture file, as chosen, and leaves them untouched. Calls run one after another.
  * After a call the engine holds neither pixels nor bits of the picture.
  *
@@ -151,5 +165,5 @@ export interface Engine {
   readonly enrol: (picture: Uint8Array, known: readonly Sketch[], options?: EngineOptions) => Promise<EnrolResult>;
 
   /** Looks for a picture in sketches: the same framing first, then crops, turns and mirrors. No fit is a result, not an error. */
-  readonly recover: (picture: Uint8Array, sketches: readonly Sketch[], options?: EngineOptions) => Promise<RecoverResult>;
+  readonly recover: (picture: Uint8Array, sketches: readonly Sketch[], options?: RecoverOptions) => Promise<RecoverResult>;
 }

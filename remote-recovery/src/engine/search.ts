@@ -1,5 +1,6 @@
 /** Finding sketches in the picture that the engine holds: the same framing first, then the blind search. */
-import { sketchSizes, type RecoverResult, type Sketch } from "./engine.ts";
+import { searchHinted } from "./hinted-search.ts";
+import { sketchSizes, type RecoverResult, type SearchHint, type Sketch } from "./engine.ts";
 import { enrolmentWindow, readCandidate, readImageSecret, writeSketch, type Candidate, type EngineWasm } from "./engine-wasm.ts";
 
 /** A score below this means: another picture. */
@@ -11,7 +12,7 @@ const coarseSlices = 8;
 export type Pause = (phase: "straight" | "searching", done: number, total: number) => Promise<void>;
 
 /** A failed recovery with what is needed to compare failures. */
-type Failure = Exclude<RecoverResult, { outcome: "recovered" }>;
+export type Failure = Exclude<RecoverResult, { outcome: "recovered" }>;
 
 /**
  * Looks for any of the sketches. One that decodes ends it; else the best failure. Sketches of a wrong size fit nothing:
@@ -21,7 +22,7 @@ export async function findSketch(
   wasm: EngineWasm,
   sketches: readonly Sketch[],
   pause: Pause,
-  { straight: straightFirst = true } = {},
+  { straight: straightFirst = true, hint }: { readonly straight?: boolean; readonly hint?: SearchHint | undefined } = {},
 ): Promise<RecoverResult> {
   let best: Failure = { outcome: "not_this_picture", score: -1 };
   const slots = wasm.sketchSlots.value;
@@ -40,15 +41,19 @@ export async function findSketch(
       writeSketch(wasm, slot, sketch);
     });
     const total = sketches.length;
-    const result = await searchBatch(wasm, batch.length, (done) => pause("searching", from * 7 + done, total * 7));
+    const share = batch.length / total;
+    const result =
+      hint === undefined
+        ? await searchBatch(wasm, batch.length, (done) => pause("searching", from * 7 + done, total * 7))
+        : await searchHinted(wasm, batch.length, hint, (done, all) => pause("searching", from / total + (done / all) * share, 1));
     if (result.outcome === "recovered") return { ...result, index: from + result.index };
-    best = worseOf(best, result.outcome === "too_many_errors" ? { ...result, index: from + result.index } : result);
+    best = betterFailure(best, result.outcome === "too_many_errors" ? { ...result, index: from + result.index } : result);
   }
   return best;
 }
 
 /** The picture of a sketch, though it does not decode, says more than any other score. */
-function worseOf(a: Failure, b: Failure): Failure {
+export function betterFailure(a: Failure, b: Failure): Failure {
   if (a.outcome !== b.outcome) return a.outcome === "too_many_errors" ? a : b;
   return b.score > a.score ? b : a;
 }
@@ -92,7 +97,7 @@ async function searchBatch(wasm: EngineWasm, count: number, step: (done: number)
     const found = await refineAll(wasm, slot, (done) => step(count + place * 6 + done));
     const result = decodeCandidates(wasm, slot, found);
     if (result.outcome === "recovered") return result;
-    best = worseOf(best, result);
+    best = betterFailure(best, result);
   }
   return best;
 }
@@ -104,6 +109,11 @@ export async function refineAll(wasm: EngineWasm, slot: number, step: (done: num
     await step(index);
     wasm.refine(slot, index);
   }
+  return readRefined(wasm, count);
+}
+
+/** The first `count` candidates, best score first. */
+export function readRefined(wasm: EngineWasm, count: number): readonly Candidate[] {
   return Array.from({ length: count }, (_, index) => readCandidate(wasm, index)).sort((a, b) => b.score - a.score);
 }
 
