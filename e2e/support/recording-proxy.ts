@@ -1,6 +1,5 @@
 import http from "node:http";
-import net from "node:net";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 
 /**
  * A plain HTTP proxy that keeps every byte that browsers send: addresses, headers and bodies, as they went over the wire.
@@ -15,7 +14,7 @@ export class RecordingProxy {
     this.#server = http.createServer((request, response) => {
       this.#forward(request, response);
     });
-    this.#server.on("connect", (_request: http.IncomingMessage, socket: net.Socket) => {
+    this.#server.on("connect", (_request: http.IncomingMessage, socket: Socket) => {
       socket.destroy();
     });
   }
