@@ -44,6 +44,14 @@ describe("SecretsPage", () => {
     expect(await screen.findByRole("heading", { name: "Nothing found" })).toBeVisible();
   });
 
+  it("locks when asked, and shows no name afterwards", async () => {
+    await draw();
+    await userEvent.click(await screen.findByRole("button", { name: "Lock" }));
+    expect(await screen.findByText("This device is locked")).toBeVisible();
+    expect(screen.queryByText("Cold wallet")).not.toBeInTheDocument();
+    expect(screen.queryByRole("button", { name: "Lock" })).not.toBeInTheDocument();
+  });
+
   it("goes to the recovery of a secret", async () => {
     const { location } = await draw();
     await userEvent.click(await screen.findByRole("link", { name: "Cold wallet" }));

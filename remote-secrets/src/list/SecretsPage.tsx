@@ -1,6 +1,6 @@
 import type { SecretRow, Vault } from "@relicario/shared/contract";
 import { Button, ButtonLink, EmptyState, Loading, Page, Skeleton, SmallText, SpacedRow, Stack, TextField } from "@relicario/shared/ui";
-import { Plus, Search, ShieldPlus, Trash2 } from "lucide-react";
+import { Lock, Plus, Search, ShieldPlus, Trash2 } from "lucide-react";
 import { useDeferredValue, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 
@@ -19,9 +19,16 @@ export default function SecretsPage() {
       width="wide"
       title={t("list.title")}
       actions={
-        <ButtonLink to="/add-secret" icon={<Plus aria-hidden />}>
-          {t("list.add_action")}
-        </ButtonLink>
+        <>
+          {secrets.status === "ready" && secrets.standing === "unlocked" && (
+            <Button tone="quiet" icon={<Lock aria-hidden />} onClick={() => void secrets.vault.lock()}>
+              {t("list.lock_action")}
+            </Button>
+          )}
+          <ButtonLink to="/add-secret" icon={<Plus aria-hidden />}>
+            {t("list.add_action")}
+          </ButtonLink>
+        </>
       }
     >
       {secrets.status === "loading" && <LoadingList />}
