@@ -57,11 +57,9 @@ const thisMachine: Machine = {
   named: process.env[chromiumVariable],
   playwrights: () => {
     const ofE2e = createRequire(join(rootFolder, "e2e/package.json"));
-    const library: unknown = ofE2e("@playwright/test"); // a function that carries the browsers as members
-    const Library = z.custom<{ readonly chromium: { readonly executablePath: () => string } }>(
-      (value) => typeof value === "function" && "chromium" in value && typeof value.chromium === "object",
-    );
-    return Library.parse(library).chromium.executablePath();
+    // The library is a function (its `test`) with the browsers as members.
+    const Library = z.custom<{ readonly chromium: { readonly executablePath: () => string } }>((value) => typeof value === "function" && "chromium" in value);
+    return Library.parse(ofE2e("@playwright/test")).chromium.executablePath();
   },
   exists: existsSync,
   mayInstall: () => process.getuid?.() === 0 && existsSync("/usr/bin/apt-get"),
