@@ -37,7 +37,7 @@ export const test = base.extend<{ readonly problems: readonly string[] }, Portal
       const problems: string[] = [];
       context.on("weberror", (error) => problems.push(error.error().message));
       context.on("console", (message) => {
-        if (/content security policy|refused to/i.test(message.text())) problems.push(message.text());
+        if (/content security policy/i.test(message.text())) problems.push(message.text());
       });
       await use(problems);
       if (testInfo.status === "passed") base.expect(problems).toEqual([]);
