@@ -92,12 +92,25 @@ describe("createHttp", () => {
     [409, "conflict", "Conflict"],
     [422, "validation_error", "Validation Error"],
     [429, "too_many_requests", "Too Many Requests"],
+    [402, "forbidden", "Payment Required"],
+    [410, "not_found", "Gone"],
+    [500, "internal_error", "Internal Server Error"],
+    [503, "service_unavailable", "Service Unavailable"],
   ])("maps %d to %s, named %s", async (status, code, title) => {
     const { http } = setup([json({}, status)]);
     const error = await failureOf(http.request("POST", "/things", Named));
     expect(error.code).toBe(code);
     expect(error.cause).toBeInstanceOf(HttpError);
     expect((error.cause as HttpError).statusText).toBe(title);
+  });
+
+  it.each([
+    [418, "I'm a teapot", "unknown"],
+    [599, "Network Connect Timeout", "service_unavailable"],
+  ])("gives a generic error with status, status text and body for %d", async (status, statusText, code) => {
+    const { http } = setup([() => new Response("<h1>no</h1>", { status, statusText })]);
+    const error = await failureOf(http.request("POST", "/things", Named));
+    expect(error).toMatchObject({ code, cause: { status, statusText, body: "<h1>no</h1>", problem: null } });
   });
 
   it("takes the code of the problem document when it is one of ours, else the status'", async () => {

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 
 import type { Http, HttpMethod, HttpOptions } from "../contract/http.ts";
-import { errorOfStatus, HttpError, isErrorCode, PortalError, type ErrorDetails } from "../errors/index.ts";
+import { errorOfStatus, genericTitle, HttpError, isErrorCode, PortalError, type ErrorDetails } from "../errors/index.ts";
 import { ProblemDocument } from "./problem.ts";
 
 export interface HttpSettings {
@@ -86,18 +86,31 @@ function failureOf(cause: unknown, signal: AbortSignal | undefined): PortalError
 
 async function errorOf(response: Response, path: string): Promise<PortalError> {
   const { code: statusCode, title } = errorOfStatus(response.status);
-  const parsed = ProblemDocument.safeParse(await response.json().catch(() => null)); // no problem document: the status speaks
-  const problem = parsed.success ? parsed.data : null;
+  const body = await bodyOf(response);
+  const parsed = ProblemDocument.safeParse(body);
+  const problem = parsed.success ? parsed.data : null; // no problem document: the status speaks
   const cause = new HttpError({
     status: response.status,
-    statusText: title === "Error" ? response.statusText : title,
+    statusText: title === genericTitle ? response.statusText : title,
     path,
     requestId: response.headers.get("x-request-id"),
     problem,
+    body,
   });
   const retryAfter = response.headers.get("retry-after");
   const details: ErrorDetails = retryAfter === null ? {} : { retry_after: retryAfter };
   return new PortalError(problem !== null && isErrorCode(problem.code) ? problem.code : statusCode, { cause, details });
+}
+
+/** Parsed where it is JSON, text otherwise; null when there is none, or when it broke off. */
+async function bodyOf(response: Response): Promise<unknown> {
+  const text = await response.text().catch(() => "");
+  if (text === "") return null;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text; // a page of some server in between
+  }
 }
 
 function mayPass(error: unknown): boolean {

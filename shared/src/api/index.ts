@@ -6,6 +6,7 @@ export * from "./limits.ts";
 export { ProblemDocument } from "./problem.ts";
 export { GetSecret, ListQuery, SecretContent, SecretPage, SecretStored, SetFavorite, StoredSecret, StoreSecret } from "./secrets.ts";
 export { hasValidSignature, signaturePrefixes, signedBytes, type SignaturePrefix } from "./signed.ts";
-export { ContactEmail, Me, UpdateMe, UserName } from "./users.ts";
+export { FinishUpload, formOfPart, PartFields, ReceivedPart, StartUpload, uploadPath, UploadStarted, UploadState } from "./uploads.ts";
+export { ContactEmail, ContactEmailValidated, Me, UpdateMe, UserName, ValidateContactEmail } from "./users.ts";
 export { Vendor, VendorId } from "./vendors.ts";
 export { bytesB64u, compactJwe, Counter, Digest, fromB64u, Id, Signature, Timestamp, toB64u } from "./wire.ts";

@@ -20,11 +20,24 @@ export const maxStateLength = 4 * 1024; // characters of a compact JWE
 export const maxBookLength = 512 * 1024; // characters of a compact JWE
 export const helperBytes = 454;
 
+/** A file before it is sealed, and after: an age header and a tag of 16 bytes for each 64 KiB come to it. */
+export const maxFileBytes = 5 * 1024 ** 3;
+export const maxSealedBytes = maxFileBytes + 16 * (maxFileBytes / 65_536) + 8 * 1024;
+export const minPartBytes = 5 * 1024 ** 2; // a last or only part may be smaller
+export const maxPartBytes = 64 * 1024 ** 2;
+export const partBytes = 8 * 1024 ** 2;
+/** An upload that is not finished is dropped so long after its last part. */
+export const uploadHours = 24;
+export const maxOpenUploads = 32; // of one account at a time
+
 export const maxListPage = 1_000;
 export const maxVersions = 20;
 export const trashDays = 30;
+/** So long before a trashed content is dropped, a mail says so. */
+export const trashWarningDays = 7;
 export const quotaBytes = 10 * 1024 ** 3;
 
 export const userNamePattern = /^[\p{L}\p{N}][\p{L}\p{N}._-]{1,38}[\p{L}\p{N}]$/u; // 3 to 40 characters
 
 export const imageRecordReadsAnHour = 60;
+export const emailValidationHours = 24;

@@ -15,6 +15,8 @@ export const StoredSecret = z.strictObject({
   created_at: Timestamp,
   updated_at: Timestamp,
   deleted_at: Timestamp.optional(),
+  /** Content and tickets were dropped after 30 days in the trash; the row alone is left. */
+  dropped_at: Timestamp.optional(),
 });
 export type StoredSecret = z.infer<typeof StoredSecret>;
 
@@ -55,6 +57,7 @@ export type StoreSecret = z.infer<typeof StoreSecret>;
 export const SecretStored = z.strictObject({ secret_db_id: Id, version: Counter, state_rev: z.int().min(0) });
 export type SecretStored = z.infer<typeof SecretStored>;
 
+/** Body of `POST /secrets/store/get-secret`, and of `POST /v2/secrets/get-secret`, which streams the sealed content (`Range`, `If-Range`). */
 export const GetSecret = z.strictObject({ secret_db_id: Id, version: Counter.optional() });
 
 export const SecretContent = z.strictObject({

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { userNamePattern } from "./limits.ts";
-import { Id, Timestamp } from "./wire.ts";
+import { bytesB64u, Id, Timestamp } from "./wire.ts";
 
 export const UserName = z.string().regex(userNamePattern);
 export const ContactEmail = z.email().max(254);
@@ -27,3 +27,7 @@ export type Me = z.infer<typeof Me>;
 /** Body of `POST /user/me`: what is to change. */
 export const UpdateMe = z.strictObject({ user_name: UserName.optional(), contact_email: ContactEmail.optional() });
 export type UpdateMe = z.infer<typeof UpdateMe>;
+
+/** Query of `GET /user/validate-contact-email`: what the mail's link carried. 128 bits, once, within 24 hours. */
+export const ValidateContactEmail = z.strictObject({ value: ContactEmail, nonce: bytesB64u(16, { exact: true }) });
+export const ContactEmailValidated = z.strictObject({ valid: z.literal(true) });

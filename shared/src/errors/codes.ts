@@ -27,6 +27,7 @@ export const errorCodes = [
   "consent_required",
   "interaction_required",
   "account_selection_required",
+  "popup_blocked", // the browser opened no window to sign in
   "token_invalid",
   "token_expired",
   "vendor_unknown",
@@ -39,6 +40,10 @@ export const errorCodes = [
   "state_conflict",
   "keyring_change_invalid",
   "quota_exceeded",
+  "digest_mismatch", // bytes arrived that are not those that were announced; they were not kept
+  "upload_incomplete", // parts are missing; `missing` says which
+  "content_gone", // dropped after its time in the trash
+  "range_not_satisfiable", // 416
 
   // The vault, answered by the device.
   "vault_unavailable",
@@ -52,6 +57,8 @@ export const errorCodes = [
   "opener_needed",
   "own_key_changed", // the key directory says something else of this account than this device knows
   "storage_full",
+  "file_changed", // an upload was to go on with another file than the one that it began with
+  "not_in_trash", // a secret was to be removed for good that is not, or no longer, in the trash
 
   // Pictures, answered by the device.
   "picture_unreadable",

@@ -1,3 +1,4 @@
 export { errorCodes, isErrorCode, type ErrorCode } from "./codes.ts";
-export { errorOfStatus, HttpError, type Problem } from "./HttpError.ts";
+export { HttpError, type HttpFailure, type Problem } from "./HttpError.ts";
 export { isPortalError, PortalError, toPortalError, type ErrorDetails } from "./PortalError.ts";
+export { errorOfStatus, genericTitle, type StatusMeaning } from "./statuses.ts";
