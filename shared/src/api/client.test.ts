@@ -53,6 +53,15 @@ describe("createHttp", () => {
     expect(sent[0]?.init.credentials).toBe("omit");
   });
 
+  it.each([
+    [true, "include"],
+    [false, "omit"],
+  ] as const)("sends cookies along when told to: %s", async (credentials, expected) => {
+    const { http, sent } = setup([json({ name: "a" })], { credentials });
+    await http.request("GET", "/things", Named);
+    expect(sent[0]?.init.credentials).toBe(expected);
+  });
+
   it("sends no authorization when there is no token", async () => {
     const { http, sent } = setup([json({ name: "a" })], { token: () => Promise.resolve(null) });
     await http.request("GET", "/things", Named);
