@@ -33,6 +33,18 @@ describe("ByteSearch", () => {
     }
   });
 
+  it("finds a run whose middle is flat, and one that stands in the picture a thousand times", () => {
+    const flat = Buffer.concat([Buffer.from([1, 2, 3, 4, 5, 6, 7, 8]), Buffer.alloc(16, 200), Buffer.from([9, 10, 11, 12, 13, 14, 15, 16])]);
+    const row = Buffer.from(Array.from({ length: 16 }, (_, value) => 3 * value));
+    const repeated = Buffer.concat(Array.from({ length: 1000 }, () => row));
+    const picture = Buffer.concat([randomBytes(1000), flat, repeated, randomBytes(8), flat]);
+    const search = new ByteSearch([runs(picture)]);
+    expect(search.search(among(flat), "x")).toHaveLength(1);
+    const last = Buffer.concat([row, randomBytes(8), flat]);
+    expect(search.search(among(picture.subarray(picture.length - 48)), "x")).toHaveLength(1);
+    expect(search.search(among(last.subarray(0, 16)), "x")).toEqual([]);
+  });
+
   it("does not take a shorter run, a plain one, or random bytes for the picture", () => {
     const picture = Buffer.concat([randomBytes(2000), Buffer.alloc(400, 7)]);
     const search = new ByteSearch([runs(picture), text(sentinel)]);

@@ -63,12 +63,12 @@ export class ByteSearch {
   #index(needle: Needle): void {
     for (let at = 0; at + BLOCK <= needle.bytes.length; at += BLOCK) {
       const block = needle.bytes.subarray(at, at + BLOCK);
-      if (new Set(block).size < 3) continue; // flat: its run cannot be told from padding; a telling run has other blocks
+      if (!isTelling(needle.bytes, at - (RUN - BLOCK), at + RUN)) continue; // no run around it counts
       const hash = hashOf(block);
       this.#filter[(hash >>> 3) & 0x1fffff] = (this.#filter[(hash >>> 3) & 0x1fffff] ?? 0) | (1 << (hash & 7));
       const places = this.#blocks.get(hash);
       if (places === undefined) this.#blocks.set(hash, [{ needle, at }]);
-      else if (places.length < 64) places.push({ needle, at });
+      else places.push({ needle, at });
     }
   }
 
@@ -83,7 +83,8 @@ export class ByteSearch {
     const found = new Set<string>();
     let hash = hashOf(bytes.subarray(0, BLOCK));
     for (let end = BLOCK; ; end++) {
-      if (((filter[(hash >>> 3) & 0x1fffff] ?? 0) & (1 << (hash & 7))) !== 0) {
+      // Long flat stretches meet flat blocks of the needles at every byte: what is around tells them apart at once.
+      if (((filter[(hash >>> 3) & 0x1fffff] ?? 0) & (1 << (hash & 7))) !== 0 && isTelling(bytes, end - RUN, end + BLOCK)) {
         for (const { needle, at } of this.#blocks.get(hash) ?? []) {
           if (!found.has(needle.name) && isTellingRun(needle.bytes, at, bytes, end - BLOCK)) {
             found.add(needle.name);
@@ -95,6 +96,23 @@ export class ByteSearch {
       hash = (imul(hash, BASE) + (bytes[end] ?? 0) - imul(bytes[end - BLOCK] ?? 0, LEAVING)) >>> 0;
     }
   }
+}
+
+const seen = new Uint32Array(256);
+let look = 0;
+
+/** Whether at least 12 different values stand between two places, cut to what is there. */
+function isTelling(bytes: Uint8Array, from: number, to: number): boolean {
+  look += 1;
+  let values = 0;
+  for (let at = Math.max(0, from); at < Math.min(to, bytes.length); at++) {
+    const value = bytes[at] ?? 0;
+    if (seen[value] === look) continue;
+    seen[value] = look;
+    values += 1;
+    if (values === TELLING) return true;
+  }
+  return false;
 }
 
 const imul = Math.imul; // looked up once: the loop runs over hundreds of megabytes
@@ -120,7 +138,7 @@ function isTellingRun(needle: Uint8Array, at: number, bytes: Uint8Array, offset:
   let after = 0;
   while (after < RUN && at + after < needle.length && offset + after < bytes.length && needle[at + after] === bytes[offset + after]) after += 1;
   for (let start = at - before; start + RUN <= at + after; start++) {
-    if (new Set(needle.subarray(start, start + RUN)).size >= TELLING) return true;
+    if (isTelling(needle, start, start + RUN)) return true;
   }
   return false;
 }

@@ -7,7 +7,8 @@ import type { AddressInfo, Socket } from "node:net";
  */
 export class RecordingProxy {
   readonly #server: http.Server;
-  readonly #sent: Buffer[] = [];
+  /** The chunks of each request by themselves: those of requests that run at once would cut each other in two. */
+  readonly #sent: Buffer[][] = [];
   requests = 0;
 
   private constructor() {
@@ -31,12 +32,12 @@ export class RecordingProxy {
 
   /** Everything sent so far. */
   sent(): Buffer {
-    return Buffer.concat(this.#sent);
+    return Buffer.concat(this.#sent.flat());
   }
 
   /** Adds bytes as if a browser had sent them: proves that a search of {@link sent} finds. */
   plant(bytes: Buffer): void {
-    this.#sent.push(bytes);
+    this.#sent.push([bytes]);
   }
 
   async stop(): Promise<void> {
@@ -52,7 +53,8 @@ export class RecordingProxy {
     }
     this.requests += 1;
     const head = request.rawHeaders.map((part, index) => (index % 2 === 0 ? `${part}: ` : `${part}\r\n`)).join("");
-    this.#sent.push(Buffer.from(`\r\n${request.method ?? ""} ${request.url ?? ""}\r\n${head}\r\n`));
+    const sent = [Buffer.from(`\r\n${request.method ?? ""} ${request.url ?? ""}\r\n${head}\r\n`)];
+    this.#sent.push(sent);
 
     const onward = http.request(
       { host: target.hostname, port: target.port, method: request.method, path: `${target.pathname}${target.search}`, headers: request.headers },
@@ -66,7 +68,7 @@ export class RecordingProxy {
     });
     response.on("close", () => onward.destroy());
     request.on("data", (chunk: Buffer) => {
-      this.#sent.push(chunk);
+      sent.push(chunk);
     });
     request.pipe(onward);
   }
