@@ -1,4 +1,4 @@
-// The identity provider's answer ends here, in a hidden frame of the portal: it is handed to the page around it.
-if (window.parent !== window) {
-  window.parent.postMessage({ source: "oidc-client", url: window.location.href, keepOpen: false }, window.location.origin);
-}
+// The identity provider's answer ends here, in a hidden frame of the portal or in a window that it opened: it is handed to
+// the page that waits for it.
+const waiting = window.parent === window ? window.opener : window.parent;
+waiting?.postMessage({ source: "oidc-client", url: window.location.href, keepOpen: false }, window.location.origin);

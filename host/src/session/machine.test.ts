@@ -6,10 +6,11 @@ const bea: SessionUser = { ...alba, subject: "s-2", name: "bea" };
 const starting = initialSession;
 const authenticated: SessionState = { status: "authenticated", user: alba };
 const unauthenticated: SessionState = { status: "unauthenticated" };
-const signingIn: SessionState = { status: "loading", navigator: "sign_in", user: null };
-const signingOut: SessionState = { status: "loading", navigator: "sign_out", user: alba };
-const renewing: SessionState = { status: "loading", navigator: "renewal", user: alba };
+const signingIn: SessionState = { status: "loading", navigator: "sign_in", user: null, code: null };
+const signingOut: SessionState = { status: "loading", navigator: "sign_out", user: alba, code: null };
+const renewing: SessionState = { status: "loading", navigator: "renewal", user: alba, code: null };
 const failed: SessionState = { status: "error", code: "login_failed", user: null };
+const signingInAgain: SessionState = { status: "loading", navigator: "sign_in_again", user: alba, code: null };
 const failedWhileIn: SessionState = { status: "error", code: "login_required", user: alba };
 
 const transitions: readonly [string, SessionState, SessionEvent, SessionState][] = [
@@ -17,27 +18,36 @@ const transitions: readonly [string, SessionState, SessionEvent, SessionState][]
   ["nobody is found at the start", starting, { type: "initialised", user: null }, unauthenticated],
 
   ["signing in begins", unauthenticated, { type: "navigator_started", navigator: "sign_in" }, signingIn],
-  ["signing in begins again after an error", failed, { type: "navigator_started", navigator: "sign_in" }, signingIn],
+  ["signing in begins again after an error", failed, { type: "navigator_started", navigator: "sign_in" }, { ...signingIn, code: "login_failed" }],
   ["signing in ends with a user", signingIn, { type: "user_loaded", user: alba }, authenticated],
   ["signing in fails", signingIn, { type: "failed", code: "login_failed" }, failed],
-  ["signing in ends without news", signingIn, { type: "navigator_ended" }, unauthenticated],
+  ["signing in ends without news", signingIn, { type: "navigator_ended", navigator: "sign_in" }, unauthenticated],
 
   ["a renewal begins, and who is signed in is kept", authenticated, { type: "navigator_started", navigator: "renewal" }, renewing],
   ["a renewal ends with a newer user", renewing, { type: "user_loaded", user: alba }, authenticated],
-  ["a renewal times out and is tried again later", renewing, { type: "navigator_ended" }, authenticated],
+  ["a renewal times out and is tried again later", renewing, { type: "navigator_ended", navigator: "renewal" }, authenticated],
   ["a renewal fails, and who was signed in is kept", renewing, { type: "failed", code: "login_required" }, failedWhileIn],
+  ["a renewal that ends without news leaves the error that was there", { ...renewing, code: "login_required" }, { type: "navigator_ended", navigator: "renewal" }, failedWhileIn],
   ["a renewal heals an error", failedWhileIn, { type: "user_loaded", user: alba }, authenticated],
+
+  ["signing in again begins, and who is signed in is kept", authenticated, { type: "navigator_started", navigator: "sign_in_again" }, signingInAgain],
+  ["signing in again begins after an error", failedWhileIn, { type: "navigator_started", navigator: "sign_in_again" }, { ...signingInAgain, code: "login_required" }],
+  ["signing in again is given up", signingInAgain, { type: "navigator_ended", navigator: "sign_in_again" }, authenticated],
+  ["a renewal ends while the window is open", signingInAgain, { type: "navigator_ended", navigator: "renewal" }, signingInAgain],
 
   ["signing out begins", authenticated, { type: "navigator_started", navigator: "sign_out" }, signingOut],
   ["the user is removed while signing out", signingOut, { type: "user_unloaded" }, { ...signingOut, user: null }],
   ["a renewal that ends while signing out does not sign in again", signingOut, { type: "user_loaded", user: bea }, signingOut],
 
+  ["a renewal that begins while signing out changes nothing", signingOut, { type: "navigator_started", navigator: "renewal" }, signingOut],
+  ["a renewal that fails while signing out changes nothing", signingOut, { type: "failed", code: "login_required" }, signingOut],
+
   ["the user signs out elsewhere", authenticated, { type: "user_unloaded" }, unauthenticated],
   ["the user is removed after an error", failedWhileIn, { type: "user_unloaded" }, unauthenticated],
   ["an error keeps who was signed in", authenticated, { type: "failed", code: "login_required" }, failedWhileIn],
 
-  ["the end of a navigator changes nothing when it is over already", authenticated, { type: "navigator_ended" }, authenticated],
-  ["the end of a navigator keeps an error", failedWhileIn, { type: "navigator_ended" }, failedWhileIn],
+  ["the end of a navigator changes nothing when it is over already", authenticated, { type: "navigator_ended", navigator: "renewal" }, authenticated],
+  ["the end of a navigator keeps an error", failedWhileIn, { type: "navigator_ended", navigator: "renewal" }, failedWhileIn],
 ];
 
 describe("nextSession", () => {
@@ -46,7 +56,7 @@ describe("nextSession", () => {
   });
 
   it("is loading while any navigator is active", () => {
-    for (const navigator of ["sign_in", "sign_out", "renewal"] as const) {
+    for (const navigator of ["sign_in", "sign_in_again", "sign_out", "renewal"] as const) {
       expect(nextSession(authenticated, { type: "navigator_started", navigator }).status).toBe("loading");
     }
   });

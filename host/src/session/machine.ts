@@ -8,15 +8,15 @@ export interface SessionUser {
   readonly name: string;
 }
 
-/** What moves the browser, or a hidden frame, to the identity provider and back. */
-export type Navigator = "sign_in" | "sign_out" | "renewal";
+/** What moves the browser, a hidden frame or a window beside the page to the identity provider and back. */
+export type Navigator = "sign_in" | "sign_in_again" | "sign_out" | "renewal";
 
 /**
  * Where sign-in stands (specification, section 4). While a navigator is active the state is `loading`; `user` in it is
- * who was signed in before, so that a renewal takes no screen away.
+ * who was signed in before, so that a renewal takes no screen away, and `code` the error that was there before.
  */
 export type SessionState =
-  | { readonly status: "loading"; readonly navigator: Navigator | null; readonly user: SessionUser | null }
+  | { readonly status: "loading"; readonly navigator: Navigator | null; readonly user: SessionUser | null; readonly code: ErrorCode | null }
   | { readonly status: "authenticated"; readonly user: SessionUser }
   | { readonly status: "unauthenticated" }
   | { readonly status: "error"; readonly code: ErrorCode; readonly user: SessionUser | null };
@@ -30,25 +30,27 @@ export type SessionEvent =
   | { readonly type: "user_unloaded" }
   | { readonly type: "failed"; readonly code: ErrorCode }
   /** A navigator came back without news, such as a renewal that timed out and is tried again. */
-  | { readonly type: "navigator_ended" };
+  | { readonly type: "navigator_ended"; readonly navigator: Navigator };
 
-export const initialSession: SessionState = { status: "loading", navigator: null, user: null };
+export const initialSession: SessionState = { status: "loading", navigator: null, user: null, code: null };
 
 export function nextSession(state: SessionState, event: SessionEvent): SessionState {
+  // Nothing brings back who is on the way out.
+  if (state.status === "loading" && state.navigator === "sign_out") return event.type === "user_unloaded" ? { ...state, user: null } : state;
   switch (event.type) {
     case "initialised":
       return settled(event.user);
     case "navigator_started":
-      return { status: "loading", navigator: event.navigator, user: userOf(state) };
+      return { status: "loading", navigator: event.navigator, user: userOf(state), code: codeOf(state) };
     case "user_loaded":
-      // A renewal that ends while the person signs out must not sign in again.
-      return isSigningOut(state) ? state : { status: "authenticated", user: event.user };
+      return { status: "authenticated", user: event.user };
     case "user_unloaded":
-      return isSigningOut(state) ? { ...state, user: null } : { status: "unauthenticated" };
+      return { status: "unauthenticated" };
     case "failed":
       return { status: "error", code: event.code, user: userOf(state) };
     case "navigator_ended":
-      return state.status === "loading" && state.navigator !== null ? settled(state.user) : state;
+      if (state.status !== "loading" || state.navigator !== event.navigator) return state;
+      return state.code === null ? settled(state.user) : { status: "error", code: state.code, user: state.user };
   }
 }
 
@@ -57,10 +59,10 @@ export function userOf(state: SessionState): SessionUser | null {
   return state.status === "unauthenticated" ? null : state.user;
 }
 
-function settled(user: SessionUser | null): SessionState {
-  return user === null ? { status: "unauthenticated" } : { status: "authenticated", user };
+function codeOf(state: SessionState): ErrorCode | null {
+  return state.status === "error" || state.status === "loading" ? state.code : null;
 }
 
-function isSigningOut(state: SessionState): state is Extract<SessionState, { status: "loading" }> {
-  return state.status === "loading" && state.navigator === "sign_out";
+function settled(user: SessionUser | null): SessionState {
+  return user === null ? { status: "unauthenticated" } : { status: "authenticated", user };
 }

@@ -39,6 +39,13 @@ jest.mock("oidc-client-ts", () => {
     signinSilent() {
       return Promise.resolve(null);
     }
+    readonly settings = {};
+    readonly _popupNavigator = { prepare: () => Promise.resolve({ close: () => undefined }) };
+    _loadUser = this.getUser;
+    _signin = (request: unknown) => {
+      void note("popup", request);
+      return mockClient.callback();
+    };
   }
   return { ...jest.requireActual<object>("oidc-client-ts"), UserManager };
 });
@@ -179,6 +186,44 @@ describe("createSession", () => {
     await next.session.start();
     expect(next.session.endedElsewhere()).toBe(true);
     expect(next.session.getState()).toEqual({ status: "unauthenticated" });
+  });
+
+  describe("signInAgain", () => {
+    const again = (authTime: number | undefined) => ({ ...user, access_token: "newer", profile: { ...profile, iat: 1_000, auth_time: authTime } });
+
+    it("gives the ID token's auth_time, and exchanges the newer access token", async () => {
+      mockClient.user = user;
+      const sent: unknown[] = [];
+      globalThis.fetch = jest.fn((_input, init) => {
+        sent.push(init?.body);
+        return Promise.resolve(Response.json({ title: "Forbidden", status: 403, code: "vendor_disabled" }, { status: 403 }));
+      });
+      const { session } = setUp();
+      await session.start();
+      mockClient.callback = () => {
+        const newer = again(999);
+        mockClient.handlers["addUserLoaded"]?.(newer);
+        return Promise.resolve(newer);
+      };
+      const answered = session.signInAgain();
+      expect(session.getState()).toMatchObject({ status: "loading", navigator: "sign_in_again", user: alba });
+      await expect(answered).resolves.toEqual({ authTime: 999 });
+      expect(session.getState()).toEqual({ status: "authenticated", user: alba });
+      expect(sent.at(-1)).toBe(JSON.stringify({ token: "newer" }));
+      session.exchange.clear();
+    });
+
+    it.each([
+      ["is from before the call", 990],
+      ["is missing", undefined],
+    ])("is login_required when auth_time %s", async (_name, authTime) => {
+      mockClient.user = user;
+      mockClient.callback = () => Promise.resolve(again(authTime));
+      const { session } = setUp();
+      await session.start();
+      await expect(session.signInAgain()).rejects.toMatchObject({ code: "login_required" });
+      session.exchange.clear();
+    });
   });
 
   it("asks to sign in again when a renewal is refused, and keeps who was signed in", async () => {

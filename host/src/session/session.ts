@@ -1,7 +1,7 @@
 import { createHttp, TokenCerts, TokenExchange as ExchangeBody } from "@relicario/shared/api";
-import type { Deployment, Http, Language, LockReason } from "@relicario/shared/contract";
+import type { Deployment, Http, Language, LockReason, PortalForServices } from "@relicario/shared/contract";
 import { isPortalError, PortalError, type ErrorCode } from "@relicario/shared/errors";
-import { UserManager, type User } from "oidc-client-ts";
+import type { User } from "oidc-client-ts";
 import { z } from "zod";
 
 import { createAuthorisedHttp } from "./authorised-http.ts";
@@ -10,6 +10,7 @@ import { vendorIdKey } from "./fragment.ts";
 import { createLockListeners } from "./lock-listeners.ts";
 import { initialSession, nextSession, type SessionEvent, type SessionState, type SessionUser } from "./machine.ts";
 import { countAuthError, resetAuthErrors } from "./retry.ts";
+import { SignInClient } from "./sign-in-client.ts";
 import { signInError } from "./sign-in-errors.ts";
 import { signOut } from "./sign-out.ts";
 import { createTokenExchange, type TokenExchange } from "./token-exchange.ts";
@@ -38,6 +39,8 @@ export interface Session {
   readonly start: () => Promise<void>;
   /** Goes to the provider, and comes back to this path. */
   readonly signIn: (returnTo: string) => Promise<void>;
+  /** The contract's `signInAgain`: the same person, in a window beside the page. The session token carries it too. */
+  readonly signInAgain: PortalForServices["signInAgain"];
   readonly signOut: () => Promise<void>;
   /** The session ended in another tab or at the provider, and this page started bare since. */
   readonly endedElsewhere: () => boolean;
@@ -72,7 +75,14 @@ export function createSession(parts: SessionParts): Session {
   };
 
   const listeners = createLockListeners();
-  const manager = new RenewingUserManager(signInSettings(deployment.identity, location.origin, storage), dispatch);
+  const manager = new SignInClient(signInSettings(deployment.identity, location.origin, storage), {
+    started: (navigator) => {
+      dispatch({ type: "navigator_started", navigator });
+    },
+    ended: (navigator) => {
+      dispatch({ type: "navigator_ended", navigator });
+    },
+  });
   const publicHttp = createHttp({ baseUrl, credentials, token: () => Promise.resolve(null) });
   const exchange = createTokenExchange({
     storage,
@@ -196,12 +206,25 @@ export function createSession(parts: SessionParts): Session {
       }
     },
     signIn: async (returnTo) => {
-      if (state.status === "loading" && state.navigator !== "renewal") return;
+      if (state.status === "loading" && (state.navigator === "sign_in" || state.navigator === "sign_out")) return;
       dispatch({ type: "navigator_started", navigator: "sign_in" });
       try {
         await manager.signinRedirect({ state: { returnTo }, ui_locales: parts.language() });
       } catch (error) {
         fail(signInError(error).code);
+      }
+    },
+    signInAgain: async () => {
+      const began = performance.now();
+      try {
+        const user = await manager.signInAgain(parts.language());
+        const authTime = freshAuthTime(user, (performance.now() - began) / 1000);
+        await exchange.renew("after").catch((error: unknown) => {
+          parts.log("exchange", error); // the state says it, and the next call tries again
+        });
+        return { authTime };
+      } catch (error) {
+        throw signInError(error);
       }
     },
     signOut: async () => {
@@ -243,23 +266,14 @@ export function createSession(parts: SessionParts): Session {
   });
 }
 
-/** Tells when a silent renewal begins and ends: while it runs, the state is `loading`. */
-class RenewingUserManager extends UserManager {
-  readonly #dispatch: (event: SessionEvent) => void;
-
-  constructor(settings: ConstructorParameters<typeof UserManager>[0], dispatch: (event: SessionEvent) => void) {
-    super(settings);
-    this.#dispatch = dispatch;
-  }
-
-  override async signinSilent(...args: Parameters<UserManager["signinSilent"]>): Promise<User | null> {
-    this.#dispatch({ type: "navigator_started", navigator: "renewal" });
-    try {
-      return await super.signinSilent(...args);
-    } finally {
-      this.#dispatch({ type: "navigator_ended" });
-    }
-  }
+/**
+ * The ID token's own `auth_time`, when it is not older than the call. Both times are the provider's, so that a wrong clock
+ * of this device neither helps nor harms; `seconds` is how long the call took.
+ */
+function freshAuthTime({ profile: { iat, auth_time: authTime } }: User, seconds: number): number {
+  const rounding = 2;
+  if (authTime === undefined || iat - authTime > seconds + rounding) throw new PortalError("login_required");
+  return authTime;
 }
 
 function sessionUser({ profile }: User): SessionUser {

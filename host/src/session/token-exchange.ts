@@ -34,8 +34,11 @@ export interface TokenExchange {
   readonly subscribe: (listener: () => void) => () => void;
   /** The provider's access token is there, or a newer one. A stored token that still holds is kept. */
   readonly start: (accessToken: string) => void;
-  /** Exchanges anew at once: the service called the token expired, the vendor changed, or the person asks for it. */
-  readonly renew: () => Promise<SessionToken>;
+  /**
+   * Exchanges at once: the service called the token expired, or the person asks for it. Joins an exchange that is under
+   * way; with `after` it is a new one after that, because that one may have begun with an older access token.
+   */
+  readonly renew: (order?: "join" | "after") => Promise<SessionToken>;
   /** The token for a call; waits for an exchange that is under way. `token_expired`, or what the last attempt met. */
   readonly token: () => Promise<string>;
   /** Forgets everything. */
@@ -109,7 +112,10 @@ export function createTokenExchange({ exchange, verify, storage, now }: Exchange
     return promise;
   };
 
-  const renew = (): Promise<SessionToken> => running ?? run(() => Promise.resolve(null));
+  const renew: TokenExchange["renew"] = async (order = "join") => {
+    if (order === "after") await running?.catch(() => undefined); // whoever began it hears of it
+    return running ?? run(() => Promise.resolve(null));
+  };
 
   const restore = async (mine: number): Promise<SessionToken | null> => {
     const stored = storage.getItem(sessionTokenKey);

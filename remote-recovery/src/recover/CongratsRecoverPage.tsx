@@ -36,8 +36,8 @@ export default function CongratsRecoverPage() {
           {t("open.author_body")}
         </Notice>
       )}
-      <Card>{secret.contentKind === "file" ? <RevealedFile secret={secret} /> : <RevealedText secret={secret} />}</Card>
-      <AgeFile secret={secret} />
+      <Card>{secret.contentKind === "file" || secret.content === null ? <RevealedFile secret={secret} /> : <RevealedText name={secret.name} content={secret.content} />}</Card>
+      {secret.content !== null && <AgeFile secret={secret} />}
       <SpacedRow>
         <Button onClick={handlePutAway}>{t("open.put_away_action")}</Button>
       </SpacedRow>

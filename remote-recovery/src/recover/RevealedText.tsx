@@ -1,4 +1,3 @@
-import type { RecoveredSecret } from "@relicario/shared/contract";
 import { Button, CopyButton, s, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
 import { Download, Eye, EyeOff } from "lucide-react";
 import { useTranslation } from "react-i18next";
@@ -8,14 +7,16 @@ import { saveFile } from "./save-file.ts";
 import { revealMilliseconds, useReveal } from "./useReveal.ts";
 
 interface RevealedTextProps {
-  readonly secret: RecoveredSecret;
+  /** File name. */
+  readonly name: string;
+  readonly content: Uint8Array<ArrayBuffer>;
 }
 
 /** A text that is hidden until asked for. Nothing moves in: it is there at once. */
-export function RevealedText({ secret }: RevealedTextProps) {
+export function RevealedText({ name, content }: RevealedTextProps) {
   const { t } = useTranslation("beta-recover");
   const { revealed, setRevealed } = useReveal();
-  const text = () => new TextDecoder().decode(secret.content);
+  const text = () => new TextDecoder().decode(content);
   return (
     <Stack $gap={4}>
       <Paper data-state={revealed ? "shown" : "hidden"}>
@@ -43,7 +44,7 @@ export function RevealedText({ secret }: RevealedTextProps) {
           tone="quiet"
           icon={<Download aria-hidden />}
           onClick={() => {
-            saveFile(secret.name, secret.content.slice());
+            saveFile(name, content.slice());
           }}
         >
           {t("text.download_action")}

@@ -21,7 +21,7 @@ export function dropOpened(): void {
   stopListening?.();
   stopListening = null;
   if (opened === null) return;
-  opened.content.fill(0);
+  opened.content?.fill(0);
   opened.putAway();
   opened = null;
   tell();

@@ -33,7 +33,7 @@ export function useOpening(secretId: string | null) {
       } else {
         const recovered = await vault.recover(secretId, shown, options);
         if (own.signal.aborted) {
-          recovered.content.fill(0);
+          recovered.content?.fill(0);
           recovered.putAway();
           return;
         }

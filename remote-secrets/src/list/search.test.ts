@@ -5,6 +5,7 @@ import { searchRows } from "./search.ts";
 const row = (title: string, tags: readonly string[] = [], name = "secret.txt"): SecretRow => ({
   secretId: title,
   version: 1,
+  rev: 1,
   favorite: false,
   sealedSize: 2304,
   createdAt: "2026-11-01T09:00:00.000Z",

@@ -16,9 +16,10 @@ export interface Vault {
 
   /**
    * All rows, trash included; `label` is null while locked. Checked against the signed state: count, root and versions.
+   * With `onRows` they come in batches, the newest secrets first, while the rest is still opening.
    * `list_mismatch`, `older_state`.
    */
-  readonly list: (options?: CallOptions) => Promise<readonly SecretRow[]>;
+  readonly list: (options?: ListOptions) => Promise<readonly SecretRow[]>;
 
   /**
    * Judges a picture for use as a recovery image: the gate, and whether it is one of the images in the book (told only
@@ -31,19 +32,65 @@ export interface Vault {
 
   /**
    * Seals a secret and publishes it. The very first one makes the account key and everything that hangs on it, in the
-   * same call. `picture_too_plain`, `picture_needs_passphrase`, `picture_resembles_another`, `vault_locked`, `opener_needed`,
-   * `payload_too_large`, `quota_exceeded`, `state_conflict` after eight tries. Nothing is half published.
+   * same call. Content of any size up to 5 GiB: what is too large for one call goes as an upload in parts, which
+   * {@link uploads} shows until it is published. Aborting deletes what was sent. `picture_too_plain`,
+   * `picture_needs_passphrase`, `picture_resembles_another`, `vault_locked`, `opener_needed`, `payload_too_large`,
+   * `quota_exceeded`, `state_conflict` after eight tries. Nothing is half published.
    */
   readonly protect: (request: ProtectRequest, options?: CallOptions) => Promise<{ readonly secretId: string; readonly version: number }>;
+
+  /**
+   * Changes a secret. Title and tags alone take no opener and make no version; content makes a new one, sealed to the
+   * openers that the secret has and that still stand in the book, or to `protection`. `version_conflict` (`version` in its
+   * details) when another device saved first: nothing was changed, and what was to be saved is still the caller's to show.
+   * Otherwise as {@link protect}, and `not_found`.
+   */
+  readonly update: (secretId: string, change: SecretChange, options?: CallOptions) => Promise<{ readonly version: number }>;
+
+  /** The versions that the service still keeps, newest first. No opener is needed; {@link recover} opens one of them. */
+  readonly history: (secretId: string, options?: CallOptions) => Promise<readonly SecretVersion[]>;
+
+  /**
+   * Makes the content of an older version a new one; title and tags stay. Takes an opener, as every showing of content.
+   * An older version that nobody of this account signed is refused: `decryption_failed`. Otherwise as {@link update}.
+   */
+  readonly restoreVersion: (secretId: string, version: number, opener: ShownImage, options?: CallOptions) => Promise<{ readonly version: number }>;
+
+  /**
+   * Removes secrets for good, all of them or none, by one signed change. `not_in_trash` when one of them is not in the
+   * trash, `vault_locked`, `not_found`, `state_conflict`.
+   */
+  readonly purge: (secretIds: readonly string[], options?: CallOptions) => Promise<void>;
+
+  /** Uploads of this device that are not published: running, waiting, or left by a closed tab. Oldest first. */
+  readonly uploads: () => Promise<readonly WaitingUpload[]>;
+
+  /**
+   * Goes on with an upload, and publishes it. `file` is the same file chosen again; null where none is needed
+   * ({@link WaitingUpload.needsFile}). `file_changed` when it is another one: then nothing is sent. `vault_locked` when all is
+   * sent and only publishing is left, `not_found`.
+   */
+  readonly resumeUpload: (uploadId: string, file: Blob | null, options?: CallOptions) => Promise<{ readonly secretId: string; readonly version: number }>;
+
+  /** Forgets an upload, here and at the service. Without effect when it is gone already. */
+  readonly discardUpload: (uploadId: string) => Promise<void>;
 
   /** Opens the account with a picture. `not_this_picture`, `not_this_picture_or_passphrase`, `plain_helper_refused`, `no_keyring`. */
   readonly unlock: (opener: ShownImage, options?: CallOptions) => Promise<void>;
 
   /**
-   * Opens one secret; on a locked device it unlocks with the same picture. Titles show on an unlocked device, contents
-   * always take an opener.
+   * Unlocks an own device by a fresh sign-in, in a window of the identity provider: an act, never a mere click. Call it
+   * from a click, else browsers keep the window closed. `opener_needed` where this device keeps no key (a shared computer),
+   * `login_required` when the sign-in is older than the lock, `cancelled`, `no_keyring`.
    */
-  readonly recover: (secretId: string, opener: ShownImage, options?: CallOptions) => Promise<RecoveredSecret>;
+  readonly unlockByPresence: () => Promise<void>;
+
+  /**
+   * Opens one secret; on a locked device it unlocks with the same picture. Titles show on an unlocked device, contents
+   * always take an opener. With `version` an older one, whose `current` is false. `not_found`, `opener_needed` when this
+   * picture does not open it.
+   */
+  readonly recover: (secretId: string, opener: ShownImage, options?: RecoverOptions) => Promise<RecoveredSecret>;
 
   /** The answer to "my own device or a shared computer", asked once after the first unlocking. */
   readonly answerDevice: (kind: DeviceKind) => Promise<void>;
@@ -53,8 +100,11 @@ export interface Vault {
   readonly trash: (secretId: string) => Promise<void>;
   readonly restore: (secretId: string) => Promise<void>;
 
-  /** Puts keys and plaintext away by ending the worker. Waiting uploads stay, sealed. */
+  /** Puts keys and plaintext away by ending the worker, in every tab of this account. Waiting uploads stay, sealed. */
   readonly lock: () => Promise<void>;
+
+  /** Locks by itself after so long without a key, a touch or a pointer in any tab. Kept per device. */
+  readonly autoLock: AutoLock;
 
   /**
    * Puts everything away, and on a shared computer (or without an answer) wipes what this device keeps. The vault is of no
@@ -86,6 +136,28 @@ export interface CallOptions {
   readonly onProgress?: (progress: VaultProgress) => void;
 }
 
+/** Rows of one batch, and how many of all there were so far. */
+export type RowsListener = (rows: readonly SecretRow[], progress: { readonly opened: number; readonly total: number }) => void;
+
+export interface ListOptions extends CallOptions {
+  readonly onRows?: RowsListener;
+}
+
+export interface RecoverOptions extends CallOptions {
+  /** An older version, by its number in {@link Vault.history}. */
+  readonly version?: number;
+}
+
+/** Minutes without activity until the vault locks itself. */
+export interface AutoLock {
+  /** 15 unless it was set. */
+  readonly get: () => number;
+  /** Whole minutes, {@link autoLockMinutes}; `validation_error` is thrown for others. */
+  readonly set: (minutes: number) => void;
+}
+
+export const autoLockMinutes = { least: 1, most: 240, usual: 15 } as const;
+
 /** Where a long action stands: `done` of `total` in the unit of its phase (steps, bytes). */
 export interface VaultProgress {
   readonly phase: "picture" | "passphrase" | "sealing" | "sending" | "fetching" | "opening";
@@ -104,6 +176,8 @@ export type ContentKind = "text" | "seed" | "file";
 export interface SecretRow {
   readonly secretId: string;
   readonly version: number;
+  /** Grows with every change of title, tags or content; what an edit is based on. */
+  readonly rev: number;
   readonly favorite: boolean;
   /** Bytes of the sealed content. */
   readonly sealedSize: number;
@@ -157,6 +231,49 @@ export interface ProtectRequest {
   readonly protection: { readonly kind: "picture"; readonly shown: ShownImage; readonly name: string } | { readonly kind: "openers"; readonly openers: readonly string[] };
 }
 
+/** What {@link Vault.update} changes; what is left out stays. */
+export interface SecretChange {
+  /** The version that was edited, and the `rev` of its row: another one by now is a `version_conflict`. */
+  readonly baseVersion: number;
+  readonly baseRev?: number;
+  readonly title?: string;
+  readonly tags?: readonly string[];
+  readonly content?: Pick<ProtectRequest, "contentKind" | "name" | "mime" | "content">;
+  /** Only with `content`: sealing anew takes all of it. */
+  readonly protection?: ProtectRequest["protection"];
+}
+
+export interface SecretVersion {
+  readonly version: number;
+  /** RFC 3339. */
+  readonly createdAt: string;
+  /** Bytes of the sealed content. */
+  readonly sealedSize: number;
+  readonly current: boolean;
+}
+
+/**
+ * An upload that is not published. `running`: parts are being sent. `waiting`: stopped, by a lost connection or a closed
+ * tab. `sealed`: all parts are there, publishing waits for unlocking.
+ */
+export interface WaitingUpload {
+  readonly uploadId: string;
+  readonly secretId: string;
+  readonly version: number;
+  /** Null while locked. */
+  readonly title: string | null;
+  /** File name; null while locked. */
+  readonly name: string | null;
+  /** Bytes of the sealed content, and how many of them are there. */
+  readonly size: number;
+  readonly sent: number;
+  /** RFC 3339. */
+  readonly startedAt: string;
+  readonly state: "running" | "waiting" | "sealed";
+  /** Whether {@link Vault.resumeUpload} needs the file chosen again. */
+  readonly needsFile: boolean;
+}
+
 /** An opened secret. Plaintext is held by whoever asked; drop it when it is put away. */
 export interface RecoveredSecret {
   readonly secretId: string;
@@ -166,12 +283,23 @@ export interface RecoveredSecret {
   readonly contentKind: ContentKind;
   readonly name: string;
   readonly mime: string;
-  readonly content: Uint8Array<ArrayBuffer>;
+  /** Bytes of the plain content. */
+  readonly size: number;
+  /** False for an older version: say so wherever it is shown. */
+  readonly current: boolean;
+  /** Null for content too large to be held in memory: {@link save} streams it. */
+  readonly content: Uint8Array<ArrayBuffer> | null;
   /** `not_verified`: it opened, but no signing key of this account signed it. */
   readonly author: "verified" | "not_verified";
   /**
+   * Writes the content to a file that the person chose, or, with null, to a private file that is given back as a Blob.
+   * Nothing of it can be seen under the file's name before its last byte is verified. Null when it went to `target`.
+   * `vault_locked` after the vault was locked, `decryption_failed`, `storage_full`, `cancelled`.
+   */
+  readonly save: (target: FileSystemFileHandle | null, options?: CallOptions) => Promise<Blob | null>;
+  /**
    * For "save as age file": an act of the person, so the identity leaves the worker only when this is called.
-   * `vault_locked` after the vault was locked.
+   * `vault_locked` after the vault was locked, `payload_too_large` where `content` is null.
    */
   readonly exportAge: () => Promise<AgeFile>;
   /** Lets the worker forget what {@link exportAge} would need. Call it when the secret is put away. */

@@ -1,19 +1,22 @@
-import { useId } from "react";
-
 import type {
   CallOptions,
   ContentKind,
   DeviceKind,
-  PictureFieldProps,
+  ListOptions,
   PictureVerdict,
+  ProtectRequest,
   RecoveredSecret,
   RecoveryImage,
+  SecretChange,
   SecretRow,
   ShownImage,
   Vault,
   VaultState,
+  WaitingUpload,
 } from "../contract/index.ts";
+import { autoLockMinutes } from "../contract/index.ts";
 import { PortalError, type ErrorCode } from "../errors/index.ts";
+import { FakePictureField, textOf } from "./fake-picture-field.tsx";
 
 /** An image of the book. A picture of tests is a file of text: {@link picture}. */
 export interface FakeImage {
@@ -32,20 +35,37 @@ export interface FakeSecret {
   readonly mime?: string;
   readonly favorite?: boolean;
   readonly deleted?: boolean;
+  /** Too large to be held in memory: opened, its `content` is null and `save` gives it. */
+  readonly large?: boolean;
+  /** Contents of the versions before, oldest first. */
+  readonly former?: readonly string[];
+}
+
+/** An upload that an earlier page left. Resumed with a file of the text `content`, it is published. */
+export interface FakeUpload {
+  readonly title: string;
+  readonly content: string;
+  readonly name?: string;
+  readonly sent?: number;
+  readonly state?: WaitingUpload["state"];
+  readonly needsFile?: boolean;
 }
 
 export interface FakeVaultSettings {
   readonly images?: readonly FakeImage[];
   readonly secrets?: readonly FakeSecret[];
+  readonly uploads?: readonly FakeUpload[];
   /** Whether this device holds the key at the start; true unless told otherwise. */
   readonly unlocked?: boolean;
   readonly device?: DeviceKind | null;
   /** What {@link Vault.examine} says of a picture, by its text; green otherwise. */
   readonly verdicts?: Readonly<Record<string, Partial<PictureVerdict>>>;
+  /** Rows of one batch of {@link Vault.list}; all in one unless told otherwise. */
+  readonly batch?: number;
 }
 
 /** Members that can be told to fail. */
-type Failing = "refresh" | "list" | "examine" | "images" | "protect" | "unlock" | "recover" | "answerDevice" | "setFavorite" | "trash" | "restore";
+type Failing = Exclude<{ [Name in keyof Vault]: Vault[Name] extends (...given: never[]) => Promise<unknown> ? Name : never }[keyof Vault], "lock" | "signOut">;
 
 export interface FakeVault extends Vault {
   /** From now on the member rejects so; null ends it. */
@@ -54,6 +74,8 @@ export interface FakeVault extends Vault {
   readonly calls: readonly string[];
   /** How often listeners are attached now: 0 when every screen cleaned up. */
   readonly listeners: () => number;
+  /** What another device saves meanwhile: content makes a version, a title alone does not. */
+  readonly saveElsewhere: (secretId: string, change: { readonly title?: string; readonly content?: string }) => void;
 }
 
 /** A picture for tests: its text stands for what is seen on it. */
@@ -61,53 +83,66 @@ export function picture(text: string, name = `${text}.jpg`): File {
   return new File([text], name, { type: "image/jpeg" });
 }
 
-interface Kept extends Required<Omit<FakeSecret, "deleted">> {
-  readonly secretId: string;
-  readonly version: number;
-  readonly deletedAt: string | null;
+interface KeptVersion {
+  readonly content: string;
+  readonly contentKind: ContentKind;
+  readonly name: string;
+  readonly mime: string;
   readonly createdAt: string;
 }
 
+interface Kept {
+  readonly secretId: string;
+  readonly title: string;
+  readonly tags: readonly string[];
+  readonly favorite: boolean;
+  readonly deletedAt: string | null;
+  readonly rev: number;
+  readonly large: boolean;
+  readonly versions: readonly [KeptVersion, ...KeptVersion[]];
+}
+
+interface KeptUpload extends WaitingUpload {
+  readonly content: string;
+}
+
 const start = Date.parse("2026-11-01T09:00:00.000Z");
+const bytesOf = (text: string) => new TextEncoder().encode(text).length;
 
 /** A well-behaved vault in memory: same members, same errors as the real one, no sealing. */
 export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
-  const failures = new Map<Failing, ErrorCode>();
+  const failures = new Map<string, ErrorCode>();
   const listeners = new Set<() => void>();
   const calls: string[] = [];
   const book: (FakeImage & RecoveryImage)[] = [];
   const kept = new Map<string, Kept>();
+  const uploads = new Map<string, KeptUpload>();
   let made = 0;
+  let minutes: number = autoLockMinutes.usual;
   let gone = false;
 
   const nextId = () => `01890a5d-ac96-7000-8000-${(++made).toString(16).padStart(12, "0")}`;
   const nextTime = () => new Date(start + made * 86_400_000).toISOString();
-  const addImage = (image: FakeImage): RecoveryImage => {
-    const added = { ...image, id: nextId(), createdAt: nextTime() };
-    book.push(added);
-    return added;
+  const addImage = (image: FakeImage) => {
+    book.push({ ...image, id: nextId(), createdAt: nextTime() });
   };
-  const addSecret = (secret: FakeSecret): Kept => {
-    const contentKind = secret.contentKind ?? "text";
-    const added: Kept = {
-      secretId: nextId(),
-      version: 1,
-      title: secret.title,
-      content: secret.content,
-      tags: secret.tags ?? [],
-      contentKind,
-      name: secret.name ?? "secret.txt",
-      mime: secret.mime ?? "text/plain",
-      favorite: secret.favorite ?? false,
-      createdAt: nextTime(),
-      deletedAt: secret.deleted === true ? nextTime() : null,
-    };
-    kept.set(added.secretId, added);
-    return added;
+  const addSecret = (secret: FakeSecret): string => {
+    const secretId = nextId();
+    const { title, tags = [], favorite = false, large = false, former = [], contentKind = "text", name = "secret.txt", mime = "text/plain" } = secret;
+    const version = (content: string): KeptVersion => ({ content, contentKind, name, mime, createdAt: nextTime() });
+    const [first, ...rest] = [...former, secret.content];
+    const deletedAt = secret.deleted === true ? nextTime() : null;
+    kept.set(secretId, { secretId, title, tags, favorite, large, deletedAt, rev: 1 + former.length, versions: [version(first), ...rest.map(version)] });
+    return secretId;
   };
   for (const image of settings.images ?? []) addImage(image);
   for (const secret of settings.secrets ?? []) addSecret(secret);
   if (kept.size > 0 && book.length === 0) addImage({ name: "garden", picture: "garden" });
+  for (const upload of settings.uploads ?? []) {
+    const { title, content, name = "film.mp4", sent = 0, state: at = "waiting", needsFile = true } = upload;
+    const uploadId = nextId();
+    uploads.set(uploadId, { uploadId, secretId: nextId(), version: 1, title, name, content, size: bytesOf(content), sent, startedAt: nextTime(), state: at, needsFile });
+  }
 
   let state: VaultState = book.length === 0 ? { status: "empty" } : settings.unlocked === false ? { status: "locked" } : { status: "unlocked", device: settings.device ?? "own" };
   const become = (next: VaultState) => {
@@ -118,14 +153,17 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
   const enter = (member: Failing | "lock" | "signOut", options?: CallOptions) => {
     calls.push(member);
     if (gone) throw new PortalError("vault_unavailable");
-    if (options?.signal?.aborted === true) throw new PortalError("cancelled");
-    const code = member === "lock" || member === "signOut" ? undefined : failures.get(member);
+    refuseCancelled(options);
+    const code = failures.get(member);
     if (code !== undefined) throw new PortalError(code);
   };
   const require = (secretId: string): Kept => {
     const secret = kept.get(secretId);
     if (secret === undefined) throw new PortalError("not_found");
     return secret;
+  };
+  const requireUnlocked = () => {
+    if (state.status !== "unlocked") throw new PortalError("vault_locked");
   };
   const open = async (shown: ShownImage): Promise<void> => {
     if (book.length === 0) throw new PortalError("no_keyring");
@@ -137,6 +175,34 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
   const unlock = () => {
     if (state.status !== "unlocked") become({ status: "unlocked", device: settings.device ?? null });
   };
+  const enterProtection = async (protection: ProtectRequest["protection"]): Promise<void> => {
+    if (protection.kind === "openers") {
+      if (book.length === 0) throw new PortalError("opener_needed");
+      return;
+    }
+    const { passphrase, picture: blob } = protection.shown;
+    const text = await textOf(blob);
+    if (!book.some((image) => image.picture === text)) addImage({ name: protection.name, picture: text, ...(passphrase === null ? {} : { passphrase }) });
+  };
+  const addVersion = (secret: Kept, version: Omit<KeptVersion, "createdAt">, change: { title?: string; tags?: readonly string[] } = {}): number => {
+    made++;
+    kept.set(secret.secretId, { ...secret, ...change, rev: secret.rev + 1, versions: [...secret.versions, { ...version, createdAt: nextTime() }] });
+    return secret.versions.length + 1;
+  };
+  const update = async (secretId: string, { baseVersion, baseRev, title, tags, content, protection }: SecretChange): Promise<number> => {
+    requireUnlocked();
+    const secret = require(secretId);
+    const base = secret.versions.length;
+    if (baseVersion !== base || (baseRev ?? secret.rev) !== secret.rev) throw new PortalError("version_conflict", { details: { version: base } });
+    const named = { ...(title === undefined ? {} : { title }), ...(tags === undefined ? {} : { tags }) };
+    if (content === undefined) {
+      if (protection !== undefined) throw new PortalError("validation_error", { details: { fields: ["protection"] } });
+      kept.set(secretId, { ...secret, ...named, rev: secret.rev + 1 });
+      return base;
+    }
+    if (protection !== undefined) await enterProtection(protection);
+    return addVersion(secret, { ...content, content: await textOf(content.content) }, named);
+  };
 
   const fake: FakeVault = {
     calls,
@@ -144,6 +210,12 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
     failWith: (member, code) => {
       if (code === null) failures.delete(member);
       else failures.set(member, code);
+    },
+    saveElsewhere: (secretId, { title, content }) => {
+      const secret = require(secretId);
+      const named = title === undefined ? {} : { title };
+      if (content === undefined) kept.set(secretId, { ...secret, ...named, rev: secret.rev + 1 });
+      else addVersion(secret, { ...newestOf(secret), content }, named);
     },
 
     getState: () => state,
@@ -158,7 +230,9 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
     list: async (options) => {
       enter("list", options);
       const locked = state.status !== "unlocked";
-      return Promise.resolve([...kept.values()].map((secret) => rowOf(secret, locked, book)));
+      const rows = [...kept.values()].map((secret) => rowOf(secret, locked, book));
+      giveInBatches(rows.toReversed(), settings.batch ?? rows.length, options);
+      return Promise.resolve(rows);
     },
     examine: async (blob, options) => {
       enter("examine", options);
@@ -180,33 +254,82 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
     protect: async (request, options) => {
       enter("protect", options);
       if (state.status === "locked") throw new PortalError("vault_locked");
-      const { protection } = request;
-      if (protection.kind === "picture") {
-        const text = await textOf(protection.shown.picture);
-        if (!book.some((image) => image.picture === text)) {
-          const { passphrase } = protection.shown;
-          addImage({ name: protection.name, picture: text, ...(passphrase === null ? {} : { passphrase }) });
-        }
-      } else if (book.length === 0) {
-        throw new PortalError("opener_needed");
-      }
-      for (const phase of ["picture", "sealing", "sending"] as const) options?.onProgress?.({ phase, done: 1, total: 1 });
-      const { secretId, version } = addSecret({ ...request, content: await textOf(request.content) });
+      await enterProtection(request.protection);
+      tellSteps(options);
+      const secretId = addSecret({ ...request, content: await textOf(request.content) });
       if (state.status === "empty") become({ status: "unlocked", device: settings.device ?? null });
       else become({ ...state });
-      return { secretId, version };
+      return { secretId, version: 1 };
+    },
+    update: async (secretId, change, options) => {
+      enter("update", options);
+      tellSteps(options);
+      return { version: await update(secretId, change) };
+    },
+    history: async (secretId, options) => {
+      enter("history", options);
+      const { versions } = require(secretId);
+      const described = versions.map(({ content, createdAt }, index) => ({ version: index + 1, createdAt, sealedSize: bytesOf(content) + 2048, current: index + 1 === versions.length }));
+      return Promise.resolve(described.toReversed());
+    },
+    restoreVersion: async (secretId, version, shown, options) => {
+      enter("restoreVersion", options);
+      const secret = require(secretId);
+      const former = secret.versions[version - 1];
+      if (former === undefined) throw new PortalError("not_found");
+      await open(shown);
+      unlock();
+      tellSteps(options);
+      return { version: addVersion(secret, former) };
+    },
+    purge: async (secretIds, options) => {
+      enter("purge", options);
+      requireUnlocked();
+      if (secretIds.map(require).some(({ deletedAt }) => deletedAt === null)) throw new PortalError("not_in_trash");
+      for (const secretId of secretIds) kept.delete(secretId);
+      return Promise.resolve();
+    },
+    uploads: async () => {
+      enter("uploads");
+      const locked = state.status !== "unlocked";
+      return Promise.resolve([...uploads.values()].map(({ content: _, ...upload }) => (locked ? { ...upload, title: null, name: null } : upload)));
+    },
+    resumeUpload: async (uploadId, file, options) => {
+      enter("resumeUpload", options);
+      const upload = uploads.get(uploadId);
+      if (upload === undefined) throw new PortalError("not_found");
+      if (upload.needsFile && (file === null || (await textOf(file)) !== upload.content)) throw new PortalError("file_changed");
+      requireUnlocked();
+      options?.onProgress?.({ phase: "sending", done: upload.size, total: upload.size });
+      uploads.delete(uploadId);
+      return { secretId: addSecret({ title: upload.title ?? "", content: upload.content, contentKind: "file", name: upload.name ?? "", large: true }), version: 1 };
+    },
+    discardUpload: async (uploadId) => {
+      enter("discardUpload");
+      uploads.delete(uploadId);
+      return Promise.resolve();
     },
     unlock: async (shown, options) => {
       enter("unlock", options);
       await open(shown);
       unlock();
     },
+    unlockByPresence: async () => {
+      enter("unlockByPresence");
+      if (book.length === 0) throw new PortalError("no_keyring");
+      if (settings.device !== "own") throw new PortalError("opener_needed");
+      unlock();
+      return Promise.resolve();
+    },
     recover: async (secretId, shown, options) => {
       enter("recover", options);
       const secret = require(secretId);
+      const version = options?.version ?? secret.versions.length;
+      const wanted = secret.versions[version - 1];
+      if (wanted === undefined) throw new PortalError("not_found");
       await open(shown);
       unlock();
-      return recoveredOf(secret);
+      return recoveredOf(secret, version, wanted);
     },
     answerDevice: async (device) => {
       enter("answerDevice");
@@ -233,102 +356,93 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
       if (state.status === "unlocked") become({ status: "locked" });
       return Promise.resolve();
     },
+    autoLock: Object.freeze({
+      get: () => minutes,
+      set: (next: number) => {
+        const { least, most } = autoLockMinutes;
+        if (!Number.isInteger(next) || next < least || next > most) throw new PortalError("validation_error", { details: { fields: ["minutes"] } });
+        minutes = next;
+      },
+    }),
     signOut: async () => {
       enter("signOut");
       become({ status: "unknown" });
       gone = true;
       return Promise.resolve();
     },
-    acceptOlderState: () => Promise.resolve(),
+    acceptOlderState: async () => {
+      enter("acceptOlderState");
+      return Promise.resolve();
+    },
     PictureField: FakePictureField,
   };
   return Object.freeze(fake);
 }
 
-function rowOf(secret: Kept, locked: boolean, book: readonly RecoveryImage[]): SecretRow {
-  const size = new TextEncoder().encode(secret.content).length;
-  return {
-    secretId: secret.secretId,
-    version: secret.version,
-    favorite: secret.favorite,
-    sealedSize: size + 2048,
-    createdAt: secret.createdAt,
-    updatedAt: secret.createdAt,
-    deletedAt: secret.deletedAt,
-    label: locked
-      ? null
-      : {
-          title: secret.title,
-          tags: secret.tags,
-          contentKind: secret.contentKind,
-          name: secret.name,
-          size,
-          openers: book.map(({ id }) => id),
-          rehearsedAt: null,
-        },
-  };
+function refuseCancelled(options: CallOptions | undefined): void {
+  if (options?.signal?.aborted === true) throw new PortalError("cancelled");
 }
 
-function recoveredOf(secret: Kept): RecoveredSecret {
-  const content = Uint8Array.from(new TextEncoder().encode(secret.content));
+function tellSteps(options: CallOptions | undefined): void {
+  for (const phase of ["picture", "sealing", "sending"] as const) options?.onProgress?.({ phase, done: 1, total: 1 });
+}
+
+function giveInBatches(rows: readonly SecretRow[], batch: number, options: ListOptions | undefined): void {
+  for (let from = 0; from < rows.length; from += batch) {
+    const part = rows.slice(from, from + batch);
+    options?.onRows?.(part, { opened: from + part.length, total: rows.length });
+  }
+}
+
+function newestOf({ versions }: Kept): KeptVersion {
+  return versions[versions.length - 1] ?? versions[0];
+}
+
+function rowOf(secret: Kept, locked: boolean, book: readonly RecoveryImage[]): SecretRow {
+  const { content, contentKind, name, createdAt } = newestOf(secret);
+  const size = bytesOf(content);
+  const { secretId, title, tags, favorite, deletedAt, rev, versions } = secret;
+  const label = { title, tags, contentKind, name, size, openers: book.map(({ id }) => id), rehearsedAt: null };
+  return { secretId, version: versions.length, rev, favorite, sealedSize: size + 2048, createdAt: versions[0].createdAt, updatedAt: createdAt, deletedAt, label: locked ? null : label };
+}
+
+function recoveredOf(secret: Kept, version: number, wanted: KeptVersion): RecoveredSecret {
+  const bytes = Uint8Array.from(new TextEncoder().encode(wanted.content));
+  const { secretId, title, tags, large, versions } = secret;
+  const { contentKind, name, mime } = wanted;
   let away = false;
+  const refuseAway = () => {
+    if (away) throw new PortalError("vault_locked");
+  };
   return {
-    secretId: secret.secretId,
-    version: secret.version,
-    title: secret.title,
-    tags: secret.tags,
-    contentKind: secret.contentKind,
-    name: secret.name,
-    mime: secret.mime,
-    content,
+    secretId,
+    version,
+    title,
+    tags,
+    contentKind,
+    name,
+    mime,
+    size: bytes.length,
+    current: version === versions.length,
+    content: large ? null : bytes,
     author: "verified",
-    exportAge: () =>
-      away ? Promise.reject(new PortalError("vault_locked")) : Promise.resolve({ sealed: Uint8Array.from(content), identity: "AGE-SECRET-KEY-PQ-1FAKE", size: content.length }),
+    save: async (target, options) => {
+      refuseAway();
+      refuseCancelled(options);
+      options?.onProgress?.({ phase: "fetching", done: bytes.length, total: bytes.length });
+      if (target === null) return new Blob([bytes], { type: mime });
+      const file = await target.createWritable();
+      await file.write(bytes);
+      await file.close();
+      return null;
+    },
+    exportAge: async () => {
+      refuseAway();
+      if (large) throw new PortalError("payload_too_large");
+      return Promise.resolve({ sealed: Uint8Array.from(bytes), identity: "AGE-SECRET-KEY-PQ-1FAKE", size: bytes.length });
+    },
     putAway: () => {
       away = true;
     },
   };
-}
-
-/** Chooses a file and takes a passphrase, as the real one does, without judging. */
-function FakePictureField({ value, onChange, disabled = false, error = null }: PictureFieldProps) {
-  const id = useId();
-  return (
-    <fieldset disabled={disabled}>
-      <legend>Picture</legend>
-      <label htmlFor={`${id}-file`}>Choose a picture</label>
-      <input
-        id={`${id}-file`}
-        type="file"
-        onChange={({ currentTarget }) => {
-          const file = currentTarget.files?.[0];
-          onChange(file === undefined ? null : { picture: file, passphrase: value?.passphrase ?? null });
-        }}
-      />
-      <label htmlFor={`${id}-pass`}>Passphrase</label>
-      <input
-        id={`${id}-pass`}
-        type="password"
-        value={value?.passphrase ?? ""}
-        onChange={({ currentTarget }) => {
-          if (value !== null) onChange({ ...value, passphrase: currentTarget.value === "" ? null : currentTarget.value });
-        }}
-      />
-      {error !== null && <p role="alert">{error}</p>}
-    </fieldset>
-  );
-}
-
-/** jsdom's Blob has no `text()`. */
-function textOf(blob: Blob): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const reader = new FileReader();
-    reader.onload = () => {
-      resolve(typeof reader.result === "string" ? reader.result : "");
-    };
-    reader.onerror = () => {
-      reject(new PortalError("picture_unreadable", { cause: reader.error }));
-    };
-    reader.readAsText(blob);
-  });
 }

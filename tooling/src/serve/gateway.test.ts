@@ -27,7 +27,7 @@ describe("the gateway", () => {
   const seen: { url: string; headers: Record<string, unknown>; body: string }[] = [];
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "gateway-"));
+    folder = join(mkdtempSync(join(tmpdir(), "gateway-")), "static"); // a folder of this name above changes nothing
     const put = (path: string, text: string): void => {
       const file = join(folder, path);
       mkdirSync(join(file, ".."), { recursive: true });
@@ -183,6 +183,11 @@ describe("the gateway", () => {
       expect(statusCode).toBe(200);
       expect(headers["content-security-policy"]).toContain("frame-ancestors 'self'");
       expect(headers["cache-control"]).toBe("no-cache");
+    });
+
+    it("lets only the page where a sign-in ends answer to the page that opened its window", async () => {
+      expect((await get("/silent-renew.html?code=1&state=2", navigation)).headers).not.toHaveProperty("cross-origin-opener-policy");
+      expect((await get("/", navigation)).headers["cross-origin-opener-policy"]).toBe("same-origin-allow-popups");
     });
   });
 

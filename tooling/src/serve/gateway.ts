@@ -3,7 +3,7 @@
  * of those behind it may be down without taking the others along.
  */
 import { randomBytes } from "node:crypto";
-import { join } from "node:path";
+import { join, resolve, sep } from "node:path";
 
 import httpProxy, { type FastifyHttpProxyOptions } from "@fastify/http-proxy";
 import fastifyStatic from "@fastify/static";
@@ -13,7 +13,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 
 import { codeOf } from "../error-code.ts";
 import { openDeployments } from "./deployments.ts";
-import { commonHeaders, pageHeaders, policyOfFiles, policyOfHost, policyOfRenewal } from "./headers.ts";
+import { bareHeaders, commonHeaders, pageHeaders, policyOfFiles, policyOfHost, policyOfRenewal } from "./headers.ts";
 import { pageOfFile } from "./page.ts";
 import { sendProblem } from "./problem.ts";
 
@@ -46,6 +46,7 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
     routerOptions: { ignoreDuplicateSlashes: false, maxParamLength: 200 },
   });
   const page = pageOfFile(join(hostFolder, "index.html"), settings.page);
+  const hashedFolder = join(resolve(hostFolder), "static", sep);
   page(); // a page that cannot be used is found now, not by the first visitor
   const deployments = openDeployments(settings.deploymentsFolder);
   const ofEverything = commonHeaders(origin);
@@ -95,9 +96,8 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
     cacheControl: false,
     globIgnore: ["**/*.br", "**/*.gz", "index.html"],
     setHeaders: (reply, path) => {
-      void reply.header("cache-control", path.includes("/static/") ? "public, max-age=31536000, immutable" : "no-cache");
-      const policy = /silent-renew\.html(\.br|\.gz)?$/.test(path) ? policyOfRenewal : policyOfFiles;
-      void reply.headers(pageHeaders(policy));
+      void reply.header("cache-control", path.startsWith(hashedFolder) ? "public, max-age=31536000, immutable" : "no-cache");
+      void reply.headers(/silent-renew\.html(\.br|\.gz)?$/.test(path) ? bareHeaders(policyOfRenewal) : pageHeaders(policyOfFiles));
     },
     // The host's page goes out with a nonce, never as the file that it is made from.
     allowedPath: (path) => !/^\/index\.html(\.br|\.gz)?$/.test(path),

@@ -20,11 +20,15 @@ const permissions = {
 /** Headers of pages only. */
 export function pageHeaders(policy: string): Readonly<Record<string, string>> {
   return {
-    "content-security-policy": policy,
+    ...bareHeaders(policy),
     // A sign-in may open in a window of its own and must be able to answer.
     "cross-origin-opener-policy": "same-origin-allow-popups",
-    "permissions-policy": Object.entries(permissions).map(([name, who]) => `${name}=${who}`).join(", "),
   };
+}
+
+/** Headers of the page that a sign-in ends with: a policy for its opener would cut it from the page that opened its window. */
+export function bareHeaders(policy: string): Readonly<Record<string, string>> {
+  return { "content-security-policy": policy, "permissions-policy": Object.entries(permissions).map(([name, who]) => `${name}=${who}`).join(", ") };
 }
 
 /** What the host's page may do. Where code comes from is never configuration: only this origin, and blobs for workers. */
@@ -45,7 +49,7 @@ export function policyOfHost({ nonce, identityOrigin, apiOrigin }: { nonce: stri
   });
 }
 
-/** The bare page that ends a silent renewal, inside a frame of the host. */
+/** The bare page that ends a silent renewal, inside a frame of the host, or a sign-in in a window beside it. */
 export const policyOfRenewal = policy({
   "default-src": "'none'",
   "script-src": "'self'",

@@ -102,6 +102,7 @@ export function presentRow(row: StoredSecret, label: Label | null): SecretRow {
   return {
     secretId: row.secret_db_id,
     version: row.version,
+    rev: rootRow(row).rev,
     favorite: row.favorite,
     sealedSize: row.size,
     createdAt: row.created_at,

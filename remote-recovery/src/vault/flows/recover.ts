@@ -17,7 +17,7 @@ import { recogniseImage } from "./show-image.ts";
 import { unlock } from "./unlock.ts";
 
 /** An opened secret with what "save as age file" would need; both are the worker's to keep or drop. */
-export type OpenedSecret = Omit<RecoveredSecret, "exportAge" | "putAway"> & { readonly ageFile: AgeFile };
+export type OpenedSecret = Omit<RecoveredSecret, "content" | "save" | "exportAge" | "putAway"> & { readonly content: Bytes; readonly ageFile: AgeFile };
 
 /**
  * Opens one secret. On a locked device the same picture unlocks first.
@@ -74,6 +74,8 @@ function present(row: StoredSecret, label: Label, ticket: OwnerTicket, content: 
     contentKind: ticket.content_kind,
     name: label.name,
     mime: ticket.mime,
+    size: ticket.size,
+    current: true,
     content,
     author: verified ? "verified" : "not_verified",
     ageFile: { sealed, identity: ticket.content_identity, size: ticket.size },

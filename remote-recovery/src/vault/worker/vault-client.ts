@@ -1,4 +1,4 @@
-import type { CallOptions, PortalForServices, RecoveredSecret, Vault, VaultState } from "@relicario/shared/contract";
+import { autoLockMinutes, type CallOptions, type PortalForServices, type RecoveredSecret, type Vault, type VaultState } from "@relicario/shared/contract";
 import { PortalError, toPortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
@@ -155,11 +155,29 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
       };
     },
     refresh: () => call<VaultState>(undefined, "vault", async (remote) => await remote.refresh()),
-    list: (options) => call(options, "vault", (remote, id) => remote.list(id)),
+    list: async (options) => {
+      const rows = await call(options, "vault", (remote, id) => remote.list(id));
+      options?.onRows?.(rows.toReversed(), { opened: rows.length, total: rows.length });
+      return rows;
+    },
     examine: (picture, options) => call(options, "engine", (remote, id, onProgress) => remote.examine(id, onProgress, picture)),
     images: () => call(undefined, "vault", (remote) => remote.images()),
     protect: (request, options) =>
       call(options, request.protection.kind === "picture" ? "engine" : "vault", (remote, id, onProgress) => remote.protect(id, onProgress, request)),
+    update: notYet,
+    history: notYet,
+    restoreVersion: notYet,
+    purge: notYet,
+    uploads: () => Promise.resolve([]), // nothing is sent in parts yet
+    resumeUpload: () => Promise.reject(new PortalError("not_found")),
+    discardUpload: () => Promise.resolve(),
+    unlockByPresence: notYet,
+    autoLock: Object.freeze({
+      get: () => autoLockMinutes.usual,
+      set: () => {
+        throw new PortalError("vault_unavailable");
+      },
+    }),
     unlock: (opener, options) => call(options, "engine", (remote, id, onProgress) => remote.unlock(id, onProgress, opener)),
     recover: async (secretId, opener, options) => present(await call(options, "engine", (remote, id, onProgress) => remote.recover(id, onProgress, secretId, opener))),
     answerDevice: (kind) => call(undefined, "vault", (remote) => remote.answerDevice(kind)),
@@ -185,6 +203,16 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     const { worker, gone } = await ensureRunning();
     return {
       ...secret,
+      save: async (target, options) => {
+        refuseCancelled(options?.signal);
+        const { content } = secret;
+        if (content === null) throw new PortalError("payload_too_large");
+        if (target === null) return new Blob([content], { type: secret.mime });
+        const file = await target.createWritable();
+        await file.write(content);
+        await file.close();
+        return null;
+      },
       exportAge: async () => {
         try {
           return await Promise.race([worker.remote.exportAge(openedId), gone]);
@@ -197,4 +225,9 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
       },
     };
   }
+}
+
+/** The contract is ahead of the flows: these come with the next changes. */
+function notYet(): Promise<never> {
+  return Promise.reject(new PortalError("vault_unavailable"));
 }

@@ -36,7 +36,7 @@ export interface VaultSettings extends DeviceAccount {
 }
 
 /** An opened secret as it crosses to the page: its age file stays behind, under `openedId`. */
-export type OpenedByWorker = Omit<RecoveredSecret, "exportAge" | "putAway"> & { readonly openedId: string };
+export type OpenedByWorker = Omit<RecoveredSecret, "save" | "exportAge" | "putAway"> & { readonly openedId: string };
 
 /** What the vault's worker offers over Comlink. Calls carry an id, so that they can be cancelled. */
 export interface VaultService {

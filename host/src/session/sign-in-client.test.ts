@@ -1,0 +1,164 @@
+import { UserManager, User } from "oidc-client-ts";
+
+import { popupLimitMs, SignInClient } from "./sign-in-client.ts";
+import { signInSettings } from "./settings.ts";
+
+const identity = { authority: "http://localhost:3001/realms/relicario", client_id: "relicario-portal", scope: "openid" };
+const metadata = {
+  issuer: identity.authority,
+  authorization_endpoint: `${identity.authority}/auth`,
+  token_endpoint: `${identity.authority}/token`,
+  userinfo_endpoint: `${identity.authority}/me`,
+};
+const now = Math.floor(Date.now() / 1000);
+
+const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
+const idToken = (claims: object) => [encoded({ alg: "RS256" }), encoded({ iss: identity.authority, aud: identity.client_id, sub: "s-1", iat: now, exp: now + 600, ...claims }), "x"].join(".");
+
+/** The window that a browser opens; null where it opens none. */
+interface FakeWindow {
+  closed: boolean;
+  readonly location: { replace: jest.Mock<void, [string]> };
+  readonly focus: () => void;
+  readonly close: () => void;
+}
+
+function fakeWindow(): FakeWindow {
+  const popup: FakeWindow = {
+    closed: false,
+    location: { replace: jest.fn() },
+    focus: () => undefined,
+    close: () => {
+      popup.closed = true;
+    },
+  };
+  return popup;
+}
+
+/** The real library, with a signed-in person, in front of a provider that redeems any code for this ID token. */
+async function setUp(popup: FakeWindow | null, claims: object = { auth_time: now }) {
+  const open = jest.fn(() => popup);
+  window.open = open as unknown as typeof window.open;
+  const fetched: string[] = [];
+  globalThis.fetch = (input) => {
+    const address = input instanceof Request ? input.url : String(input);
+    fetched.push(address);
+    return Promise.resolve(Response.json({ access_token: "newer", id_token: idToken(claims), token_type: "Bearer", expires_in: 300 }));
+  };
+  const steps: string[] = [];
+  const client = new SignInClient(
+    { ...signInSettings(identity, window.location.origin, sessionStorage), metadata, monitorSession: false, automaticSilentRenew: false },
+    { started: (navigator) => steps.push(`${navigator} started`), ended: (navigator) => steps.push(`${navigator} ended`) },
+  );
+  await client.storeUser(new User({ access_token: "older", id_token: idToken({}), token_type: "Bearer", profile: { iss: identity.authority, aud: identity.client_id, sub: "s-1", iat: now, exp: now + 600 } }));
+  return { client, steps, open, fetched };
+}
+
+/** What the provider is asked, once the window was sent there. */
+async function asked(popup: FakeWindow): Promise<URLSearchParams> {
+  while (popup.location.replace.mock.calls.length === 0) await new Promise((resolve) => setTimeout(resolve, 0));
+  return new URL(popup.location.replace.mock.calls[0]?.[0] ?? "").searchParams;
+}
+
+function answer(popup: FakeWindow, query: Record<string, string>): void {
+  const url = `${window.location.origin}/silent-renew.html?${new URLSearchParams(query).toString()}`;
+  window.dispatchEvent(new MessageEvent("message", { origin: window.location.origin, source: popup as unknown as Window, data: { source: "oidc-client", url, keepOpen: false } }));
+}
+
+/** The library opens one for windows that were cut off; jsdom has none. */
+class SilentChannel extends EventTarget {
+  readonly close = () => undefined;
+}
+
+beforeEach(() => {
+  sessionStorage.clear();
+  globalThis.BroadcastChannel = SilentChannel as unknown as typeof BroadcastChannel;
+});
+afterEach(() => {
+  jest.useRealTimers();
+  jest.restoreAllMocks();
+});
+
+describe("SignInClient.signInAgain", () => {
+  it("opens a window of 640 pixels in the click, asks for a sign-in whatever session there is, and gives the ID token's auth_time", async () => {
+    const popup = fakeWindow();
+    const { client, steps, open, fetched } = await setUp(popup, { auth_time: now - 1 });
+    const signedIn = client.signInAgain("es");
+    expect(open).toHaveBeenCalledWith(undefined, "_blank", expect.stringContaining("height=640"));
+    const params = await asked(popup);
+    expect(Object.fromEntries(params)).toMatchObject({ prompt: "login", max_age: "0", display: "popup", ui_locales: "es", redirect_uri: `${window.location.origin}/silent-renew.html` });
+    answer(popup, { code: "c", state: params.get("state") ?? "" });
+    expect((await signedIn).profile.auth_time).toBe(now - 1);
+    expect(popup.closed).toBe(true);
+    expect(steps).toEqual(["sign_in_again started", "sign_in_again ended"]);
+    expect(fetched).toEqual([metadata.token_endpoint]); // user info could say another auth_time
+    expect((await client.getUser())?.access_token).toBe("newer");
+  });
+
+  it("keeps who was signed in when somebody else signs in", async () => {
+    const popup = fakeWindow();
+    const { client } = await setUp(popup, { sub: "s-2", auth_time: now });
+    const signedIn = client.signInAgain("en");
+    answer(popup, { code: "c", state: (await asked(popup)).get("state") ?? "" });
+    await expect(signedIn).rejects.toMatchObject({ error: "login_required" });
+    expect((await client.getUser())?.access_token).toBe("older");
+  });
+
+  it("says what the provider refuses", async () => {
+    const popup = fakeWindow();
+    const { client } = await setUp(popup);
+    const signedIn = client.signInAgain("en");
+    answer(popup, { error: "interaction_required", state: (await asked(popup)).get("state") ?? "" });
+    await expect(signedIn).rejects.toMatchObject({ error: "interaction_required" });
+  });
+
+  it("is popup_blocked when the browser opens no window", async () => {
+    const { client, steps } = await setUp(null);
+    await expect(client.signInAgain("en")).rejects.toMatchObject({ code: "popup_blocked" });
+    expect(steps.at(-1)).toBe("sign_in_again ended");
+  });
+
+  it("is cancelled within 500 ms after the person closed the window", async () => {
+    const popup = fakeWindow();
+    const { client } = await setUp(popup);
+    jest.useFakeTimers({ doNotFake: ["performance"] });
+    const signedIn = client.signInAgain("en");
+    const outcome = expect(signedIn).rejects.toMatchObject({ code: "cancelled" });
+    await jest.advanceTimersByTimeAsync(10_000);
+    popup.closed = true;
+    await jest.advanceTimersByTimeAsync(500);
+    await outcome;
+  });
+
+  it("is timed_out, and closes the window, when nobody answers for five minutes", async () => {
+    const popup = fakeWindow();
+    const { client } = await setUp(popup);
+    jest.useFakeTimers({ doNotFake: ["performance"] });
+    const outcome = expect(client.signInAgain("en")).rejects.toMatchObject({ code: "timed_out" });
+    await jest.advanceTimersByTimeAsync(popupLimitMs - 1);
+    expect(popup.closed).toBe(false);
+    await jest.advanceTimersByTimeAsync(1);
+    await outcome;
+    expect(popup.closed).toBe(true);
+  });
+
+  it("asks nobody when nobody is signed in", async () => {
+    const popup = fakeWindow();
+    const { client } = await setUp(popup);
+    await client.removeUser();
+    await expect(client.signInAgain("en")).rejects.toMatchObject({ code: "login_required" });
+    expect(popup.closed).toBe(true);
+  });
+});
+
+describe("SignInClient.signinSilent", () => {
+  it("makes one renewal for all who ask meanwhile, and tells when it begins and ends", async () => {
+    const { client, steps } = await setUp(null);
+    const silent = jest.spyOn(UserManager.prototype, "signinSilent").mockResolvedValue(null);
+    await Promise.all([client.signinSilent(), client.signinSilent()]);
+    expect(silent).toHaveBeenCalledTimes(1);
+    expect(steps).toEqual(["renewal started", "renewal ended"]);
+    await client.signinSilent();
+    expect(silent).toHaveBeenCalledTimes(2);
+  });
+});
