@@ -98,6 +98,7 @@ export async function startHost({ verified, language, theme, texts }: HostSettin
         http: scopedHttp(session.http, recovery?.status === "verified" ? recovery.record.api_paths : []),
         vendorId: claims.vid,
         account: { userId: claims.sub, issuer: user.issuer, subject: user.subject },
+        signInAgain: session.signInAgain,
       };
     },
   });

@@ -50,6 +50,13 @@ export interface PortalForServices {
   readonly vendorId: string;
   /** Identity of the account: the immutable id, and the pair that the identity provider knows it by. */
   readonly account: { readonly userId: string; readonly issuer: string; readonly subject: string };
+  /**
+   * Asks the person to sign in once more, in a window beside the page, so that nothing typed is lost. Call it from a click.
+   * `authTime`: seconds since 1970 by the provider's clock, the ID token's own `auth_time`; never one from before the call.
+   * `popup_blocked`, `cancelled` when the person closed the window, `timed_out` after five minutes, `login_required` when
+   * somebody else signed in or the provider asked for nothing; or what the provider answered.
+   */
+  readonly signInAgain: () => Promise<{ readonly authTime: number }>;
 }
 
 /** A remote's whole face: the default export of its `remote.tsx`. */
