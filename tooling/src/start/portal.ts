@@ -36,6 +36,8 @@ export interface PortalSettings {
   readonly onDeath?: (name: ProcessName, how: string) => void;
   /** Processes that start anew when their sources change. */
   readonly watch?: readonly ProcessName[];
+  /** Gives up starting: what was started is undone, and {@link startPortal} rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
 }
 
 export interface RunningPortal {
@@ -66,7 +68,7 @@ const renewEveryMs = 24 * 60 * 60_000;
  * Builds what is not built, starts everything and waits until it is healthy.
  * @throws Complaint, with one line, for what the person can put right: a port in use, a second start on the same folder
  */
-export async function startPortal({ port, dataDir, log = () => undefined, environment = {}, onDeath, watch = [] }: PortalSettings): Promise<RunningPortal> {
+export async function startPortal({ port, dataDir, log = () => undefined, environment = {}, onDeath, watch = [], signal }: PortalSettings): Promise<RunningPortal> {
   const given = readStartSettings({ ...process.env, PORT: String(port), DATA_DIR: dataDir });
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const lock = takeLock(join(dataDir, "running.lock"));
@@ -78,7 +80,7 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
   const stop = (): Promise<void> => (stopped ??= undoAll(undo));
   try {
     const ports = await choosePorts(port);
-    await ensureBuilt(log);
+    await untilStopped(ensureBuilt(log), signal); // builds end with this process
 
     const origin = `http://localhost:${String(ports.gateway)}`;
     const authority = given.authority ?? `http://localhost:${String(ports.identity)}/realms/relicario`;
@@ -86,6 +88,7 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
     const secrets = await secretsOf(join(dataDir, "keys"));
     const portalKey = await developmentKey(join(dataDir, "keys"), "portal");
     const databases = given.databaseUrls ?? (await embeddedDatabases(join(dataDir, "database"), undo));
+    signal?.throwIfAborted();
 
     const child = (settings: Omit<ChildSettings, "logFile" | "onDeath" | "name" | "watch"> & { readonly name: ProcessName }): Child =>
       createChild({
@@ -171,8 +174,10 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
     });
     // Everything but the gateway at once: it needs to know where the others are.
     await settleAll([publish(), ...all.filter((each) => each !== gateway).map((each) => each.start())]);
+    signal?.throwIfAborted();
     await gateway.start();
     await becomesHealthy([`${origin}/healthz`, `${origin}/api/readyz`, `${authority}/.well-known/openid-configuration`, ...remoteNames.map((name) => `${origin}/r/${name}/healthz`)]);
+    signal?.throwIfAborted();
 
     // A document lives for a week; a portal that runs for longer signs again long before.
     const renewal = setInterval(() => {
@@ -204,6 +209,20 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
   } catch (error) {
     await stop();
     throw error;
+  }
+}
+
+/** The work's own end, or the signal's reason as soon as it is given. */
+async function untilStopped(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  if (signal === undefined) return work;
+  const stopped = Promise.withResolvers<never>();
+  const stop = (): void => stopped.reject(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    signal.throwIfAborted();
+    await Promise.race([work, stopped.promise]);
+  } finally {
+    signal.removeEventListener("abort", stop);
   }
 }
 

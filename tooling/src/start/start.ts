@@ -10,13 +10,17 @@ const log = (line: string): void => console.log(line);
 
 let portal: RunningPortal | null = null;
 let stopping = false;
+const starting = new AbortController();
 
 /** Ends everything in order. Ctrl-C may arrive twice (from the terminal and from npm): once is enough. */
 function stop(code: number): void {
   if (stopping) return;
   stopping = true;
-  if (portal === null) process.exit(code); // still starting: what was started ends with this process
   log("Stopping.");
+  if (portal === null) {
+    starting.abort(); // what was started is undone below
+    return;
+  }
   portal.stop().then(
     () => process.exit(code),
     (error: unknown) => {
@@ -46,7 +50,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal
 
 try {
   const { port, dataDir } = readStartSettings(process.env);
-  const running = await startPortal({ port, dataDir, log, onDeath: handleDeath });
+  const running = await startPortal({ port, dataDir, log, onDeath: handleDeath, signal: starting.signal });
   portal = running;
   process.on("SIGUSR2", () => void revive(running));
   const here = (path: string): string => relative(process.cwd(), path) || ".";
@@ -59,6 +63,7 @@ Ready in ${((performance.now() - began) / 1000).toFixed(1)} s.
 
 Ctrl-C stops everything.`);
 } catch (error) {
+  if (stopping) process.exit(0); // Ctrl-C while starting: all is undone, and what still builds ends with this process
   // A Complaint is written for the person; anything else is a fault of ours, shown whole.
   console.error(error instanceof Complaint ? error.message : error);
   process.exitCode = 1;
