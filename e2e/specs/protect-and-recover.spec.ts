@@ -6,7 +6,7 @@ import { chromium, type BrowserContext } from "@playwright/test";
 
 import { newAccount, signIn, signOut, signUp } from "../pages/account.ts";
 import { answerDevice, openRecovery, protect, revealed, row, showPicture } from "../pages/secrets.ts";
-import { openWithAge } from "../support/age.ts";
+import { hasGo, openWithAge } from "../support/age.ts";
 import { chromiumArguments } from "../support/browser.ts";
 import { ByteSearch, type Needle } from "../support/byte-search.ts";
 import { dumpDatabase } from "../support/database.ts";
@@ -88,7 +88,8 @@ test("protect-and-recover: a phrase comes back with copies of its picture, and n
     const identity = await save("Save its identity");
     const command = await page.getByLabel("Command that opens the file").textContent();
     const size = Number(/head -c (\d+)$/.exec(command ?? "")?.[1]);
-    const { plain } = await openWithAge(sealed, identity.toString("utf8"));
+    const { plain, by } = await openWithAge(sealed, identity.toString("utf8"));
+    expect(by).toBe((await hasGo()) ? "age" : "typage");
     expect(plain.subarray(0, size).toString("utf8")).toBe(phrase);
     await page.keyboard.press("Escape");
   });

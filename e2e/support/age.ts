@@ -12,6 +12,14 @@ const run = promisify(execFile);
 const AGE = "filippo.io/age/cmd/age@v1.3.2";
 const bin = path.join(import.meta.dirname, "../../.cache/go-bin");
 
+/** Where there is none, typage opens files instead of Go's age. */
+export async function hasGo(): Promise<boolean> {
+  return run("go", ["version"]).then(
+    () => true,
+    () => false,
+  );
+}
+
 /** The standard `age` command where Go is there to install it, else null. */
 async function ageCommand(): Promise<string | null> {
   const age = path.join(bin, process.platform === "win32" ? "age.exe" : "age");
@@ -21,11 +29,7 @@ async function ageCommand(): Promise<string | null> {
   } catch {
     // not installed yet
   }
-  try {
-    await run("go", ["version"]);
-  } catch {
-    return null; // no Go on this machine: typage opens the file instead
-  }
+  if (!(await hasGo())) return null;
   await mkdir(bin, { recursive: true });
   await run("go", ["install", AGE], { env: { ...process.env, GOBIN: bin, GOFLAGS: "-mod=mod" }, timeout: 240_000 });
   return age;
