@@ -214,16 +214,12 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
 
 /** The work's own end, or the signal's reason as soon as it is given. */
 async function untilStopped(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  if (signal === undefined) return work;
-  const stopped = Promise.withResolvers<never>();
-  const stop = (): void => stopped.reject(signal.reason);
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    signal.throwIfAborted();
-    await Promise.race([work, stopped.promise]);
-  } finally {
-    signal.removeEventListener("abort", stop);
-  }
+  signal?.throwIfAborted();
+  const stopped = new Promise<void>((resolve) => {
+    signal?.addEventListener("abort", () => resolve(), { once: true });
+  });
+  await Promise.race([work, stopped]);
+  signal?.throwIfAborted();
 }
 
 async function embeddedDatabases(folder: string, undo: (() => Promise<void> | void)[]): Promise<{ readonly service: string; readonly identity: string }> {

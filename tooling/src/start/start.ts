@@ -63,7 +63,7 @@ Ready in ${((performance.now() - began) / 1000).toFixed(1)} s.
 
 Ctrl-C stops everything.`);
 } catch (error) {
-  if (stopping) process.exit(0); // Ctrl-C while starting: all is undone, and what still builds ends with this process
+  if (starting.signal.aborted) process.exit(0); // Ctrl-C while starting: all is undone, and what still builds ends with this process
   // A Complaint is written for the person; anything else is a fault of ours, shown whole.
   console.error(error instanceof Complaint ? error.message : error);
   process.exitCode = 1;
