@@ -51,7 +51,11 @@ export function usePortalObject(claims: SessionClaims | null, signedIn: SessionU
           return holder.get();
         },
         user,
-        vendor: Object.freeze({ vendorId: verified.deployment.vendor_id, branding: Object.freeze({ productName: verified.deployment.branding.product_name }) }),
+        vendor: Object.freeze({
+          vendorId: verified.deployment.vendor_id,
+          branding: Object.freeze({ productName: verified.deployment.branding.product_name }),
+          messages: verified.deployment.messages,
+        }),
         features: Object.freeze({ ...verified.deployment.features }),
         language,
         theme: themeName,

@@ -9,6 +9,7 @@ export {
   type LockReason,
   type Notice,
   type Portal,
+  type PortalMessage,
   type PortalUser,
   type PortalVendor,
   type Report,

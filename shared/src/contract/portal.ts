@@ -20,6 +20,16 @@ export interface PortalUser {
 export interface PortalVendor {
   readonly vendorId: string;
   readonly branding: { readonly productName: string };
+  /** What the vendor tells or offers on Home, newest first. */
+  readonly messages: readonly PortalMessage[];
+}
+
+/** Plain text in every language of the portal; `link` is an address to go to. */
+export interface PortalMessage {
+  readonly id: string;
+  readonly title: Readonly<Record<Language, string>>;
+  readonly body: Readonly<Record<Language, string>>;
+  readonly link?: string | undefined;
 }
 
 export interface ConfirmRequest {

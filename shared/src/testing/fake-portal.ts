@@ -33,7 +33,7 @@ export function createFakePortal(settings: FakePortalSettings = {}): FakePortal 
     http: http ?? createFakeHttp(),
     vault: Promise.resolve(vault ?? createFakeVault()),
     user: { userId: "01890a5d-ac96-7000-8000-00000000a11c", userName: "alba", contactEmail: "alba@example.org" },
-    vendor: { vendorId: "relicario", branding: { productName: "Relicario" } },
+    vendor: { vendorId: "relicario", branding: { productName: "Relicario" }, messages: [] },
     features: {},
     language: "en" as const,
     theme: "light" as const,
