@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
+import { decodeJwt } from "jose";
 import { errors, type Provider } from "oidc-provider";
 import { z } from "zod";
 
@@ -57,20 +58,21 @@ export function createInteractions({ settings, provider, accounts, log }: Parts)
     const signUpAddress = `${signInAddress}/sign-up`;
     const finish = (accountId: string) =>
       provider.interactionFinished(request, response, { login: { accountId, amr: ["pwd"] } }, { mergeWithLastSubmission: false });
+    const expected = await expectedAccount(interaction.prompt.details["id_token_hint"]);
     const showSignIn = (status: number, form: Pick<SignInForm, "name" | "problems" | "notice">): void => {
-      sendHtml(response, status, signInPage(look, { ...form, action: signInAddress, otherAction: signUpAddress }));
+      sendHtml(response, status, signInPage(look, { ...form, again: expected !== undefined, action: signInAddress, otherAction: signUpAddress }));
     };
     const showSignUp = (status: number, form: Pick<SignUpForm, "username" | "email" | "problems" | "notice">): void => {
       sendHtml(response, status, signUpPage(look, { ...form, action: signUpAddress, otherAction: signInAddress }));
     };
 
     if (request.method !== "POST") {
-      if (asked.page === "sign-up") showSignUp(200, { username: "", email: hintedEmail(params["login_hint"]), problems: {} });
-      else showSignIn(200, { name: await knownName(interaction.session?.accountId, params["login_hint"]), problems: {} });
+      if (asked.page === "sign-up" && expected === undefined) showSignUp(200, { username: "", email: hintedEmail(params["login_hint"]), problems: {} });
+      else showSignIn(200, { name: expected?.username ?? (await knownName(interaction.session?.accountId, params["login_hint"])), problems: {} });
       return;
     }
     const form = await readForm(request);
-    if (asked.page === "sign-in") await signIn(SignIn.parse(form));
+    if (asked.page === "sign-in" || expected !== undefined) await signIn(SignIn.parse(form));
     else await signUp(SignUp.parse(form));
 
     async function signIn({ name, password }: z.infer<typeof SignIn>): Promise<void> {
@@ -86,6 +88,7 @@ export function createInteractions({ settings, provider, accounts, log }: Parts)
         const account = await accounts.signIn(name, password, request.socket.remoteAddress);
         log.info(account === null ? "sign-in refused" : "signed in", { account: account?.id });
         if (account === null) showSignIn(401, { name, problems: {}, notice: { problem: "wrong" } });
+        else if (expected !== undefined && expected.id !== account.id) showSignIn(403, { name, problems: {}, notice: { problem: "other_person", username: expected.username } });
         else await finish(account.id);
       } catch (error) {
         showSignIn(429, { name, problems: {}, notice: tooMany(error, response) });
@@ -106,6 +109,12 @@ export function createInteractions({ settings, provider, accounts, log }: Parts)
       }
     }
   };
+
+  /** Who has to sign in, where the portal's ID token says so; the library has checked it. */
+  async function expectedAccount(idToken: unknown) {
+    const subject = typeof idToken === "string" ? decodeJwt(idToken).sub : undefined;
+    return subject === undefined ? undefined : accounts.find(subject);
+  }
 
   /** The name of who is signed in already and has to sign in anew; else what the portal hints at. */
   async function knownName(accountId: string | undefined, hint: unknown): Promise<string> {

@@ -108,10 +108,12 @@ export function createProvider({ settings, pool, accounts, log }: Parts): Provid
     },
     extraTokenClaims: async (ctx, token) => {
       if (token.kind !== "AccessToken") return undefined;
-      const account = await accounts.find(token.accountId);
+      const { AuthorizationCode: code } = ctx.oidc.entities;
+      const [account, session] = await Promise.all([accounts.find(token.accountId), code?.sessionUid === undefined ? undefined : ctx.oidc.provider.Session.findByUid(code.sessionUid)]);
       return {
         azp: token.clientId,
-        auth_time: ctx.oidc.entities.AuthorizationCode?.authTime,
+        auth_time: code?.authTime,
+        sid: session?.sidFor(code?.clientId ?? ""), // so that signing out ends what other tabs of this sign-in exchanged
         ...(account === undefined ? {} : claimsOf(account)),
       };
     },

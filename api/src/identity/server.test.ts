@@ -187,6 +187,61 @@ describe("the code flow", () => {
   });
 });
 
+describe("signing in again", () => {
+  const demoPerson = { name: demo.username, password: demo.password };
+  const again = async (visitor: Visitor, idToken: string) => {
+    const request = new SignInRequest(issuer);
+    return { request, page: await visitor.get(request.address({ prompt: "login", max_age: "0", id_token_hint: idToken, redirect_uri: `${portal}/silent-renew.html` })) };
+  };
+
+  it("asks for the password whatever session there is, and the ID token says when", async () => {
+    const visitor = new Visitor();
+    const first = await signIn(visitor, demoPerson);
+    const before = await tokensOf(first.request, first.landed);
+    const { request, page } = await again(visitor, before.id_token);
+    expect(wordsOf(page)).toContain("Confirm that it is you");
+    expect(wordsOf(page)).not.toContain("Create an account");
+    expect(page.text).toMatch(/<input id="name"[^>]* value="demo"/);
+    const began = Math.floor(Date.now() / 1000);
+    const landed = await visitor.submit(page, { password: demo.password });
+    expect(landed.url.pathname).toBe("/silent-renew.html");
+    const answer = await request.redeem(codeOf(landed), { redirect_uri: `${portal}/silent-renew.html` });
+    const { id_token, access_token } = (await answer.json()) as { id_token: string; access_token: string };
+    const [id, access] = await Promise.all([id_token, access_token].map(async (token) => (await jwtVerify(token, keysOfIssuer())).payload));
+    expect(id?.["auth_time"]).toBeGreaterThanOrEqual(began);
+    expect(access?.["auth_time"]).toBe(id?.["auth_time"]);
+  });
+
+  it("lets nobody else in, keeps the session as it is, and offers no new account", async () => {
+    const visitor = new Visitor();
+    const first = await signIn(visitor, demoPerson);
+    const tokens = await tokensOf(first.request, first.landed);
+    const other = await signUp(new Visitor());
+    const { page } = await again(visitor, tokens.id_token);
+    const refused = await visitor.submit(page, { name: other.person.username, password: other.person.password });
+    expect(refused.status).toBe(403);
+    expect(wordsOf(refused)).toContain("That is another account. To go on here, sign in as demo.");
+    expect(wordsOf(await visitor.get(`${page.url.href}/sign-up`))).toContain("Confirm that it is you");
+    const silent = new SignInRequest(issuer);
+    const { id_token } = await tokensOf(silent, await visitor.get(silent.address({ prompt: "none" })));
+    expect((await jwtVerify(id_token, keysOfIssuer())).payload["preferred_username"]).toBe("demo");
+  });
+});
+
+describe("the session that an access token comes from", () => {
+  it("is the same for every renewal of a sign-in, and another after signing in anew", async () => {
+    const sidOf = async (request: SignInRequest, page: Page) => (await jwtVerify((await tokensOf(request, page)).access_token, keysOfIssuer())).payload["sid"];
+    const visitor = new Visitor();
+    const first = await signIn(visitor, { name: demo.username, password: demo.password });
+    const sid = await sidOf(first.request, first.landed);
+    expect(sid).toEqual(expect.stringMatching(/^[\w-]{21,}$/));
+    const silent = new SignInRequest(issuer);
+    expect(await sidOf(silent, await visitor.get(silent.address({ prompt: "none" })))).toBe(sid);
+    const elsewhere = await signIn(new Visitor(), { name: demo.username, password: demo.password });
+    expect(await sidOf(elsewhere.request, elsewhere.landed)).not.toBe(sid);
+  });
+});
+
 describe("userinfo and revocation", () => {
   it("answers who holds an access token, and 401 to anything else", async () => {
     const { request, person, landed } = await signUp(new Visitor());

@@ -22,8 +22,10 @@ export interface SignInForm {
   readonly otherAction: string;
   readonly name: string;
   readonly problems: { readonly name?: ProblemName; readonly password?: ProblemName };
+  /** The person is signed in already and shows once more that it is them: nobody else may, and nobody signs up. */
+  readonly again: boolean;
   /** Said above the fields, because it belongs to both. */
-  readonly notice?: { readonly problem: "wrong" } | { readonly problem: "too_many"; readonly minutes: number };
+  readonly notice?: { readonly problem: "wrong" } | { readonly problem: "other_person"; readonly username: string } | { readonly problem: "too_many"; readonly minutes: number };
 }
 
 export function signInPage(look: Look, form: SignInForm): string {
@@ -31,8 +33,8 @@ export function signInPage(look: Look, form: SignInForm): string {
   const problem = (name: ProblemName | undefined) => name && t((texts) => texts.problems[name]);
   const emptyName = form.name === "" || form.problems.name !== undefined;
   return page(look, {
-    title: t((texts) => texts.sign_in.title),
-    lead: t((texts) => texts.sign_in.lead),
+    title: t((texts) => (form.again ? texts.sign_in_again.title : texts.sign_in.title)),
+    lead: t((texts) => (form.again ? texts.sign_in_again.lead : texts.sign_in.lead)),
     body: html`${noticeOf(look, form.notice)}
 <form method="post" action="${form.action}" novalidate>
 ${field({
@@ -54,7 +56,7 @@ ${field({
 })}
 <button class="button" type="submit">${t((texts) => texts.sign_in.action)}</button>
 </form>
-<p class="other">${t((texts) => texts.sign_in.other_hint)} <a class="link" href="${form.otherAction}">${t((texts) => texts.sign_in.other_action)}</a></p>`,
+${form.again ? null : html`<p class="other">${t((texts) => texts.sign_in.other_hint)} <a class="link" href="${form.otherAction}">${t((texts) => texts.sign_in.other_action)}</a></p>`}`,
   });
 }
 
@@ -117,13 +119,19 @@ function unlessSaid(problem: ProblemName | undefined, ...saying: readonly Proble
 }
 
 function noticeOf(look: Look, notice: SignInForm["notice"]): Html | null {
-  if (notice === undefined) return null;
+  return notice === undefined ? null : html`<p class="notice" role="alert" id="notice">${wordsOf(look, notice)}</p>`;
+}
+
+function wordsOf(look: Look, notice: NonNullable<SignInForm["notice"]>): string {
   const t = translator(look);
-  const text =
-    notice.problem === "wrong"
-      ? t((texts) => texts.problems.wrong)
-      : t((texts) => (notice.minutes === 1 ? texts.problems.too_many_one : texts.problems.too_many_other), { count: notice.minutes });
-  return html`<p class="notice" role="alert" id="notice">${text}</p>`;
+  switch (notice.problem) {
+    case "wrong":
+      return t((texts) => texts.problems.wrong);
+    case "other_person":
+      return t((texts) => texts.problems.other_person, { username: notice.username });
+    case "too_many":
+      return t((texts) => (notice.minutes === 1 ? texts.problems.too_many_one : texts.problems.too_many_other), { count: notice.minutes });
+  }
 }
 
 function field({ name, type, label, autocomplete, value, hint, problem, focus = false }: Field): Html {
