@@ -8,7 +8,7 @@ import type { AddressInfo, Socket } from "node:net";
 export class RecordingProxy {
   readonly #server: http.Server;
   /** The chunks of each request by themselves: those of requests that run at once would cut each other in two. */
-  readonly #sent: Buffer[][] = [];
+  readonly #sent: Uint8Array[][] = [];
   requests = 0;
 
   private constructor() {
@@ -53,7 +53,7 @@ export class RecordingProxy {
     }
     this.requests += 1;
     const head = request.rawHeaders.map((part, index) => (index % 2 === 0 ? `${part}: ` : `${part}\r\n`)).join("");
-    const sent = [Buffer.from(`\r\n${request.method ?? ""} ${request.url ?? ""}\r\n${head}\r\n`)];
+    const sent: Uint8Array[] = [Buffer.from(`\r\n${request.method ?? ""} ${request.url ?? ""}\r\n${head}\r\n`)];
     this.#sent.push(sent);
 
     const onward = http.request(
