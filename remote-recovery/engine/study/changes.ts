@@ -1,5 +1,6 @@
 /** What life does to a picture: the promised changes of image-key.md, and some that are not promised. */
-import { rowsOf, type Raster } from "../../src/engine/rows.ts";
+import type { SearchHint } from "../../src/engine/engine.ts";
+import type { Raster } from "../../src/engine/rows.ts";
 import { Filter, resample } from "../../src/engine/self-test/resample.ts";
 import type { Codecs } from "./codecs.ts";
 
@@ -7,6 +8,8 @@ export interface Change {
   readonly name: string;
   readonly promised: boolean;
   readonly make: (picture: Raster, codecs: Codecs) => Promise<Raster>;
+  /** Recovered with this hint, which a person gives when the usual search has failed. */
+  readonly hint?: SearchHint;
 }
 
 /** Changes after which the short side has fewer pixels are not promised for this picture. */
@@ -22,6 +25,8 @@ export const changes: readonly Change[] = [
   promised("two hops: 1280 JPEG 75, 1000 JPEG 70", async (p, { jpeg }) => jpeg(longSide(await jpeg(longSide(p, 1280), 75), 1000), 70)),
   promised("quarter size, JPEG 50", (p, { jpeg }) => jpeg(scale(p, 0.25), 50)),
   promised("half size", (p) => Promise.resolve(scale(p, 0.5))),
+  promised("twice the size, JPEG 75", (p, { jpeg }) => jpeg(scale(p, 2), 75)),
+  promised("screenshot of the picture alone: long side 1170, PNG", (p) => Promise.resolve(longSide(p, 1170))),
   promised("WebP 75", (p, { webp }) => webp(p, 75)),
   promised("AVIF 50, long side 1000", (p, { avif }) => avif(longSide(p, 1000), 50)),
   promised("brightness +20 %", (p) => Promise.resolve(colours(p, (v) => v * 1.2))),
@@ -38,6 +43,18 @@ export const changes: readonly Change[] = [
   promised("uneven crop up to 3 %, turned, JPEG 75", (p, { jpeg }) => jpeg(turned(crop(p, 0.013, 0.027, 0.004, 0.021), 6), 75)),
   promised("crop 5 % each side, mirrored, JPEG 75", (p, { jpeg }) => jpeg(turned(crop(p, 0.05, 0.05, 0.05, 0.05), 2), 75)),
   promised("crop 5 %, 0, 5 %, 0, long side 1080, JPEG 60", (p, { jpeg }) => jpeg(longSide(crop(p, 0.05, 0, 0.05, 0), 1080), 60)),
+  {
+    name: "bars above and below, JPEG 75, looked for as a screenshot (not promised)",
+    promised: false,
+    make: (p, { jpeg }) => jpeg(framed(p, 0, 0.28, 0.33), 75),
+    hint: { kind: "screenshot" },
+  },
+  {
+    name: "a frame all around, JPEG 75, drawn by hand to 1 % (not promised)",
+    promised: false,
+    make: (p, { jpeg }) => jpeg(framed(p, 0.11, 0.2, 0.31), 75),
+    hint: { kind: "frame", left: 0.118, right: 0.883, top: 0.193, bottom: 0.697 },
+  },
   { name: "crop 12 % left (not promised)", promised: false, make: (p) => Promise.resolve(crop(p, 0.12, 0, 0, 0)) },
   { name: "long side 300, JPEG 50 (not promised)", promised: false, make: (p, { jpeg }) => jpeg(longSide(p, 300), 50) },
 ];
@@ -111,9 +128,22 @@ function crop(picture: Raster, left: number, right: number, top: number, bottom:
   return { width, height, orientation: picture.orientation, rgba };
 }
 
+/** The picture in the middle of a darker page with a few lines on it: parts of the result that are not picture. */
+function framed(picture: Raster, aside: number, above: number, below: number): Raster {
+  const left = Math.round((picture.width * aside) / (1 - 2 * aside));
+  const across = picture.width + 2 * left;
+  const down = Math.round(picture.height / (1 - above - below));
+  const top = Math.round(down * above);
+  const rgba = new Uint8Array(across * down * 4).fill(255);
+  for (let y = 0; y < down; y++) rgba.fill(y % 97 < 3 ? 200 : 40, y * across * 4, (y + 1) * across * 4);
+  for (let at = 3; at < rgba.length; at += 4) rgba[at] = 255;
+  for (let y = 0; y < picture.height; y++) {
+    rgba.set(picture.rgba.subarray(y * picture.width * 4, (y + 1) * picture.width * 4), ((top + y) * across + left) * 4);
+  }
+  return { width: across, height: down, orientation: picture.orientation, rgba };
+}
+
 /** The same pixels, to be seen as an EXIF orientation says. */
 function turned(picture: Raster, orientation: number): Raster {
   return { ...picture, orientation };
 }
-
-export const toRows = rowsOf;

@@ -1,4 +1,4 @@
-import type { GateReport, RecoverResult, Sketch } from "../../src/engine/engine.ts";
+import type { GateReport, RecoverResult, SearchHint, Sketch } from "../../src/engine/engine.ts";
 import {
   copyOut, enrolmentWindow, feedPicture, instantiateEngine, readImageSecret, readMeasures, readSketch, writeSketch, type EngineWasm, type Window,
 } from "../../src/engine/engine-wasm.ts";
@@ -7,21 +7,16 @@ import { loadModulesInNode } from "../../src/engine/load-engine.ts";
 import { rowsOf, type Raster } from "../../src/engine/rows.ts";
 import { beaconFloor, decodeCandidates, findSketch, refineAll } from "../../src/engine/search.ts";
 import { selfTest } from "../../src/engine/self-test/self-test.ts";
-import { longSide } from "./changes.ts";
 
 /** Windows of the bit distances: that of enrolment, the whole picture, and two crops. */
-export const coefficientsOf: readonly Window[] = [enrolmentWindow, [0, 1, 0, 1], [0.03, 0.97, 0.03, 0.97], [0.1, 0.96, 0.04, 0.9]];
+export const comparedWindows: readonly Window[] = [enrolmentWindow, [0, 1, 0, 1], [0.03, 0.97, 0.03, 0.97], [0.1, 0.96, 0.04, 0.9]];
 
 /** A picture of the study. Its secret bits are kept: this is a laboratory. */
-export interface Enrolled {
+interface Enrolled {
   readonly gate: GateReport;
-  /** Errors of the four copies; null when the gate refused it before. */
-  readonly selfTest: readonly (number | null)[] | null;
   readonly sketch: Sketch;
   readonly bits: Uint8Array;
   readonly imageSecretBytes: Uint8Array;
-  /** A small copy, to be searched as a stranger. */
-  readonly small: Raster;
 }
 
 const noPause = () => Promise.resolve();
@@ -37,56 +32,60 @@ export class Lab {
     return new Lab(instantiateEngine((await loadModulesInNode()).engine));
   }
 
-  async enrol(picture: Raster): Promise<Enrolled> {
+  enrol(picture: Raster): Enrolled {
     const wasm = this.#wasm;
-    feedPicture(wasm, rowsOf(picture));
+    this.show(picture);
     const turned = picture.orientation >= 5;
     wasm.look(...enrolmentWindow);
     wasm.gate();
-    let gate = judge(turned ? picture.height : picture.width, turned ? picture.width : picture.height, readMeasures(wasm));
+    const gate = judge(turned ? picture.height : picture.width, turned ? picture.width : picture.height, readMeasures(wasm));
     wasm.enrol();
-    const sketch = readSketch(wasm);
-    const bits = copyOut(wasm, wasm.word.value, 256);
-    const imageSecretBytes = readImageSecret(wasm);
-    let tested: readonly (number | null)[] | null = null;
-    if (gate.verdict !== "red") {
-      const { passed, rows } = await selfTest(wasm, picture, sketch, imageSecretBytes, noPause);
-      tested = rows.map(({ errors }) => errors);
-      if (!passed) gate = refuse(gate, "self_test");
-    }
-    return { gate, selfTest: tested, sketch, bits, imageSecretBytes, small: longSide(picture, 1200) };
+    return { gate, sketch: readSketch(wasm), bits: copyOut(wasm, wasm.word.value, 256), imageSecretBytes: readImageSecret(wasm) };
+  }
+
+  /** The self-test of a picture that the gate lets pass: errors of its four copies, and the final word. */
+  async test(picture: Raster, { gate, sketch, imageSecretBytes }: Enrolled): Promise<{ gate: GateReport; selfTest: (number | null)[] | null }> {
+    if (gate.verdict === "red") return { gate, selfTest: null };
+    const { passed, rows } = await selfTest(this.#wasm, picture, sketch, imageSecretBytes, noPause);
+    return { gate: passed ? gate : refuse(gate, "self_test"), selfTest: rows.map(({ errors }) => errors) };
   }
 
   /** Blind recovery, as the product does it but without trying the same framing first. */
-  async recover(copy: Raster, { sketch, imageSecretBytes }: Enrolled): Promise<{ errors: number | null; score: number; outcome: RecoverResult["outcome"] }> {
-    feedPicture(this.#wasm, rowsOf(copy));
-    const result = await findSketch(this.#wasm, [sketch], noPause, { straight: false });
+  async recover(
+    copy: Raster,
+    { sketch, imageSecretBytes }: Enrolled,
+    hint?: SearchHint,
+  ): Promise<{ errors: number | null; score: number; outcome: RecoverResult["outcome"] }> {
+    this.show(copy);
+    const result = await findSketch(this.#wasm, [sketch], noPause, { straight: false, hint });
     const same = result.outcome === "recovered" && Buffer.compare(result.imageSecretBytes, imageSecretBytes) === 0;
     return { errors: same ? result.errors : null, score: result.score, outcome: result.outcome };
   }
 
-  /** Bit distances of a picture in a window from the bits of all others, in eight orientations. */
-  *distances(shown: Enrolled, window: Window, all: readonly Enrolled[]): Generator<number> {
+  /** Puts a picture into the engine, as a stranger. */
+  show(picture: Raster): void {
+    if (!feedPicture(this.#wasm, rowsOf(picture))) throw new Error("the engine refused the picture");
+  }
+
+  /** Bit distances of the picture shown, in a window, from the bits of others, in eight orientations. */
+  *distances(window: Window, others: readonly Pick<Enrolled, "sketch" | "bits">[]): Generator<number> {
     const wasm = this.#wasm;
-    feedPicture(wasm, rowsOf(shown.small));
     wasm.look(...window);
-    for (const other of all) {
-      if (other === shown) continue;
-      writeSketch(wasm, 0, other.sketch);
-      new Uint8Array(wasm.memory.buffer).set(other.bits, wasm.word.value);
+    for (const { sketch, bits } of others) {
+      writeSketch(wasm, 0, sketch);
+      new Uint8Array(wasm.memory.buffer).set(bits, wasm.word.value);
       for (let pattern = 0; pattern < 8; pattern++) yield wasm.distance(0, pattern >> 2, pattern & 1, (pattern >> 1) & 1);
     }
   }
 
-  /** A full search for another picture's sketch. */
-  async searchStranger(shown: Enrolled, sought: Enrolled): Promise<{ score: number; nearest: number; accepted: boolean }> {
+  /** A full search of the picture shown for another one's sketch. */
+  async searchStranger({ sketch, bits }: Pick<Enrolled, "sketch" | "bits">): Promise<{ score: number; nearest: number; accepted: boolean }> {
     const wasm = this.#wasm;
-    feedPicture(wasm, rowsOf(shown.small));
-    writeSketch(wasm, 0, sought.sketch);
+    writeSketch(wasm, 0, sketch);
     wasm.coarse(1, 0, wasm.coarseWindows.value);
     const found = await refineAll(wasm, 0, noPause);
     const result = decodeCandidates(wasm, 0, found);
-    new Uint8Array(wasm.memory.buffer).set(sought.bits, wasm.word.value);
+    new Uint8Array(wasm.memory.buffer).set(bits, wasm.word.value);
     let nearest = 2047;
     for (const { window, transposed } of found) {
       wasm.look(...window);

@@ -1,41 +1,44 @@
-import type { GateReport } from "../../src/engine/engine.ts";
+import type { Change } from "./changes.ts";
 import { lowerBound } from "./bounds.ts";
-
-export interface ChangeRow {
-  readonly name: string;
-  readonly promised: boolean;
-  readonly errors: number[];
-  readonly failures: string[];
-  readonly scores: number[];
-}
+import type { PhotoLine, SearchLine } from "./journal.ts";
 
 export interface Study {
-  readonly pictures: readonly { readonly file: string; readonly gate: GateReport; readonly selfTest: readonly (number | null)[] | null }[];
+  readonly pictures: readonly (PhotoLine & { readonly file: string })[];
   readonly skipped: readonly string[];
-  readonly rows: readonly ChangeRow[];
+  readonly changes: readonly Change[];
   readonly comparisons: number;
   readonly nearest: number;
-  readonly searches: { readonly scores: readonly number[]; readonly accepted: number; readonly nearest: number };
+  readonly searches: readonly SearchLine[];
   readonly workingSide: number;
+}
+
+interface ChangeRow {
+  readonly name: string;
+  readonly promised: boolean;
+  readonly errors: readonly number[];
+  readonly failures: readonly string[];
+  readonly scores: readonly number[];
 }
 
 const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
 const sorted = (list: readonly number[]) => list.toSorted((a, b) => a - b);
 const at = (list: readonly number[], share: number) => sorted(list)[Math.round(share * (list.length - 1))] ?? NaN;
 const most = (list: readonly number[]) => (list.length === 0 ? "" : String(Math.max(...list)));
-const score = (value: number) => (Number.isNaN(value) ? "" : value.toFixed(3));
+const score = (value: number) => (!Number.isFinite(value) ? "" : value.toFixed(3));
 
 /** The study as Markdown, and its plot. */
 export function report(study: Study, plotFile: string): { markdown: string; svg: string } {
-  const { pictures, rows, searches } = study;
+  const { pictures, searches } = study;
+  const rows = study.changes.map((change) => rowOf(change, pictures));
   const verdicts = (verdict: string) => pictures.filter(({ gate }) => gate.verdict === verdict).length;
   const genuine = rows.filter(({ promised }) => promised).flatMap(({ scores }) => scores);
   const promisedRows = rows.filter(({ promised }) => promised);
   const tries = promisedRows.reduce((sum, { errors, failures }) => sum + errors.length + failures.length, 0);
   const failures = promisedRows.flatMap(({ name, failures: list }) => list.map((words) => `${name}: ${words}`));
+  const others = searches.map(({ score: value }) => value);
   const tableRow = ({ name, errors, failures: failed, scores }: ChangeRow) => {
     const n = errors.length + failed.length;
-    return `| ${name} | ${String(errors.length)}/${String(n)} | ${percent(lowerBound(errors.length, n))} | ${errors.length === 0 ? "" : String(at(errors, 0.5))} | ${most(errors)} | ${score(Math.min(...scores, Infinity))} |`;
+    return `| ${name} | ${String(errors.length)}/${String(n)} | ${percent(lowerBound(errors.length, n))} | ${errors.length === 0 ? "" : String(at(errors, 0.5))} | ${most(errors)} | ${score(Math.min(...scores))} |`;
   };
   const markdown = `# Study of the image engine
 
@@ -60,12 +63,12 @@ ${failures.length === 0 ? "No failure in a promised row." : `Failures in promise
 ## Does another picture open it?
 
 - ${study.comparisons.toLocaleString("en")} comparisons by bit distance (pairs × 8 orientations × 4 windows): never nearer than ${String(study.nearest)} of 2047 bits.
-- ${String(searches.scores.length)} full searches of random pairs: ${String(searches.accepted)} accepted, never nearer than ${String(searches.nearest)} bits.
+- ${String(searches.length)} full searches of random pairs: ${String(searches.filter(({ accepted }) => accepted).length)} accepted, never nearer than ${String(Math.min(...searches.map(({ nearest }) => nearest)))} bits.
 
 | beacon score | least | 1 % | median | 99 % | most |
 | --- | --- | --- | --- | --- | --- |
 | promised copies | ${[0, 0.01, 0.5, 0.99, 1].map((share) => score(at(genuine, share))).join(" | ")} |
-| other pictures | ${[0, 0.01, 0.5, 0.99, 1].map((share) => score(at(searches.scores, share))).join(" | ")} |
+| other pictures | ${[0, 0.01, 0.5, 0.99, 1].map((share) => score(at(others, share))).join(" | ")} |
 
 The floor is 0.20.
 
@@ -75,11 +78,22 @@ The floor is 0.20.
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 ${pictures.map(({ file, gate: { verdict, redReasons, width, height, measures: m }, selfTest }) => `| ${file} | ${String(width)} × ${String(height)} | ${verdict}${redReasons.length === 0 ? "" : `: ${redReasons.join(", ")}`} | ${m.coverage.toFixed(2)} | ${m.spread.toFixed(0)} | ${m.median.toFixed(1)} | ${m.tenth.toFixed(1)} | ${m.estimate.toFixed(2)} | ${selfTest?.map((errors) => errors ?? "none").join(", ") ?? ""} |`).join("\n")}
 `;
-  return { markdown, svg: plot(study, genuine) };
+  return { markdown, svg: plot(rows, others, genuine) };
+}
+
+/** All tries of one change. */
+function rowOf({ name, promised }: Change, pictures: Study["pictures"]): ChangeRow {
+  const tries = pictures.flatMap(({ file, tries: list }) => list.filter(({ change }) => change === name).map((tried) => ({ file, ...tried })));
+  return {
+    name, promised,
+    errors: tries.flatMap(({ errors }) => errors ?? []),
+    failures: tries.filter(({ errors }) => errors === null).map(({ file, outcome, score: value }) => `${file} (${outcome}, score ${score(value)})`),
+    scores: tries.map(({ score: value }) => value),
+  };
 }
 
 /** Two pictures: histograms of beacon scores, and the errors of every recovery by change. */
-function plot({ rows, searches }: Study, genuine: readonly number[]): string {
+function plot(rows: readonly ChangeRow[], others: readonly number[], genuine: readonly number[]): string {
   const width = 900;
   const left = 300;
   const histogramHeight = 150;
@@ -115,7 +129,7 @@ function plot({ rows, searches }: Study, genuine: readonly number[]): string {
 <text x="${String(left - 10)}" y="60" text-anchor="end">beacon score:</text>
 <text x="${String(left - 10)}" y="76" text-anchor="end" fill="#2563eb">promised copies</text>
 <text x="${String(left - 10)}" y="92" text-anchor="end" fill="#b45309">other pictures</text>
-${bins(searches.scores, "#b45309")}
+${bins(others, "#b45309")}
 ${bins(genuine, "#2563eb")}
 <line x1="${xOfScore(0.2).toFixed(1)}" x2="${xOfScore(0.2).toFixed(1)}" y1="10" y2="${String(histogramHeight)}" stroke="#000" stroke-dasharray="4 3"/>
 <text x="${(xOfScore(0.2) + 4).toFixed(1)}" y="20">floor 0.20</text>
