@@ -1,10 +1,11 @@
 import { PortalContext, type Portal, type RemoteName } from "@relicario/shared/contract";
-import { isPortalError, type PortalError } from "@relicario/shared/errors";
-import { useCallback, useEffect, useSyncExternalStore, type ReactNode } from "react";
+import { isPortalError, PortalError } from "@relicario/shared/errors";
+import { lazy, useCallback, useEffect, useSyncExternalStore, type ReactNode } from "react";
 import { Navigate, useLocation } from "react-router-dom";
 
 import { admit, landingVisitedKey } from "./access.ts";
 import { Frame } from "./frame/Frame.tsx";
+import { HostArea } from "./frame/HostArea.tsx";
 import { Overlay } from "./frame/Overlay.tsx";
 import { ComingScreen, SignedOut, SignInFailed } from "./frame/ProblemScreens.tsx";
 import { HelpPage } from "./help/HelpPage.tsx";
@@ -13,13 +14,18 @@ import { placeOf, type HostScreen, type Place } from "./places.ts";
 import { usePortalObject } from "./portal/use-portal-object.ts";
 import { AreaLoading } from "./remotes/AreaLoading.tsx";
 import { RemoteArea } from "./remotes/RemoteArea.tsx";
+import { AreaFailed } from "./remotes/RemoteBoundary.tsx";
 import { scopedPortal } from "./remotes/scoped-portal.ts";
+import { claimsOf } from "./session-claims.ts";
 import { userOf, type SessionState } from "./session/machine.ts";
-import type { ExchangeState } from "./session/token-exchange.ts";
+import StatusPage from "./status/StatusPage.tsx"; // part of the page from the start: it is for when little else loads
+
+const DebugFlagsPage = lazy(() => import("./flags/DebugFlagsPage.tsx"));
+const ValidateEmailPage = lazy(() => import("./validate-email/ValidateEmailPage.tsx"));
 
 /** Which screen belongs to the address, and whether this visitor may see it. */
 export function App() {
-  const { session } = useHost();
+  const { flags, session } = useHost();
   const { pathname, search, hash } = useLocation();
   const state = useSyncExternalStore(session.subscribe, session.getState);
   const place = placeOf(pathname);
@@ -30,6 +36,7 @@ export function App() {
     return <SignInFailed code={state.code} onRetry={() => void session.signIn(returnAddress(pathname, search, hash))} />;
   }
   if ("redirect" in place) return <Navigate to={place.redirect} replace />;
+  if ("screen" in place && place.screen === "flags" && !flags.switchable) return <Navigate to="/home" replace />;
 
   const signedIn = userOf(state) !== null;
   switch (admit(place, { signedIn, landingVisited: localStorage.getItem(landingVisitedKey) === "true" })) {
@@ -53,21 +60,22 @@ function GoToSignIn({ returnTo }: { readonly returnTo: string }) {
 }
 
 function Screen({ place, state }: { readonly place: Place; readonly state: SessionState }) {
-  const { session } = useHost();
+  const { session, watch } = useHost();
   const user = userOf(state);
   const exchange = useSyncExternalStore(session.exchange.subscribe, session.exchange.getState);
   const claims = claimsOf(exchange);
   const { portal, vaultFailed, renewVault } = usePortalObject(claims, user);
   const { key } = useLocation();
 
-  // Whoever goes somewhere asks again for a vault that did not load.
+  // Whoever goes somewhere asks again for a vault that did not load, and whether the release set is still in force.
   useEffect(() => {
     if (vaultFailed()) renewVault();
-  }, [key, vaultFailed, renewVault]);
+    if (key !== firstKey) void watch.check();
+  }, [key, vaultFailed, renewVault, watch]);
 
   const waiting = user !== null && claims === null && place.access !== "public";
   const screen = () => {
-    if ("screen" in place) return hostScreens[place.screen];
+    if ("screen" in place) return <HostArea>{hostScreens[place.screen]}</HostArea>;
     if (waiting) return exchange.status === "exchanging" && <AreaLoading />;
     return <Remote place={place} portal={portal} onRetry={renewVault} />;
   };
@@ -87,7 +95,8 @@ interface RemoteProps {
 }
 
 function Remote({ place, portal, onRetry }: RemoteProps) {
-  const { loader, verified, report } = useHost();
+  const { loader, verified, watch, report } = useHost();
+  const { disabled } = useSyncExternalStore(watch.subscribe, watch.getState);
   const scope = useCallback(
     (whole: Portal, name: RemoteName) => {
       const remote = verified.remotes.get(name);
@@ -102,15 +111,23 @@ function Remote({ place, portal, onRetry }: RemoteProps) {
     },
     [report],
   );
+  if (disabled.has(place.remote)) {
+    return <AreaFailed name={place.remote} error={switchedOff} onRetry={() => window.location.reload()} />;
+  }
   return <RemoteArea name={place.remote} loader={loader} portal={portal} scope={scope} onCrash={handleCrash} onRetry={onRetry} missing={<ComingScreen />} />;
 }
 
-const hostScreens: Readonly<Record<HostScreen, ReactNode>> = { help: <HelpPage />, coming: <ComingScreen /> };
+const switchedOff = new PortalError("remote_disabled");
 
-function claimsOf(exchange: ExchangeState) {
-  if (exchange.status === "ready") return exchange.session.claims;
-  return exchange.status === "exchanging" ? (exchange.previous?.claims ?? null) : null;
-}
+/** The router's name of the entry that a page starts with: nobody went there yet. */
+const firstKey = "default";
+
+const hostScreens: Readonly<Record<HostScreen, ReactNode>> = {
+  help: <HelpPage />,
+  status: <StatusPage />,
+  "validate-email": <ValidateEmailPage />,
+  flags: <DebugFlagsPage />,
+};
 
 function returnAddress(pathname: string, search: string, hash: string): string {
   return `${pathname}${search}${hash}`;

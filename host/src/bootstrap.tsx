@@ -6,6 +6,7 @@ import { toPortalError } from "@relicario/shared/errors";
 import { detectLanguage } from "@relicario/shared/i18n";
 import { createRoot } from "react-dom/client";
 
+import { sessionDraw } from "./deployment/canary.ts";
 import { loadDeployment } from "./deployment/load.ts";
 import { readPortalPage } from "./deployment/page.ts";
 import { DeploymentProblem } from "./DeploymentProblem.tsx";
@@ -34,8 +35,10 @@ async function start(): Promise<void> {
   const own = hostTexts(language); // on their way while the deployment is fetched
   try {
     const page = readPortalPage(document);
-    const verified = await loadDeployment({ page, origin: location.origin, storage: localStorage, fetch: fetch.bind(window), now: Date.now });
-    root.render(await startHost({ verified, language, theme, texts: await own }));
+    const readDeployment = () =>
+      loadDeployment({ page, origin: location.origin, storage: localStorage, fetch: fetch.bind(window), now: Date.now, draw: sessionDraw(sessionStorage) });
+    const verified = await readDeployment();
+    root.render(await startHost({ verified, readDeployment, language, theme, texts: await own }));
   } catch (error) {
     const [en, es] = await Promise.all([hostTexts("en"), hostTexts("es")]);
     const texts = { en: en["errors"] ?? {}, es: es["errors"] ?? {} };

@@ -2,7 +2,7 @@ import type { RemoteName } from "@relicario/shared/contract";
 import { matchPath } from "react-router-dom";
 
 /** What the host draws itself. */
-export type HostScreen = "help" | "coming";
+export type HostScreen = "help" | "status" | "validate-email" | "flags";
 
 /** Where a path leads. `shell`: with navigation around it. `access`: `p-shared` is behind the landing rule. */
 export type Place = {
@@ -39,9 +39,9 @@ export const places: readonly Place[] = [
   { pattern: "/settings/*", remote: "settings", ...inShell },
 
   { pattern: "/help", screen: "help", ...inShell },
-  { pattern: "/status", screen: "coming", ...inShell },
-  { pattern: "/validate-email", screen: "coming", ...inShell },
-  { pattern: "/_debug_flags_", screen: "coming", ...inShell },
+  { pattern: "/status", screen: "status", ...inShell },
+  { pattern: "/validate-email", screen: "validate-email", ...inShell },
+  { pattern: "/_debug_flags_", screen: "flags", ...inShell },
 ];
 
 /** Where a path leads, or where to go instead: the index to home, settings to the profile, an unknown path to home. */

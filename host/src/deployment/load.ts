@@ -10,6 +10,8 @@ export interface DeploymentSources {
   readonly storage: Pick<Storage, "getItem" | "setItem">;
   readonly fetch: typeof globalThis.fetch;
   readonly now: () => number;
+  /** Where this session lies in a canary's percentage. */
+  readonly draw: number;
   /** A seam for tests: a signal that aborts after so many milliseconds. */
   readonly timeLimit?: (milliseconds: number) => AbortSignal;
 }
@@ -21,9 +23,9 @@ const fetchTimeLimitMs = 10_000;
  * `deployment_refused`, `deployment_older`, `deployment_expired`, `deployment_unreachable`.
  */
 export async function loadDeployment(sources: DeploymentSources): Promise<VerifiedDeployment> {
-  const { page, origin, storage, now } = sources;
+  const { page, origin, storage, now, draw } = sources;
   const known = recall(storage, page.vendor_id);
-  const expected = { page, origin, seenSequence: known?.sequence ?? 0, now: now() };
+  const expected = { page, origin, seenSequence: known?.sequence ?? 0, now: now(), draw };
 
   let document: unknown;
   try {

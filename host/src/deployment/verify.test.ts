@@ -77,7 +77,7 @@ beforeAll(async () => {
     releases: Object.fromEntries(remoteNames.map((name) => [name, { stable: recordOf(name).release }])) as Deployment["releases"],
     release_records: Object.fromEntries(records),
   };
-  world = { portal, team, page, expected: { page, origin, seenSequence: 0, now }, deployment };
+  world = { portal, team, page, expected: { page, origin, seenSequence: 0, now, draw: 50 }, deployment };
 });
 
 const verify = async (changes: Partial<Deployment>, expected: Partial<Expectations> = {}) =>
@@ -163,6 +163,35 @@ describe("verifyDeployment", () => {
   });
 });
 
+describe("a canary", () => {
+  const canary = "settings-0.4.0-0123456789ab";
+  const withCanary = async (percent: number, draw: number, more: Partial<Deployment> = {}) => {
+    const releases = { ...world.deployment.releases, settings: { ...world.deployment.releases.settings, canary: { release: canary, percent } } };
+    const records = { ...world.deployment.release_records, [canary]: await signRecord({ ...recordOf("settings"), release: canary, version: "0.4.0" }, world.team) };
+    const { remotes } = await verify({ releases, release_records: records, ...more }, { draw });
+    const settings = remotes.get("settings");
+    return settings?.status === "verified" ? settings.record.release : settings?.code;
+  };
+
+  it("is for the sessions that lie below its percentage", async () => {
+    await expect(withCanary(10, 9.99)).resolves.toBe(canary);
+    await expect(withCanary(10, 10)).resolves.toBe(recordOf("settings").release);
+  });
+
+  it.each<[string, () => Promise<Partial<Deployment>>]>([
+    ["was switched off", () => Promise.resolve({ disabled: [canary] })],
+    ["is not signed by its team", async () => ({ release_records: { ...world.deployment.release_records, [canary]: await signRecord({ ...recordOf("settings"), release: canary }, world.portal) } })],
+  ])("gives way to the stable release when it %s", async (_name, more) => {
+    await expect(withCanary(100, 0, await more())).resolves.toBe(recordOf("settings").release);
+  });
+});
+
+it("verifyDeployment refuses a release that was switched off, and goes on with the others", async () => {
+  const { remotes } = await verify({ disabled: [recordOf("settings").release] });
+  expect(remotes.get("settings")).toEqual({ status: "refused", code: "remote_disabled" });
+  expect(remotes.get("secrets")).toMatchObject({ status: "verified" });
+});
+
 describe("caretRangeHolds", () => {
   it.each([
     ["^1", "1.0.0", true],
@@ -185,7 +214,7 @@ describe("caretRangeHolds", () => {
 
 describe("loadDeployment", () => {
   const load = (answer: () => Promise<Response>, at = now) =>
-    loadDeployment({ page: world.page, origin, storage: localStorage, now: () => at, fetch: answer, timeLimit: () => new AbortController().signal });
+    loadDeployment({ page: world.page, origin, storage: localStorage, now: () => at, draw: 50, fetch: answer, timeLimit: () => new AbortController().signal });
   const serve = async (changes: Partial<Deployment> = {}) => {
     const document = await signDocument({ ...world.deployment, ...changes }, world.portal);
     return () => Promise.resolve(Response.json(document));

@@ -3,12 +3,13 @@ import { PortalError, type ErrorCode } from "@relicario/shared/errors";
 import { compactVerify, createLocalJWKSet, generalVerify, type GeneralJWSInput } from "jose";
 import { z } from "zod";
 
+import { drawn } from "./canary.ts";
 import { caretRangeHolds } from "./ranges.ts";
 
 /** How one remote stands: a release whose record its team signed, or why it will not be started. */
 export type VerifiedRemote =
   | { readonly status: "verified"; readonly record: ReleaseRecord }
-  | { readonly status: "refused"; readonly code: Extract<ErrorCode, "remote_refused" | "remote_incompatible"> };
+  | { readonly status: "refused"; readonly code: Extract<ErrorCode, "remote_refused" | "remote_incompatible" | "remote_disabled"> };
 
 export interface VerifiedDeployment {
   readonly deployment: Deployment;
@@ -23,6 +24,8 @@ export interface Expectations {
   readonly seenSequence: number;
   /** Milliseconds since 1970. */
   readonly now: number;
+  /** Where this session lies in a canary's percentage; canary.ts. */
+  readonly draw: number;
 }
 
 const maxLifeMs = 7 * 24 * 60 * 60_000;
@@ -42,7 +45,9 @@ const Signed = z.object({
  * 4. It is in force: issued, at most 7 days long, not expired.
  * 5. Each remote's release record is signed by a key of that remote's team, and is the record of that release and remote.
  * 6. The release was built for a range of contract versions that holds ours.
- * 1 to 4 refuse the whole: `deployment_refused`, `deployment_older`, `deployment_expired`. 5 and 6 refuse one remote only.
+ * 7. The release is not one that was switched off.
+ * 1 to 4 refuse the whole: `deployment_refused`, `deployment_older`, `deployment_expired`. 5 to 7 refuse one remote only. A
+ * canary that does not hold gives way to the stable release.
  */
 export async function verifyDeployment(document: unknown, expected: Expectations): Promise<VerifiedDeployment> {
   const deployment = await openDocument(document, expected.page.portal_keys);
@@ -54,8 +59,10 @@ export async function verifyDeployment(document: unknown, expected: Expectations
   if (notAfter <= expected.now) throw new PortalError("deployment_expired");
 
   const remotes = new Map<RemoteName, VerifiedRemote>();
-  for (const [name, { stable }] of entriesOf(deployment.releases)) {
-    remotes.set(name, await verifyRelease(deployment.release_records[stable], { name, release: stable, keys: expected.page.team_keys[name] }));
+  for (const [name, { stable, canary }] of entriesOf(deployment.releases)) {
+    const verify = (release: string) => verifyRelease(deployment, { name, release, keys: expected.page.team_keys[name] });
+    const tried = canary !== undefined && drawn(expected.draw, canary.percent) ? await verify(canary.release) : null;
+    remotes.set(name, tried?.status === "verified" ? tried : await verify(stable));
   }
   return { deployment, remotes };
 }
@@ -76,7 +83,9 @@ interface ExpectedRelease {
   readonly keys: readonly VerificationKey[] | undefined;
 }
 
-async function verifyRelease(jws: string | undefined, { name, release, keys }: ExpectedRelease): Promise<VerifiedRemote> {
+async function verifyRelease({ release_records: records, disabled = [] }: Deployment, { name, release, keys }: ExpectedRelease): Promise<VerifiedRemote> {
+  const jws = records[release];
+  if (disabled.includes(release)) return { status: "refused", code: "remote_disabled" };
   if (jws === undefined || keys === undefined) return { status: "refused", code: "remote_refused" };
   let record: ReleaseRecord;
   try {
@@ -90,6 +99,6 @@ async function verifyRelease(jws: string | undefined, { name, release, keys }: E
   return { status: "verified", record };
 }
 
-function entriesOf(releases: Deployment["releases"]): [RemoteName, { stable: string }][] {
-  return Object.entries(releases) as [RemoteName, { stable: string }][]; // the schema knows no other names
+function entriesOf(releases: Deployment["releases"]): [RemoteName, Deployment["releases"][RemoteName]][] {
+  return Object.entries(releases) as [RemoteName, Deployment["releases"][RemoteName]][]; // the schema knows no other names
 }

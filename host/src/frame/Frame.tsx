@@ -6,13 +6,18 @@ import styled from "styled-components";
 
 import { useHost } from "../host-context.ts";
 import { isSharedLinkView } from "../places.ts";
+import { BrowserCheck } from "./BrowserCheck.tsx";
 import { frameSizes } from "./frame-parts.ts";
 import { MobileBar } from "./MobileBar.tsx";
 import { OfflineNotice } from "./OfflineNotice.tsx";
+import { ReleaseNotice } from "./ReleaseNotice.tsx";
+import { ServiceNotice } from "./ServiceNotice.tsx";
 import { SessionNotice } from "./SessionNotice.tsx";
 import { Sidebar } from "./Sidebar.tsx";
 import { TopBar } from "./TopBar.tsx";
 import { useMobile } from "./use-media.ts";
+import { useStillWhileResizing } from "./use-still-while-resizing.ts";
+import { VendorLayout } from "./VendorLayout.tsx";
 
 export interface FrameProps {
   readonly userName: string;
@@ -33,6 +38,7 @@ export function Frame({ userName, shell, signedIn, children }: FrameProps) {
   const [narrow, toggleNarrow] = useNarrow();
   const main = useRef<HTMLElement>(null);
   useFocusOnMain(main, pathname);
+  useStillWhileResizing();
 
   const product = verified.deployment.branding.product_name;
   const onLogout = signedIn && !isSharedLinkView(pathname) ? logout.show : null;
@@ -62,11 +68,16 @@ export function Frame({ userName, shell, signedIn, children }: FrameProps) {
       {shell && !mobile && <Sidebar product={product} narrow={narrow} onToggle={toggleNarrow} userName={userName} onLogout={onLogout} onLogin={onLogin} />}
       {shell && mobile && <TopBar product={product} userName={userName} onLogout={onLogout} onLogin={onLogin} />}
       <Main id="main" ref={main} tabIndex={-1} data-tour="layout-main" data-bar={shell && mobile && onLogout !== null}>
-        <OfflineNotice />
-        <SessionNotice />
-        {children}
+        <VendorLayout>
+          <OfflineNotice />
+          <SessionNotice />
+          <ServiceNotice />
+          <ReleaseNotice />
+          {children}
+        </VendorLayout>
       </Main>
       {shell && mobile && onLogout !== null && <MobileBar onLogout={onLogout} />}
+      {signedIn && <BrowserCheck />}
       <ConfirmDialog
         open={logout.open}
         title={t("modals:logout.title")}

@@ -6,7 +6,7 @@ import styled from "styled-components";
 /** Says that the device is offline, as long as it is. */
 export function OfflineNotice() {
   const { t } = useTranslation("header");
-  const online = useSyncExternalStore(subscribe, () => navigator.onLine);
+  const online = useOnline();
   if (online) return null;
   return (
     <Bar>
@@ -15,6 +15,11 @@ export function OfflineNotice() {
       </Notice>
     </Bar>
   );
+}
+
+/** Whether the device says that it has a network. */
+export function useOnline(): boolean {
+  return useSyncExternalStore(subscribe, () => navigator.onLine);
 }
 
 function subscribe(listener: () => void): () => void {

@@ -1,6 +1,5 @@
 import type { ErrorCode } from "@relicario/shared/errors";
-import { Button, ButtonLink, EmptyState, Muted, Page, s, space, SpacedRow } from "@relicario/shared/ui";
-import { Hammer } from "lucide-react";
+import { Button, ButtonLink, Muted, Notice, Page, s, Skeleton, space, SpacedRow } from "@relicario/shared/ui";
 import { useEffect } from "react";
 import { useTranslation } from "react-i18next";
 import styled from "styled-components";
@@ -52,14 +51,15 @@ export function Crashed({ onReload, onLogout }: { readonly onReload: () => void;
   );
 }
 
-/** A screen that a later version brings. */
+/** A screen that a later version brings: its skeleton, and words that say so. */
 export function ComingScreen() {
   const { t } = useTranslation("header");
   return (
     <Page title={t("coming.title")}>
-      <EmptyState icon={<Hammer />} title={t("coming.title")} actions={<ButtonLink to="/home">{t("coming.home_action")}</ButtonLink>}>
-        <p>{t("coming.body")}</p>
-      </EmptyState>
+      <Notice actions={<ButtonLink to="/home" size="small" tone="quiet">{t("coming.home_action")}</ButtonLink>}>{t("coming.body")}</Notice>
+      <Skeleton height="20px" width="70%" />
+      <Skeleton height="160px" />
+      <Skeleton height="160px" />
     </Page>
   );
 }

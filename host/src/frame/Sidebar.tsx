@@ -1,4 +1,4 @@
-import { s, space } from "@relicario/shared/ui";
+import { layoutBlockMilliseconds, s, space } from "@relicario/shared/ui";
 import { CircleHelp, PanelLeftClose, PanelLeftOpen } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import { NavLink } from "react-router-dom";
@@ -76,6 +76,7 @@ const Bar = styled.header`
   border-right: 1px solid ${s("border")};
   background: ${s("surface")};
   overflow: hidden auto;
+  transition: width ${layoutBlockMilliseconds}ms ease;
   &[data-state="narrow"] { width: ${frameSizes.narrowSidebar}px; }
   &[data-state="narrow"] a, &[data-state="narrow"] button { justify-content: center; padding-inline: 0; }
 `;

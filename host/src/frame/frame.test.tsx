@@ -1,13 +1,11 @@
-import type { Language, ThemeName } from "@relicario/shared/contract";
+import type { Language } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
-import { createTestQueryClient, expectAccessible, renderApp } from "@relicario/shared/testing";
+import { expectAccessible, renderApp } from "@relicario/shared/testing";
 import { act, screen, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 
-import { HostContext, type Host } from "../host-context.ts";
-import type { Session } from "../session/session.ts";
-import type { SessionState } from "../session/machine.ts";
-import type { ExchangeState } from "../session/token-exchange.ts";
+import { HostContext } from "../host-context.ts";
+import { alba, fakeHost, windowIs, type FakeHostSettings } from "../testing/fake-host.tsx";
 import { createConfirms } from "./confirms.ts";
 import { ConfirmHost } from "./ConfirmHost.tsx";
 import { Frame } from "./Frame.tsx";
@@ -15,54 +13,25 @@ import { Overlay } from "./Overlay.tsx";
 import { SignInFailed } from "./ProblemScreens.tsx";
 import { showToast, Toasts } from "./Toasts.tsx";
 
-const alba = { issuer: "i", subject: "s", name: "alba" };
-const claims = { sub: "01890a5d-ac96-7000-8000-000000000001", vid: "relicario", sid: "s", iat: 1, exp: 2 };
-
-interface Settings {
+interface Settings extends FakeHostSettings {
   readonly mobile?: boolean;
   readonly path?: string;
   readonly language?: Language;
-  readonly theme?: ThemeName;
-  readonly state?: SessionState;
-  readonly exchange?: ExchangeState;
   readonly signedIn?: boolean;
 }
 
-async function show({ mobile = false, path = "/home", language = "en", theme = "light", state, exchange, signedIn = true }: Settings = {}) {
-  window.matchMedia = (query: string) =>
-    ({ matches: mobile && query.includes("639.98"), addEventListener: () => undefined, removeEventListener: () => undefined }) as unknown as MediaQueryList;
-  window.scrollTo = jest.fn() as typeof window.scrollTo;
-  const calls = { signIn: jest.fn(() => Promise.resolve()), signOut: jest.fn(() => new Promise<void>(() => undefined)), renew: jest.fn(() => Promise.reject(new PortalError("offline"))) };
-  const sessionState: SessionState = state ?? { status: "authenticated", user: alba };
-  const exchangeState: ExchangeState = exchange ?? { status: "ready", session: { token: "t", claims } };
-  const session: Partial<Session> = {
-    getState: () => sessionState,
-    subscribe: () => () => undefined,
-    signIn: calls.signIn,
-    signOut: calls.signOut,
-    exchange: { getState: () => exchangeState, subscribe: () => () => undefined, renew: calls.renew, token: () => Promise.resolve("t"), start: () => undefined, clear: () => undefined },
-  };
-  const themeStore = { get: () => theme, toggle: jest.fn(), subscribe: () => () => undefined };
-  const changeLanguage = jest.fn(() => Promise.resolve());
-  const prefetch = jest.fn();
-  const host: Partial<Host> = {
-    session: session as Session,
-    theme: themeStore,
-    changeLanguage,
-    confirms: createConfirms(),
-    queryClient: createTestQueryClient(),
-    loader: { load: () => Promise.reject(new PortalError("unknown")), page: () => Promise.reject(new PortalError("unknown")), prefetch },
-    verified: { deployment: { branding: { product_name: "Relicario", layout: "standard", colors: { light: {}, dark: {} } } }, remotes: new Map() } as unknown as Host["verified"],
-  };
+async function show({ mobile = false, path = "/home", language = "en", theme = "light", signedIn = true, ...settings }: Settings = {}) {
+  windowIs({ mobile });
+  const fake = fakeHost({ theme, ...settings });
   const app = await renderApp(
-    <HostContext value={host as Host}>
+    <HostContext value={fake.host}>
       <Frame userName="alba" shell signedIn={signedIn}>
         <h1>Screen</h1>
       </Frame>
     </HostContext>,
     { path, language, theme },
   );
-  return { app, calls, themeStore, changeLanguage, prefetch };
+  return { app, ...fake };
 }
 
 describe("Frame on a wide screen", () => {
@@ -88,17 +57,17 @@ describe("Frame on a wide screen", () => {
   });
 
   it("loads a destination ahead when somebody is about to go there", async () => {
-    const { prefetch } = await show();
+    const { calls } = await show();
     await userEvent.hover(screen.getByRole("link", { name: "Settings" }));
-    expect(prefetch).toHaveBeenCalledWith("settings", expect.any(Function));
+    expect(calls.prefetch).toHaveBeenCalledWith("settings", expect.any(Function));
   });
 
   it("switches language and theme", async () => {
-    const { changeLanguage, themeStore } = await show();
+    const { calls } = await show();
     await userEvent.click(screen.getByRole("button", { name: "English. Switch to Español" }));
-    expect(changeLanguage).toHaveBeenCalledWith("es");
+    expect(calls.changeLanguage).toHaveBeenCalledWith("es");
     await userEvent.click(screen.getByRole("button", { name: "Dark theme" }));
-    expect(themeStore.toggle).toHaveBeenCalledTimes(1);
+    expect(calls.toggleTheme).toHaveBeenCalledTimes(1);
   });
 
   it("asks before logging out, and waits without another press", async () => {

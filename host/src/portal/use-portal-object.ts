@@ -11,10 +11,10 @@ import type { SessionUser } from "../session/machine.ts";
 import { useLanguage } from "../settings/use-language.ts";
 
 /** The account as the service knows it. */
-export const meQuery = (session: Host["session"], userId: string) =>
+export const meQuery = (http: Host["http"], userId: string) =>
   queryOptions({
     queryKey: ["user", "me", userId],
-    queryFn: ({ signal }) => session.http.request("GET", "/user/me", Me, { signal }),
+    queryFn: ({ signal }) => http.request("GET", "/user/me", Me, { signal }),
   });
 
 export interface PortalObject {
@@ -28,13 +28,14 @@ export interface PortalObject {
 /** The portal for the person whose claims these are; null claims stand for a visitor of a public link. */
 export function usePortalObject(claims: SessionClaims | null, signedIn: SessionUser | null): PortalObject {
   const host = useHost();
-  const { session, verified, confirms, theme, vault: source } = host;
+  const { session, http, verified, confirms, flags, theme, vault: source } = host;
   const navigate = useNavigate();
   const language = useLanguage();
+  const features = useSyncExternalStore(flags.subscribe, flags.get);
   const themeName = useSyncExternalStore(theme.subscribe, theme.get);
   const [round, setRound] = useState(0);
   const userId = claims?.sub ?? "";
-  const me = useQuery({ ...meQuery(session, userId), enabled: claims !== null });
+  const me = useQuery({ ...meQuery(http, userId), enabled: claims !== null });
 
   const user = useMemo<PortalUser>(
     () => Object.freeze({ userId, userName: me.data?.user_name ?? signedIn?.name ?? "", contactEmail: me.data?.contact_email ?? null }),
@@ -46,7 +47,7 @@ export function usePortalObject(claims: SessionClaims | null, signedIn: SessionU
   const portal = useMemo<Portal>(
     () =>
       Object.freeze<Portal>({
-        http: claims === null ? session.publicHttp : session.http,
+        http: claims === null ? session.publicHttp : http,
         get vault() {
           return holder.get();
         },
@@ -56,7 +57,7 @@ export function usePortalObject(claims: SessionClaims | null, signedIn: SessionU
           branding: Object.freeze({ productName: verified.deployment.branding.product_name }),
           messages: verified.deployment.messages,
         }),
-        features: Object.freeze({ ...verified.deployment.features }),
+        features,
         language,
         theme: themeName,
         navigate: (path, options) => void navigate(path, { replace: options?.replace ?? false }),
@@ -67,7 +68,7 @@ export function usePortalObject(claims: SessionClaims | null, signedIn: SessionU
         },
         onLock: session.onLock,
       }),
-    [claims, session, holder, user, verified, language, themeName, navigate, confirms, host],
+    [claims, session, http, holder, user, verified, features, language, themeName, navigate, confirms, host],
   );
   const renewVault = useCallback(() => {
     setRound((before) => before + 1);

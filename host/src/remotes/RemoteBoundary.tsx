@@ -31,15 +31,24 @@ export function RemoteBoundary({ name, onRetry, place, onCrash, children }: Remo
   );
 }
 
-function AreaFailed({ name, error, onRetry }: { readonly name: RemoteName; readonly error: PortalError; readonly onRetry: () => void }) {
+export interface AreaFailedProps {
+  readonly name: RemoteName;
+  readonly error: PortalError;
+  /** Loads the area anew; what was switched off needs a new page instead. */
+  readonly onRetry: () => void;
+}
+
+/** Stands for an area that does not work: names it, and says why. */
+export function AreaFailed({ name, error, onRetry }: AreaFailedProps) {
   const { t } = useTranslation(["header", "common", "errors"]);
+  const retry = t(error.code === "remote_disabled" ? "header:crashed.reload_action" : "common:error.retry_action");
   return (
     <Page title={t(`header:area.${name}`)}>
       <Notice
         tone="danger"
         role="alert"
         title={t("header:area.failed_title", { area: t(`header:area.${name}`) })}
-        actions={<Button onClick={onRetry}>{t("common:error.retry_action")}</Button>}
+        actions={<Button onClick={onRetry}>{retry}</Button>}
       >
         {t(`errors:${error.code}`)}
       </Notice>

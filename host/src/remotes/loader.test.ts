@@ -28,7 +28,10 @@ const recordOf = (remote: RemoteName): ReleaseRecord => ({
   manifest: { id: remote, name: remote },
 });
 
+const disabled = new Set<RemoteName>();
+
 function setUp(loadFace: (name: RemoteName) => Promise<unknown> = (name) => Promise.resolve(faceOf(name))) {
+  disabled.clear();
   const remotes = new Map<RemoteName, VerifiedRemote>([
     ["secrets", { status: "verified", record: recordOf("secrets") }],
     ["sharing", { status: "refused", code: "remote_incompatible" }],
@@ -36,7 +39,7 @@ function setUp(loadFace: (name: RemoteName) => Promise<unknown> = (name) => Prom
   const faces = jest.fn(loadFace);
   const texts = jest.fn((_namespaces: readonly string[]) => Promise.resolve());
   const onFailure = jest.fn();
-  return { loader: createRemoteLoader({ remotes, loadFace: faces, loadTexts: texts, onFailure }), faces, texts, onFailure };
+  return { loader: createRemoteLoader({ remotes, isDisabled: (name) => disabled.has(name), loadFace: faces, loadTexts: texts, onFailure }), faces, texts, onFailure };
 }
 
 describe("createRemoteLoader", () => {
@@ -53,6 +56,14 @@ describe("createRemoteLoader", () => {
     expect(first).toBe(second);
     expect(faces).toHaveBeenCalledTimes(1);
     expect(texts).toHaveBeenCalledWith(["secrets-texts"]);
+  });
+
+  it("gives out nothing more of a remote that was switched off", async () => {
+    const { loader, faces } = setUp();
+    await loader.load("secrets");
+    disabled.add("secrets");
+    await expect(loader.load("secrets")).rejects.toMatchObject({ code: "remote_disabled" });
+    expect(faces).toHaveBeenCalledTimes(1);
   });
 
   it("tries again with longer and longer pauses", async () => {

@@ -8,6 +8,8 @@ import { parseFace } from "./face.ts";
 
 export interface LoaderParts {
   readonly remotes: VerifiedDeployment["remotes"];
+  /** Its release was switched off while this page was open: nothing more of it is loaded or given out. */
+  readonly isDisabled: (name: RemoteName) => boolean;
   /** Runs a remote's entry; federation.ts. */
   readonly loadFace: (name: RemoteName) => Promise<unknown>;
   /** Fetches the texts of the namespaces that a remote owns. */
@@ -17,7 +19,7 @@ export interface LoaderParts {
 
 /** Loads remotes and their pages. What was loaded is kept; a failure is forgotten, so that asking again loads anew. */
 export interface RemoteLoader {
-  /** `remote_refused`, `remote_incompatible`, `remote_unreachable`, `remote_timed_out`, `remote_crashed`. */
+  /** `remote_refused`, `remote_incompatible`, `remote_disabled`, `remote_unreachable`, `remote_timed_out`, `remote_crashed`. */
   readonly load: (name: RemoteName) => Promise<RemoteModule>;
   /** The page of a route; the same promise until it fails. */
   readonly page: (name: RemoteName, route: RemoteRoute) => Promise<ComponentType>;
@@ -25,7 +27,7 @@ export interface RemoteLoader {
   readonly prefetch: (name: RemoteName, matches: (route: RemoteRoute) => boolean) => void;
 }
 
-export function createRemoteLoader({ remotes, loadFace, loadTexts, onFailure }: LoaderParts): RemoteLoader {
+export function createRemoteLoader({ remotes, isDisabled, loadFace, loadTexts, onFailure }: LoaderParts): RemoteLoader {
   const modules = new Map<RemoteName, Promise<RemoteModule>>();
   const pages = new Map<RemoteRoute, Promise<ComponentType>>();
 
@@ -37,7 +39,8 @@ export function createRemoteLoader({ remotes, loadFace, loadTexts, onFailure }: 
     return module;
   };
 
-  const load = (name: RemoteName): Promise<RemoteModule> => remembered(modules, name, () => loadOnce(name).catch(failed(name)));
+  const load = (name: RemoteName): Promise<RemoteModule> =>
+    isDisabled(name) ? Promise.reject(new PortalError("remote_disabled")) : remembered(modules, name, () => loadOnce(name).catch(failed(name)));
 
   const page = (name: RemoteName, route: RemoteRoute): Promise<ComponentType> =>
     remembered(pages, route, () => attempts(() => route.load(), mayHelp).then(({ default: component }) => component, failed(name)));
@@ -81,7 +84,7 @@ function recordOf(remote: VerifiedRemote | undefined) {
 
 /** Code that is not what was signed, or was built for another contract, stays so. */
 function mayHelp(error: unknown): boolean {
-  return !isPortalError(error, "remote_refused", "remote_incompatible");
+  return !isPortalError(error, "remote_refused", "remote_incompatible", "remote_disabled");
 }
 
 function loadError(error: unknown): PortalError {

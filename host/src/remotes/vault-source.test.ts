@@ -51,6 +51,15 @@ describe("createVaultSource", () => {
     expect(factory).toHaveBeenCalledTimes(2);
   });
 
+  it("locks and forgets when recovery was switched off, and makes none any more", async () => {
+    const { source, vault, factory } = setUp();
+    await source.get();
+    await source.stop();
+    expect(vault.getState().status).toBe("locked");
+    await expect(source.get()).rejects.toMatchObject({ code: "vault_unavailable", details: { because: "remote_disabled" } });
+    expect(factory).toHaveBeenCalledTimes(1);
+  });
+
   it("does nothing when no vault was made", async () => {
     const { source, loadRecovery } = setUp();
     await source.putAway("sign_out");

@@ -8,6 +8,8 @@ export interface VaultSource {
   readonly onLocked: (listener: () => void) => () => void;
   /** Puts away what a vault that was made holds, and forgets it at sign-out. */
   readonly putAway: (reason: LockReason) => Promise<void>;
+  /** Recovery's release was switched off: locks what was made, forgets it, and makes none any more. */
+  readonly stop: () => Promise<void>;
 }
 
 export interface VaultSourceParts {
@@ -19,6 +21,7 @@ export interface VaultSourceParts {
 /** Loads recovery on demand and calls its vault factory once per sign-in. */
 export function createVaultSource({ loadRecovery, portal }: VaultSourceParts): VaultSource {
   let current: Promise<Vault> | null = null;
+  let stopped = false;
   const listeners = new Set<() => void>();
 
   const make = async (): Promise<Vault> => {
@@ -43,6 +46,7 @@ export function createVaultSource({ loadRecovery, portal }: VaultSourceParts): V
 
   return Object.freeze<VaultSource>({
     get: () => {
+      if (stopped) return Promise.reject(new PortalError("vault_unavailable", { details: { because: "remote_disabled" } }));
       if (current !== null) return current;
       const made = make();
       current = made;
@@ -65,6 +69,13 @@ export function createVaultSource({ loadRecovery, portal }: VaultSourceParts): V
       if (vault === null) return;
       if (reason === "sign_out") await vault.signOut();
       else if (vault.getState().status === "unlocked") await vault.lock();
+    },
+    stop: async () => {
+      stopped = true;
+      const made = current;
+      current = null;
+      const vault = await (made?.catch(() => null) ?? null); // one that never came to be holds nothing
+      if (vault?.getState().status === "unlocked") await vault.lock();
     },
   });
 }

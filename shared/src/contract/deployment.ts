@@ -65,6 +65,8 @@ export const Deployment = z.strictObject({
     RemoteNameSchema,
     z.strictObject({ stable: ReleaseId, canary: z.strictObject({ release: ReleaseId, percent: z.int().min(0).max(100) }).optional() }),
   ),
+  /** Releases that nobody may go on with, not even a session that started with them. */
+  disabled: z.array(ReleaseId).optional(),
   /** The team's JWS (compact) of each release named above. */
   release_records: z.record(ReleaseId, z.string()),
 });

@@ -76,6 +76,7 @@ export const errorCodes = [
   "remote_incompatible",
   "remote_refused",
   "remote_crashed",
+  "remote_disabled", // its operators switched it off while this session was open
   "deployment_unreachable",
   "deployment_refused",
   "deployment_expired",

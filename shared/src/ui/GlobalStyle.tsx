@@ -62,6 +62,9 @@ export const GlobalStyle = createGlobalStyle<GlobalStyleProps>`
 
   ::selection { background: ${s("accent")}; color: ${s("onAccent")}; }
 
+  /* The window is being resized: what moves with its size does not lag behind. */
+  :root[data-resizing] *, :root[data-resizing] *::before, :root[data-resizing] *::after { transition: none !important; }
+
   ${media.still} {
     *, *::before, *::after {
       animation-duration: 0.01ms !important;

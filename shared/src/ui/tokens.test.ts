@@ -27,6 +27,7 @@ const textPairs: readonly (readonly [ColorToken, ColorToken])[] = [
   ["warnText", "surface"],
   ["warnText", "warnSoft"],
   ["successText", "successSoft"],
+  ["onVendor", "vendorBackground"],
 ];
 
 /** What is seen without being read: borders of controls, focus. */

@@ -27,6 +27,8 @@ const light = {
   star: "#b07a00",
   focus: "#1c6fd1",
   overlay: "rgb(36 33 29 / 0.48)",
+  vendorBackground: "#173430",
+  onVendor: "#f6f2ea",
 } as const;
 
 export type ColorToken = keyof typeof light;
@@ -58,6 +60,8 @@ const dark: Colors = {
   star: "#eec67f",
   focus: "#8bbcff",
   overlay: "rgb(0 0 0 / 0.62)",
+  vendorBackground: "#0b1d1b",
+  onVendor: "#f2eee7",
 };
 
 export const colors = { light, dark } as const;

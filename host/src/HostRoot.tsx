@@ -1,0 +1,42 @@
+import { GlobalStyle } from "@relicario/shared/ui";
+import { QueryClientProvider } from "@tanstack/react-query";
+import { domAnimation, LazyMotion, MotionConfig } from "framer-motion";
+import { Suspense, type ReactNode } from "react";
+import { ErrorBoundary } from "react-error-boundary";
+import { I18nextProvider } from "react-i18next";
+
+import { ConfirmHost } from "./frame/ConfirmHost.tsx";
+import { Overlay } from "./frame/Overlay.tsx";
+import { Crashed } from "./frame/ProblemScreens.tsx";
+import { Toasts } from "./frame/Toasts.tsx";
+import { HostContext, type Host } from "./host-context.ts";
+import { warn } from "./warn.ts";
+
+/** The provider stack of the page, and the boundary that keeps signing out alive whatever a screen throws. */
+export function HostRoot({ host, children }: { readonly host: Host; readonly children: ReactNode }) {
+  return (
+    <HostContext value={host}>
+      <I18nextProvider i18n={host.i18n}>
+        <QueryClientProvider client={host.queryClient}>
+          <GlobalStyle $colors={host.verified.deployment.branding.colors} />
+          <LazyMotion features={domAnimation} strict>
+            <MotionConfig reducedMotion="user">
+              <ErrorBoundary
+                fallback={<Crashed onReload={() => window.location.reload()} onLogout={() => void host.session.signOut()} />}
+                onError={(error) => {
+                  warn("host", error);
+                }}
+              >
+                <Suspense fallback={<Overlay kind="signing_in" />}>
+                  {children}
+                  <ConfirmHost confirms={host.confirms} />
+                </Suspense>
+              </ErrorBoundary>
+              <Toasts />
+            </MotionConfig>
+          </LazyMotion>
+        </QueryClientProvider>
+      </I18nextProvider>
+    </HostContext>
+  );
+}

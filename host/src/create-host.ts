@@ -1,0 +1,143 @@
+import type { Language, PortalForServices } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
+import { createI18n, fallbackLanguage, isLanguage, type Texts } from "@relicario/shared/i18n";
+import type { i18n as I18n } from "i18next";
+import { z } from "zod";
+
+import type { VerifiedDeployment } from "./deployment/verify.ts";
+import { createDeploymentWatch } from "./deployment/watch.ts";
+import { createFeatureFlags } from "./flags/feature-flags.ts";
+import { createConfirms } from "./frame/confirms.ts";
+import { clearToasts, showToast } from "./frame/Toasts.tsx";
+import type { Host } from "./host-context.ts";
+import { loadFace, registerVerified } from "./remotes/federation.ts";
+import { createRemoteLoader, type LoaderParts } from "./remotes/loader.ts";
+import { scopedHttp } from "./remotes/scoped-http.ts";
+import { createVaultSource } from "./remotes/vault-source.ts";
+import { createReachability } from "./service/reachability.ts";
+import { userOf } from "./session/machine.ts";
+import { createSession, type Session } from "./session/session.ts";
+import { claimsOf } from "./session-claims.ts";
+import { languageChanger } from "./settings/language.ts";
+import { createQueryClient } from "./settings/query-client.ts";
+import { pinnedTexts } from "./settings/texts.ts";
+import type { ThemeStore } from "./settings/theme.ts";
+import { createVendorStore } from "./settings/vendor.ts";
+import { warn } from "./warn.ts";
+
+export interface HostSettings {
+  readonly verified: VerifiedDeployment;
+  /** Reads and checks the deployment document once more. */
+  readonly readDeployment: () => Promise<VerifiedDeployment>;
+  readonly language: Language;
+  readonly theme: ThemeStore;
+  /** The host's own texts in that language. */
+  readonly texts: Readonly<Record<string, Texts>>;
+}
+
+/** Puts the parts of the host together. Nobody is asked who is signed in yet. */
+export async function createHost({ verified, readDeployment, language, theme, texts }: HostSettings): Promise<Host> {
+  const { deployment } = verified;
+  const { origin } = window.location;
+  const queryClient = createQueryClient();
+  const i18n = await createI18n({
+    language,
+    product: deployment.branding.product_name,
+    fetchTexts: pinnedTexts(verified, origin, window.fetch.bind(window)),
+    bundled: { [language]: texts },
+  });
+  const currentLanguage = () => (isLanguage(i18n.resolvedLanguage) ? i18n.resolvedLanguage : fallbackLanguage);
+
+  registerVerified(verified, origin);
+  const watch = createDeploymentWatch({ pinned: verified, load: readDeployment, now: Date.now, log: warn });
+  const report: Host["report"] = (name, phase, error) => {
+    warn(`remote ${name}`, `${phase} ${error.code}`);
+  };
+  const loader = createRemoteLoader({
+    remotes: verified.remotes,
+    isDisabled: (name) => watch.getState().disabled.has(name),
+    loadFace,
+    loadTexts: textsLoader(i18n, currentLanguage),
+    onFailure: (name, error) => {
+      report(name, "load", error);
+    },
+  });
+
+  let vendorNoticed = false;
+  const onVendorIgnored = () => {
+    vendor.refresh();
+    if (!vendorNoticed) showToast({ tone: "info", text: i18n.t("header:vendor_ignored_body") });
+    vendorNoticed = true;
+  };
+  const session = createSession({
+    deployment,
+    window,
+    language: currentLanguage,
+    clearCaches: () => {
+      queryClient.clear();
+      clearToasts();
+    },
+    onVendorIgnored,
+    log: warn,
+    channel: typeof BroadcastChannel === "undefined" ? null : new BroadcastChannel("session"),
+  });
+  const vendor = createVendorStore({ deployment, storage: window.sessionStorage, http: session.publicHttp, onUnknown: onVendorIgnored });
+  session.exchange.subscribe(vendor.refresh);
+
+  const reachability = createReachability(() => session.publicHttp.request("GET", "/readyz", z.unknown()));
+  const http = reachability.watch(session.http);
+  const vault = createVaultSource({ loadRecovery: () => loader.load("recovery"), portal: () => portalForVault({ session, http, verified }) });
+  session.onLock((reason) => vault.putAway(reason));
+  // The vault was locked, by whoever: everybody puts plaintext away, and what is on the screen is asked for anew.
+  vault.onLocked(() => {
+    queryClient.removeQueries({ type: "inactive" });
+    void queryClient.resetQueries();
+    void session.lock();
+  });
+  watch.subscribe(() => {
+    if (watch.getState().disabled.has("recovery")) void vault.stop();
+  });
+
+  return {
+    verified,
+    watch,
+    session,
+    http,
+    reachability,
+    loader,
+    vault,
+    vendor,
+    flags: createFeatureFlags(deployment, window.sessionStorage),
+    queryClient,
+    i18n,
+    theme,
+    confirms: createConfirms(),
+    report,
+    changeLanguage: languageChanger(i18n, window),
+  };
+}
+
+function textsLoader(i18n: I18n, currentLanguage: () => Language): LoaderParts["loadTexts"] {
+  return async (namespaces) => {
+    const missing = () => namespaces.filter((namespace) => !i18n.hasResourceBundle(currentLanguage(), namespace));
+    await i18n.loadNamespaces([...namespaces]);
+    // i18next remembers a namespace that failed; this asks for it anew.
+    if (missing().length > 0) await i18n.reloadResources([currentLanguage()], missing());
+    if (missing().length > 0) throw new PortalError("remote_unreachable");
+  };
+}
+
+/** What the vault may know of the portal, once somebody is signed in. `login_required`, and what the exchange met. */
+async function portalForVault({ session, http, verified }: { readonly session: Session } & Pick<Host, "http" | "verified">): Promise<PortalForServices> {
+  await session.exchange.token();
+  const user = userOf(session.getState());
+  const claims = claimsOf(session.exchange.getState());
+  const recovery = verified.remotes.get("recovery");
+  if (user === null || claims === null) throw new PortalError("login_required");
+  return {
+    http: scopedHttp(http, recovery?.status === "verified" ? recovery.record.api_paths : []),
+    vendorId: claims.vid,
+    account: { userId: claims.sub, issuer: user.issuer, subject: user.subject },
+    signInAgain: session.signInAgain,
+  };
+}

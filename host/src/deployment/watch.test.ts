@@ -1,0 +1,86 @@
+import { remoteNames, type RemoteName } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
+
+import type { VerifiedDeployment } from "./verify.ts";
+import { createDeploymentWatch, watchMilliseconds } from "./watch.ts";
+
+const expiry = Date.parse("2026-11-28T10:00:00.000Z");
+
+/** A checked deployment as far as the watch looks at it. */
+function deploymentWith(changes: Readonly<Partial<Record<RemoteName, string>>> = {}, disabled: readonly string[] = []): VerifiedDeployment {
+  const remotes = new Map(remoteNames.map((name) => [name, { status: "verified", record: { release: changes[name] ?? `${name}-1` } }]));
+  return { deployment: { app_version: "0.3.1", not_after: new Date(expiry).toISOString(), disabled }, remotes } as unknown as VerifiedDeployment;
+}
+
+function setUp() {
+  const load = jest.fn(() => Promise.resolve(deploymentWith()));
+  const log = jest.fn();
+  const now = jest.fn(() => expiry - 1000);
+  const watch = createDeploymentWatch({ pinned: deploymentWith(), load, now, log });
+  const told = jest.fn();
+  watch.subscribe(told);
+  return { watch, load, log, now, told };
+}
+
+describe("createDeploymentWatch", () => {
+  it("says nothing as long as the same set is in force", async () => {
+    const { watch, told } = setUp();
+    await watch.check();
+    expect(watch.getState()).toEqual({ newer: false, disabled: new Set(), expired: false });
+    expect(told).not.toHaveBeenCalled();
+  });
+
+  it("tells of a newer set, and takes it back when the old one is in force again", async () => {
+    const { watch, load, told } = setUp();
+    load.mockResolvedValueOnce(deploymentWith({ secrets: "secrets-2" }));
+    await watch.check();
+    expect(watch.getState().newer).toBe(true);
+    await watch.check();
+    expect(watch.getState().newer).toBe(false);
+    expect(told).toHaveBeenCalledTimes(2);
+  });
+
+  it("names the remotes whose release was switched off, and never takes that back", async () => {
+    const { watch, load } = setUp();
+    load.mockResolvedValueOnce(deploymentWith({ settings: "settings-0" }, ["settings-1", "secrets-9"]));
+    await watch.check();
+    expect(watch.getState().disabled).toEqual(new Set(["settings"]));
+    await watch.check();
+    expect(watch.getState().disabled).toEqual(new Set(["settings"]));
+  });
+
+  it.each(["deployment_refused", "deployment_older", "deployment_unreachable"] as const)("goes on with what it has when the document is not to be had (%s)", async (code) => {
+    const { watch, load, log, told } = setUp();
+    load.mockRejectedValueOnce(new PortalError(code));
+    await watch.check();
+    expect(told).not.toHaveBeenCalled();
+    expect(log).toHaveBeenCalledWith("deployment", expect.objectContaining({ code }));
+  });
+
+  it("says that the page is too old once its own document is no longer in force", async () => {
+    const { watch, load, now } = setUp();
+    load.mockRejectedValueOnce(new PortalError("deployment_unreachable"));
+    now.mockReturnValue(expiry);
+    await watch.check();
+    expect(watch.getState().expired).toBe(true);
+  });
+
+  it("makes one of two readings at the same time", async () => {
+    const { watch, load } = setUp();
+    await Promise.all([watch.check(), watch.check()]);
+    expect(load).toHaveBeenCalledTimes(1);
+  });
+
+  it("reads every 60 s, until it is told to stop", async () => {
+    jest.useFakeTimers();
+    const { watch, load } = setUp();
+    const stop = watch.start();
+    await jest.advanceTimersByTimeAsync(3 * watchMilliseconds);
+    expect(watchMilliseconds).toBe(60_000);
+    expect(load).toHaveBeenCalledTimes(3);
+    stop();
+    await jest.advanceTimersByTimeAsync(watchMilliseconds);
+    expect(load).toHaveBeenCalledTimes(3);
+    jest.useRealTimers();
+  });
+});

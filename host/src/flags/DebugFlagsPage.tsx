@@ -1,0 +1,83 @@
+import { Button, Card, Muted, Page, s, SectionTitle, SmallText, space, SpacedRow, Stack, Switch } from "@relicario/shared/ui";
+import { useSyncExternalStore } from "react";
+import { useTranslation } from "react-i18next";
+import styled from "styled-components";
+
+import { useHost } from "../host-context.ts";
+
+/** For developers: which features are on, switchable for this session, and what this page was started from. */
+export default function DebugFlagsPage() {
+  const { t } = useTranslation("header");
+  const { flags } = useHost();
+  const now = useSyncExternalStore(flags.subscribe, flags.get);
+  const names = Object.keys(flags.base).sort();
+  const switched = names.filter((name) => now[name] !== flags.base[name]);
+
+  return (
+    <Page title={t("flags.title")} lead={t("flags.lead")} actions={<Button tone="quiet" disabled={switched.length === 0} onClick={flags.reset}>{t("flags.reset_action")}</Button>}>
+      <Card>
+        <List>
+          {names.map((name) => (
+            <li key={name}>
+              <SpacedRow $justify="between">
+                <Switch
+                  label={name}
+                  checked={now[name] === true}
+                  onChange={(on) => {
+                    flags.set(name, on);
+                  }}
+                />
+                {switched.includes(name) && <SmallText>{t(flags.base[name] === true ? "flags.was_on_hint" : "flags.was_off_hint")}</SmallText>}
+              </SpacedRow>
+            </li>
+          ))}
+        </List>
+      </Card>
+      <Started />
+    </Page>
+  );
+}
+
+/** The releases of this page. A name of a release is a name: it is the same in every language. */
+function Started() {
+  const { t } = useTranslation("header");
+  const { verified } = useHost();
+  const { deployment, remotes } = verified;
+  const facts: readonly (readonly [string, string])[] = [
+    [t("flags.environment_label"), deployment.environment],
+    [t("flags.version_label"), deployment.app_version],
+    [t("flags.sequence_label"), String(deployment.sequence)],
+    ...[...remotes].map(([name, remote]) => [t(`area.${name}`), remote.status === "verified" ? remote.record.release : t(`errors:${remote.code}`)] as const),
+  ];
+  return (
+    <Card>
+      <Stack $gap={3}>
+        <SectionTitle>{t("flags.started_title")}</SectionTitle>
+        <Muted>{t("flags.started_body")}</Muted>
+        <Facts>
+          {facts.map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+        </Facts>
+      </Stack>
+    </Card>
+  );
+}
+
+const List = styled.ul`
+  display: flex;
+  flex-direction: column;
+  gap: ${space(1)};
+`;
+
+const Facts = styled.dl`
+  display: flex;
+  flex-direction: column;
+  gap: ${space(2)};
+  & > div { display: flex; flex-wrap: wrap; gap: ${space(1)} ${space(4)}; }
+  & dt { flex: 0 0 12rem; color: ${s("textMuted")}; }
+  & dd { flex: 1 1 14rem; margin: 0; overflow-wrap: anywhere; font-family: ${s("fontMono")}; font-size: ${s("textSmall")}; }
+`;

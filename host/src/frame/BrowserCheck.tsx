@@ -1,0 +1,30 @@
+import { ConfirmDialog, useDialog } from "@relicario/shared/ui";
+import { useTranslation } from "react-i18next";
+
+/** Whether this browser can run what opens secrets. Browsers inside other programs sometimes cannot. */
+function runsWasm(): boolean {
+  return Reflect.has(globalThis, "WebAssembly");
+}
+
+/**
+ * Says that another browser is needed, where WebAssembly is missing. Shown only to somebody who is signed in: a visitor needs
+ * none of it yet. The one button opens the same address in a new window.
+ */
+export function BrowserCheck() {
+  const { t } = useTranslation("modals");
+  const { open, onClose } = useDialog(!runsWasm());
+  return (
+    <ConfirmDialog
+      open={open}
+      alert
+      single
+      title={t("unsupported.title")}
+      description={t("unsupported.body")}
+      confirmLabel={t("unsupported.open_action")}
+      onAnswer={(answer) => {
+        if (answer) window.open(window.location.href, "_blank", "noopener");
+        else onClose();
+      }}
+    />
+  );
+}

@@ -1,0 +1,47 @@
+import { Button, Notice, Page } from "@relicario/shared/ui";
+import { Suspense, type ReactNode } from "react";
+import { ErrorBoundary } from "react-error-boundary";
+import { useTranslation } from "react-i18next";
+import { useLocation } from "react-router-dom";
+
+import { AreaLoading } from "../remotes/AreaLoading.tsx";
+import { warn } from "../warn.ts";
+
+/** A screen of the host's own: while its code is on its way, and when it cannot be had or fails, the frame lives on. */
+export function HostArea({ children }: { readonly children: ReactNode }) {
+  const { key } = useLocation();
+  return (
+    <ErrorBoundary
+      resetKeys={[key]}
+      fallback={<Failed />}
+      onError={(error) => {
+        warn("screen", error);
+      }}
+    >
+      <Suspense fallback={<AreaLoading />}>{children}</Suspense>
+    </ErrorBoundary>
+  );
+}
+
+function Failed() {
+  const { t } = useTranslation(["header", "errors"]);
+  return (
+    <Page title={t("header:crashed.title")}>
+      <Notice
+        tone="danger"
+        role="alert"
+        actions={
+          <Button
+            onClick={() => {
+              window.location.reload();
+            }}
+          >
+            {t("header:crashed.reload_action")}
+          </Button>
+        }
+      >
+        {t("errors:remote_unreachable")}
+      </Notice>
+    </Page>
+  );
+}

@@ -1,0 +1,27 @@
+import { Notice } from "@relicario/shared/ui";
+import { useSyncExternalStore } from "react";
+import { useTranslation } from "react-i18next";
+import { Link } from "react-router-dom";
+
+import { useHost } from "../host-context.ts";
+import { Bar, useOnline } from "./OfflineNotice.tsx";
+
+/**
+ * Says that the service does not answer, as long as it does not. Quiet where another notice says it already: the device is
+ * offline, or the session token could not be had.
+ */
+export function ServiceNotice() {
+  const { t } = useTranslation("header");
+  const { reachability, session } = useHost();
+  const down = useSyncExternalStore(reachability.subscribe, reachability.isDown);
+  const exchange = useSyncExternalStore(session.exchange.subscribe, session.exchange.getState);
+  const online = useOnline();
+  if (!down || !online || (exchange.status === "empty" && exchange.error !== null)) return null;
+  return (
+    <Bar>
+      <Notice tone="warn" role="status" title={t("service_down.title")}>
+        {t("service_down.body")} <Link to="/status">{t("service_down.status_action")}</Link>
+      </Notice>
+    </Bar>
+  );
+}

@@ -1,0 +1,47 @@
+import { media, s, space } from "@relicario/shared/ui";
+import { useSyncExternalStore, type ReactNode } from "react";
+import styled from "styled-components";
+
+import { useHost } from "../host-context.ts";
+import { Logo } from "./Logo.tsx";
+
+/** The layout of a vendor: its logo top right, on a dark background, and the screen nested in it. Anybody else's: the screen. */
+export function VendorLayout({ children }: { readonly children: ReactNode }) {
+  const { vendor } = useHost();
+  const { layout, name } = useSyncExternalStore(vendor.subscribe, vendor.get);
+  if (layout === "standard") return children;
+  return (
+    <Stage data-testid="vendor-layout">
+      <Top>
+        <Logo product={name} />
+      </Top>
+      <Nested>{children}</Nested>
+    </Stage>
+  );
+}
+
+const Stage = styled.div`
+  display: flex;
+  flex-direction: column;
+  min-height: 100%;
+  padding: 0 ${space(4)};
+  background: ${s("vendorBackground")};
+  ${media.mobile} { padding: 0; }
+`;
+
+const Top = styled.div`
+  --text: ${s("onVendor")};
+  display: flex;
+  justify-content: flex-end;
+  align-items: center;
+  min-height: 64px;
+  padding: ${space(3)} ${space(2)};
+  ${media.mobile} { padding-inline: ${space(4)}; }
+`;
+
+const Nested = styled.div`
+  flex: 1 1 auto;
+  border-radius: ${space(5)} ${space(5)} 0 0;
+  background: ${s("background")};
+  overflow: clip;
+`;

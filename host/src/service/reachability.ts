@@ -1,0 +1,73 @@
+import type { Http } from "@relicario/shared/contract";
+import { isPortalError } from "@relicario/shared/errors";
+
+/** Pauses between questions to a service that does not answer, in milliseconds; the last one goes on. */
+export const askAgainPausesMs = [3000, 6000, 12_000, 30_000] as const;
+
+/** Whether the service answers, as far as the calls of this page show. */
+export interface Reachability {
+  readonly isDown: () => boolean;
+  readonly subscribe: (listener: () => void) => () => void;
+  /** The same calls, looked at. */
+  readonly watch: (http: Http) => Http;
+}
+
+/**
+ * Looks at what calls meet. When one says that the service does not answer, the service is asked directly: a single call that
+ * broke off is no reason to alarm anybody. While it is down it is asked again and again, and the first answer to anything
+ * ends it.
+ *
+ * @param ask resolves when the service is there
+ */
+export function createReachability(ask: () => Promise<unknown>): Reachability {
+  let down = false;
+  let asking = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const listeners = new Set<() => void>();
+
+  const become = (next: boolean) => {
+    if (!next) clearTimeout(timer);
+    if (down === next) return;
+    down = next;
+    for (const listener of [...listeners]) listener();
+  };
+
+  const askOnce = async (pauses: readonly number[]) => {
+    if (asking) return;
+    asking = true;
+    const answered = await ask().then(
+      () => true,
+      () => false,
+    );
+    asking = false;
+    become(!answered);
+    if (answered) return;
+    const [pause = askAgainPausesMs[3], ...later] = pauses;
+    clearTimeout(timer);
+    timer = setTimeout(() => void askOnce(later), pause);
+  };
+
+  return Object.freeze<Reachability>({
+    isDown: () => down,
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => {
+        listeners.delete(listener);
+      };
+    },
+    watch: (http) =>
+      Object.freeze<Http>({
+        ...http,
+        request: async (method, path, answer, options) => {
+          try {
+            const result = await http.request(method, path, answer, options);
+            become(false);
+            return result;
+          } catch (error) {
+            if (isPortalError(error, "service_unavailable") && !down) void askOnce(askAgainPausesMs);
+            throw error;
+          }
+        },
+      }),
+  });
+}

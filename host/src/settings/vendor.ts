@@ -1,0 +1,86 @@
+import { Vendor, VendorId } from "@relicario/shared/api";
+import type { Deployment, Http } from "@relicario/shared/contract";
+import { isPortalError } from "@relicario/shared/errors";
+
+import { vendorIdKey } from "../session/fragment.ts";
+
+/** How the page looks on behalf of a vendor. */
+export interface VendorLook {
+  /** `vendor`: logo top right, dark background, the screen nested in it. */
+  readonly layout: Deployment["branding"]["layout"];
+  /** Beside the logo. */
+  readonly name: string;
+}
+
+/** The vendor whose look the page has. It decides nothing else: whose code runs here is the deployment's to say. */
+export interface VendorStore {
+  readonly get: () => VendorLook;
+  readonly subscribe: (listener: () => void) => () => void;
+  /** Reads session storage once more: a vendor was named, or ignored. */
+  readonly refresh: () => void;
+}
+
+export interface VendorParts {
+  readonly deployment: Deployment;
+  readonly storage: Pick<Storage, "getItem">;
+  /** Calls without a token. */
+  readonly http: Http;
+  /** The service does not know this vendor. */
+  readonly onUnknown: () => void;
+}
+
+/** On load the vendor identifier is read from session storage and applied (specification, section 2). */
+export function createVendorStore({ deployment, storage, http, onUnknown }: VendorParts): VendorStore {
+  const own: VendorLook = Object.freeze({ layout: deployment.branding.layout, name: deployment.branding.product_name });
+  const listeners = new Set<() => void>();
+  let applied: string | null = null;
+  let look = own;
+
+  const become = (next: VendorLook) => {
+    look = Object.freeze(next);
+    for (const listener of [...listeners]) listener();
+  };
+
+  const refresh = () => {
+    const named = namedVendor(storage, deployment.vendor_id);
+    if (named === applied) return;
+    applied = named;
+    if (named === null) {
+      become(own);
+      return;
+    }
+    // The look comes at once and the name when it is known: nothing moves on the page.
+    become({ layout: "vendor", name: "" });
+    http.request("GET", `/vendors/${named}`, Vendor).then(
+      ({ name }) => {
+        if (applied === named) become({ layout: "vendor", name });
+      },
+      (error: unknown) => {
+        if (applied !== named || !isPortalError(error, "not_found", "vendor_unknown", "validation_error")) return;
+        become(own);
+        onUnknown();
+      },
+    );
+  };
+
+  return Object.freeze<VendorStore>({
+    get: () => look,
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => {
+        listeners.delete(listener);
+      };
+    },
+    refresh,
+  });
+}
+
+/** Another vendor than the portal's own; null when none is named, or what is named cannot be one. */
+function namedVendor(storage: Pick<Storage, "getItem">, own: string): string | null {
+  try {
+    const parsed = VendorId.safeParse(storage.getItem(vendorIdKey));
+    return parsed.success && parsed.data !== own ? parsed.data : null;
+  } catch {
+    return null; // storage is forbidden: no vendor can have been named
+  }
+}

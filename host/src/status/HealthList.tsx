@@ -1,0 +1,104 @@
+import { toPortalError } from "@relicario/shared/errors";
+import { Card, s, Skeleton, SmallText, space } from "@relicario/shared/ui";
+import { useQueries } from "@tanstack/react-query";
+import { CircleAlert, CircleCheck } from "lucide-react";
+import { useTranslation } from "react-i18next";
+import styled from "styled-components";
+
+import { useHost } from "../host-context.ts";
+import { checkHealth, healthNames, type Health, type HealthName } from "./health.ts";
+
+/** What is known of one of them; undefined while it is asked for the first time. */
+export interface HealthRow {
+  readonly name: HealthName;
+  readonly health: Health | undefined;
+}
+
+export interface HealthNow {
+  readonly rows: readonly HealthRow[];
+  readonly asking: boolean;
+  readonly askAgain: () => void;
+}
+
+/** Asks all of them when it is first shown, and when it is told to. */
+export function useHealth(): HealthNow {
+  const { session, verified } = useHost();
+  const { authority } = verified.deployment.identity;
+  const results = useQueries({
+    queries: healthNames.map((name) => ({
+      queryKey: ["health", name],
+      queryFn: async (): Promise<Health> => {
+        try {
+          await checkHealth(name, { origin: window.location.origin, authority, http: session.publicHttp, fetch: window.fetch.bind(window) });
+          return null;
+        } catch (error) {
+          return toPortalError(error).code;
+        }
+      },
+      staleTime: 0,
+      gcTime: 0, // what answered a minute ago says nothing
+      retry: false,
+    })),
+  });
+  return {
+    rows: healthNames.map((name, index) => ({ name, health: results[index]?.data })),
+    asking: results.some(({ isFetching }) => isFetching),
+    askAgain: () => {
+      for (const result of results) void result.refetch();
+    },
+  };
+}
+
+/** Each of them in words: whether it answers, and if not, why. */
+export function HealthList({ rows }: Pick<HealthNow, "rows">) {
+  const { t } = useTranslation(["header", "errors"]);
+  return (
+    <Card as="div">
+      <List>
+        {rows.map(({ name, health }) => (
+          <Row key={name} data-health={health === undefined ? "asking" : health === null ? "works" : "down"}>
+            {health === undefined ? <Dot aria-hidden /> : health === null ? <CircleCheck aria-hidden /> : <CircleAlert aria-hidden />}
+            <div>
+              <strong>{t(`header:status.${name}.title`)}</strong>
+              {health === undefined ? <Skeleton height="1.3em" width="14rem" /> : <SmallText>{health === null ? t(`header:status.${name}.works_body`) : t(`header:status.${name}.down_body`)}</SmallText>}
+              {health !== undefined && health !== null && <SmallText>{t(`header:status.reason.${reasonOf(health)}`)}</SmallText>}
+            </div>
+          </Row>
+        ))}
+      </List>
+    </Card>
+  );
+}
+
+/** Reasons are told by what a person can do with them. */
+function reasonOf(health: Exclude<Health, null>): "offline" | "late" | "silent" | "wrong" {
+  if (health === "offline") return "offline";
+  if (health === "timed_out") return "late";
+  return health === "service_unavailable" || health === "internal_error" ? "silent" : "wrong";
+}
+
+const List = styled.ul`
+  display: flex;
+  flex-direction: column;
+  gap: ${space(5)};
+`;
+
+const Row = styled.li`
+  display: flex;
+  align-items: flex-start;
+  gap: ${space(3)};
+  text-align: left;
+  & > svg { flex: none; width: 22px; height: 22px; margin-top: 1px; }
+  & > div { display: flex; flex-direction: column; gap: ${space(1)}; min-width: 0; }
+  & strong { font-weight: 600; }
+  &[data-health="works"] > svg { color: ${s("successText")}; }
+  &[data-health="down"] > svg { color: ${s("dangerText")}; }
+`;
+
+const Dot = styled.span`
+  flex: none;
+  width: 22px;
+  height: 22px;
+  border: 2px solid ${s("border")};
+  border-radius: 50%;
+`;

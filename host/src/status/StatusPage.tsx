@@ -1,0 +1,35 @@
+import { Button, Notice, Page } from "@relicario/shared/ui";
+import { useTranslation } from "react-i18next";
+
+import { useHost } from "../host-context.ts";
+import { HealthList, useHealth } from "./HealthList.tsx";
+
+/** What answers right now: portal, service, sign-in provider, and which parts of the portal were not started. */
+export default function StatusPage() {
+  const { t } = useTranslation("header");
+  const { verified } = useHost();
+  const { rows, asking, askAgain } = useHealth();
+  const refused = [...verified.remotes].flatMap(([name, remote]) => (remote.status === "refused" ? [name] : []));
+  const known = rows.every(({ health }) => health !== undefined);
+  const down = rows.filter(({ health }) => health !== undefined && health !== null);
+
+  return (
+    <Page
+      title={t("status.title")}
+      lead={t("status.lead")}
+      actions={
+        <Button tone="quiet" pending={asking} onClick={askAgain}>
+          {t("status.again_action")}
+        </Button>
+      }
+    >
+      <div role="status">
+        {!known && <Notice>{t("status.asking_body")}</Notice>}
+        {known && down.length === 0 && refused.length === 0 && <Notice tone="success">{t("status.all_body")}</Notice>}
+        {known && down.length > 0 && <Notice tone="warn">{t("status.some_body", { names: down.map(({ name }) => t(`status.${name}.title`)).join(", ") })}</Notice>}
+      </div>
+      {refused.length > 0 && <Notice tone="warn">{t("status.refused_body", { names: refused.map((name) => t(`area.${name}`)).join(", ") })}</Notice>}
+      <HealthList rows={rows} />
+    </Page>
+  );
+}

@@ -1,0 +1,54 @@
+import { ProviderCerts } from "@relicario/shared/api";
+import type { Http } from "@relicario/shared/contract";
+import { PortalError, type ErrorCode } from "@relicario/shared/errors";
+import { z } from "zod";
+
+/** What is looked at. `trust`: whether the service knows the keys that the sign-in provider signs with. */
+export const healthNames = ["portal", "service", "identity", "trust"] as const;
+export type HealthName = (typeof healthNames)[number];
+
+/** Null when it answers, else why not. */
+export type Health = ErrorCode | null;
+
+export interface HealthParts {
+  readonly origin: string;
+  readonly authority: string;
+  /** Calls without a token. */
+  readonly http: Http;
+  readonly fetch: typeof globalThis.fetch;
+  /** A seam for tests: a signal that aborts after so many milliseconds. */
+  readonly timeLimit?: (milliseconds: number) => AbortSignal;
+}
+
+/** How long one question may take. */
+export const healthLimitMs = 8000;
+
+/** Asks one of them. Rejects with the reason when it does not answer as it should. */
+export async function checkHealth(name: HealthName, parts: HealthParts): Promise<void> {
+  switch (name) {
+    case "portal":
+      return ask(`${parts.origin}/healthz`, parts);
+    case "service":
+      await parts.http.request("GET", "/readyz", z.unknown());
+      return;
+    case "identity":
+      return ask(`${parts.authority}/.well-known/openid-configuration`, parts);
+    case "trust": {
+      const { keys } = await parts.http.request("GET", "/auth/certs", ProviderCerts);
+      if (keys.length === 0) throw new PortalError("bad_answer");
+      return;
+    }
+  }
+}
+
+async function ask(address: string, { fetch, timeLimit = (milliseconds) => AbortSignal.timeout(milliseconds) }: HealthParts): Promise<void> {
+  const signal = timeLimit(healthLimitMs);
+  let response: Response;
+  try {
+    response = await fetch(address, { cache: "no-store", credentials: "omit", signal });
+  } catch (cause) {
+    if (signal.aborted) throw new PortalError("timed_out", { cause });
+    throw new PortalError(navigator.onLine ? "service_unavailable" : "offline", { cause });
+  }
+  if (!response.ok) throw new PortalError("service_unavailable");
+}

@@ -1,0 +1,149 @@
+import { remoteNames, type Deployment, type Language, type RemoteName, type ThemeName } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
+import { createFakeHttp, createTestQueryClient, type FakeHttp } from "@relicario/shared/testing";
+import { createInstance } from "i18next";
+
+import type { VerifiedDeployment, VerifiedRemote } from "../deployment/verify.ts";
+import type { WatchState } from "../deployment/watch.ts";
+import { createFeatureFlags } from "../flags/feature-flags.ts";
+import { createConfirms } from "../frame/confirms.ts";
+import type { Host } from "../host-context.ts";
+import type { SessionState } from "../session/machine.ts";
+import type { ExchangeState } from "../session/token-exchange.ts";
+import type { VendorLook } from "../settings/vendor.ts";
+
+export const alba = { issuer: "i", subject: "s", name: "alba" };
+export const claims = { sub: "01890a5d-ac96-7000-8000-000000000001", vid: "relicario", sid: "s", iat: 1, exp: 2 };
+
+const signedIn: SessionState = { status: "authenticated", user: alba };
+
+/** A value that screens watch, and that a test changes. */
+interface Watched<T> {
+  readonly get: () => T;
+  readonly set: (next: T) => void;
+  readonly subscribe: (listener: () => void) => () => void;
+}
+
+function watched<T>(first: T): Watched<T> {
+  let value = first;
+  const listeners = new Set<() => void>();
+  return {
+    get: () => value,
+    set: (next) => {
+      value = next;
+      for (const listener of [...listeners]) listener();
+    },
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+export interface FakeHostSettings {
+  readonly state?: SessionState;
+  readonly exchange?: ExchangeState;
+  readonly theme?: ThemeName;
+  readonly http?: FakeHttp;
+  readonly deployment?: Partial<Deployment>;
+  readonly refused?: readonly RemoteName[];
+  readonly look?: VendorLook;
+  readonly endedElsewhere?: boolean;
+}
+
+export interface FakeHost {
+  readonly host: Host;
+  readonly http: FakeHttp;
+  readonly session: Watched<SessionState>;
+  readonly watch: Watched<WatchState>;
+  readonly down: Watched<boolean>;
+  readonly vendor: Watched<VendorLook>;
+  readonly calls: {
+    readonly signIn: jest.Mock<Promise<void>, [string]>;
+    readonly signOut: jest.Mock<Promise<void>, []>;
+    readonly renew: jest.Mock<Promise<never>, []>;
+    readonly check: jest.Mock<Promise<void>, []>;
+    readonly toggleTheme: jest.Mock;
+    readonly changeLanguage: jest.Mock<Promise<void>, [Language]>;
+    readonly load: jest.Mock<Promise<never>, [RemoteName]>;
+    readonly prefetch: jest.Mock;
+  };
+}
+
+/** The host's parts in memory: nobody is asked, no remote is there. */
+export function fakeHost(settings: FakeHostSettings = {}): FakeHost {
+  const http = settings.http ?? createFakeHttp();
+  const session = watched(settings.state ?? signedIn);
+  const exchange = watched<ExchangeState>(settings.exchange ?? { status: "ready", session: { token: "t", claims } });
+  const watch = watched<WatchState>({ newer: false, disabled: new Set(), expired: false });
+  const down = watched(false);
+  const vendor = watched<VendorLook>(settings.look ?? { layout: "standard", name: "Relicario" });
+  const verified = verifiedDeployment(settings);
+  const calls: FakeHost["calls"] = {
+    signIn: jest.fn((_returnTo: string) => Promise.resolve()),
+    signOut: jest.fn(() => new Promise<void>(() => undefined)),
+    renew: jest.fn(() => Promise.reject(new PortalError("offline"))),
+    check: jest.fn(() => Promise.resolve()),
+    toggleTheme: jest.fn(),
+    changeLanguage: jest.fn((_language: Language) => Promise.resolve()),
+    load: jest.fn((_name: RemoteName) => Promise.reject(new PortalError("remote_unreachable"))),
+    prefetch: jest.fn(),
+  };
+  const parts: Partial<Host> = {
+    verified,
+    watch: { getState: watch.get, subscribe: watch.subscribe, check: calls.check, start: () => () => undefined },
+    session: {
+      getState: session.get,
+      subscribe: session.subscribe,
+      signIn: calls.signIn,
+      signOut: calls.signOut,
+      endedElsewhere: () => settings.endedElsewhere === true,
+      exchange: { getState: exchange.get, subscribe: exchange.subscribe, renew: calls.renew, token: () => Promise.resolve("t"), start: () => undefined, clear: () => undefined },
+      publicHttp: http,
+      onLock: () => () => undefined,
+    } as Partial<Host["session"]> as Host["session"],
+    http,
+    reachability: { isDown: down.get, subscribe: down.subscribe, watch: (each) => each },
+    loader: { load: calls.load, page: () => Promise.reject(new PortalError("unknown")), prefetch: calls.prefetch },
+    vault: { get: () => Promise.reject(new PortalError("vault_unavailable")), onLocked: () => () => undefined, putAway: () => Promise.resolve(), stop: () => Promise.resolve() },
+    vendor: { get: vendor.get, subscribe: vendor.subscribe, refresh: () => undefined },
+    flags: createFeatureFlags(verified.deployment, sessionStorage),
+    queryClient: createTestQueryClient(),
+    i18n: createInstance(),
+    theme: { get: () => settings.theme ?? "light", toggle: calls.toggleTheme, subscribe: () => () => undefined },
+    confirms: createConfirms(),
+    report: () => undefined,
+    changeLanguage: calls.changeLanguage,
+  };
+  return { host: parts as Host, http, session, watch, down, vendor, calls };
+}
+
+function verifiedDeployment({ deployment = {}, refused = [] }: FakeHostSettings): VerifiedDeployment {
+  const remotes = new Map<RemoteName, VerifiedRemote>(
+    remoteNames.map((name) => [
+      name,
+      refused.includes(name)
+        ? { status: "refused", code: "remote_refused" }
+        : ({ status: "verified", record: { remote: name, release: `${name}-0.3.1-0123456789ab`, capabilities: [], api_paths: [], namespaces: [], files: {} } } as unknown as VerifiedRemote),
+    ]),
+  );
+  const whole: Partial<Deployment> = {
+    vendor_id: "relicario",
+    sequence: 7,
+    environment: "test",
+    app_version: "0.3.1",
+    branding: { product_name: "Relicario", layout: "standard", colors: { light: {}, dark: {} } },
+    identity: { authority: "https://id.example/realms/relicario", client_id: "relicario-portal", scope: "openid" },
+    features: {},
+    messages: [],
+    ...deployment,
+  };
+  return { deployment: whole as Deployment, remotes };
+}
+
+/** Whether the window is as small as a phone; jsdom has no layout. */
+export function windowIs({ mobile }: { readonly mobile: boolean }): void {
+  window.matchMedia = (query: string) =>
+    ({ matches: mobile && query.includes("639.98"), addEventListener: () => undefined, removeEventListener: () => undefined }) as unknown as MediaQueryList;
+  window.scrollTo = jest.fn() as typeof window.scrollTo;
+}

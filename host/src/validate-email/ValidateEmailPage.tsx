@@ -1,0 +1,91 @@
+import { HttpError, isPortalError } from "@relicario/shared/errors";
+import { Button, ButtonLink, Card, ErrorNotice, Notice, Page, Stack } from "@relicario/shared/ui";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { useLocation, useNavigate } from "react-router-dom";
+import { z } from "zod";
+
+import { useHost } from "../host-context.ts";
+import { linkOf, type EmailLink } from "./email-link.ts";
+
+/**
+ * Where the link of an e-mail leads: `/validate-email#value=…&nonce=…`. Nothing is called before the button is pressed, so
+ * that programs that look at links in advance spend nothing. The link leaves the address bar and the history at once.
+ */
+export default function ValidateEmailPage() {
+  const { t } = useTranslation("header");
+  const { hash, pathname } = useLocation();
+  const navigate = useNavigate();
+  const [seen, setSeen] = useState(hash);
+  if (hash !== "" && hash !== seen) setSeen(hash); // another link was opened in the same tab
+  useEffect(() => {
+    if (hash !== "") void navigate(pathname, { replace: true });
+  }, [hash, pathname, navigate]);
+  const link = linkOf(seen);
+
+  return (
+    <Page title={t("validate_email.title")}>
+      {link === null ? (
+        <Notice tone="warn" title={t("validate_email.no_link_title")} actions={<ToProfile />}>
+          {t("validate_email.no_link_body")}
+        </Notice>
+      ) : (
+        <Confirm key={link.nonce} link={link} />
+      )}
+    </Page>
+  );
+}
+
+function Confirm({ link }: { readonly link: EmailLink }) {
+  const { t } = useTranslation("header");
+  const { http } = useHost();
+  const queries = useQueryClient();
+  const confirm = useMutation({
+    mutationFn: () => http.request("GET", "/user/validate-contact-email", z.unknown(), { query: { value: link.value, nonce: link.nonce } }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ["user"] }),
+  });
+
+  if (confirm.isSuccess) {
+    return (
+      <Notice tone="success" role="status" title={t("validate_email.done_title")} actions={<ToProfile />}>
+        {t("validate_email.done_body", { address: link.value })}
+      </Notice>
+    );
+  }
+  if (isSpent(confirm.error)) {
+    return (
+      <Notice tone="warn" role="alert" title={t("validate_email.spent_title")} actions={<ToProfile />}>
+        {t("validate_email.spent_body")}
+      </Notice>
+    );
+  }
+  return (
+    <Card>
+      <Stack>
+        <p>{t("validate_email.confirm_body", { address: link.value })}</p>
+        <ErrorNotice error={confirm.error} />
+        <div>
+          <Button pending={confirm.isPending} onClick={() => confirm.mutate()}>
+            {t("validate_email.confirm_action")}
+          </Button>
+        </div>
+      </Stack>
+    </Card>
+  );
+}
+
+function ToProfile() {
+  const { t } = useTranslation("header");
+  return (
+    <ButtonLink to="/settings/profile" size="small" tone="quiet">
+      {t("validate_email.profile_action")}
+    </ButtonLink>
+  );
+}
+
+/** The link was used, replaced by a newer one, is older than a day, or was never ours: the service does not say which. */
+function isSpent(error: unknown): boolean {
+  if (isPortalError(error, "not_found", "validation_error")) return true;
+  return isPortalError(error) && error.cause instanceof HttpError && error.cause.status === 410;
+}
