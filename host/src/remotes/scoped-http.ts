@@ -5,10 +5,18 @@ import { PortalError } from "@relicario/shared/errors";
 export function scopedHttp(http: Http, paths: readonly string[]): Http {
   return Object.freeze<Http>({
     request: async (method, path, answer, options) => {
-      if (!isInside(path, paths)) throw new PortalError("forbidden");
+      requireInside(path, paths);
       return http.request(method, path, answer, options);
     },
+    stream: async (method, path, options) => {
+      requireInside(path, paths);
+      return http.stream(method, path, options);
+    },
   });
+}
+
+function requireInside(path: string, paths: readonly string[]): void {
+  if (!isInside(path, paths)) throw new PortalError("forbidden");
 }
 
 function isInside(path: string, paths: readonly string[]): boolean {

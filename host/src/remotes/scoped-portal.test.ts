@@ -59,4 +59,8 @@ describe("scopedHttp", () => {
   it.each(["/users/alba/key", "/secrets", "/auth/token", "/user/../auth/token", "/user/..", "/user//me", "/user/%2e%2e/auth", "/user/me?x=1", "/user/me#x", "/user\\..\\auth"])("refuses %s", async (path) => {
     await expect(call(path)).rejects.toMatchObject({ code: "forbidden" });
   });
+
+  it("keeps streams to the same paths", async () => {
+    await expect(http.stream("GET", "/users/alba/key")).rejects.toMatchObject({ code: "forbidden" });
+  });
 });

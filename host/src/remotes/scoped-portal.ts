@@ -33,7 +33,7 @@ export function scopedPortal(portal: Portal, record: Pick<ReleaseRecord, "remote
   });
 }
 
-const noHttp: Http = Object.freeze({ request: () => Promise.reject(new PortalError("forbidden")) });
+const noHttp: Http = Object.freeze({ request: () => Promise.reject(new PortalError("forbidden")), stream: () => Promise.reject(new PortalError("forbidden")) });
 
 function forbiddenVault(): Portal["vault"] {
   const vault: Portal["vault"] = Promise.reject(new PortalError("forbidden"));

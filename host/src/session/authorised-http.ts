@@ -10,19 +10,22 @@ import type { TokenExchange } from "./token-exchange.ts";
  */
 export function createAuthorisedHttp(settings: Omit<HttpSettings, "token">, exchange: Pick<TokenExchange, "token" | "renew">): Http {
   const http = createHttp({ ...settings, token: () => exchange.token() });
-  return Object.freeze<Http>({
-    request: async (method, path, answer, options) => {
+  const renewOnce = async <T>(call: () => Promise<T>): Promise<T> => {
+    try {
+      await exchange.token(); // makes its own attempts, which must not be made again for each attempt of the call
+      return await call();
+    } catch (error) {
+      if (!isPortalError(error, "token_expired", "token_invalid", "unauthorized")) throw error;
       try {
-        return await http.request(method, path, answer, options);
-      } catch (error) {
-        if (!isPortalError(error, "token_expired", "token_invalid", "unauthorized")) throw error;
-        try {
-          await exchange.renew();
-        } catch (cause) {
-          throw isPortalError(cause, "offline") ? cause : new PortalError("token_expired", { cause });
-        }
-        return http.request(method, path, answer, options);
+        await exchange.renew();
+      } catch (cause) {
+        throw isPortalError(cause, "offline") ? cause : new PortalError("token_expired", { cause });
       }
-    },
+      return call();
+    }
+  };
+  return Object.freeze<Http>({
+    request: (method, path, answer, options) => renewOnce(() => http.request(method, path, answer, options)),
+    stream: (method, path, options) => renewOnce(() => http.stream(method, path, options)),
   });
 }

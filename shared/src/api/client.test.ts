@@ -162,3 +162,47 @@ describe("createHttp", () => {
     expect(JSON.stringify([error, error.message, cause, cause.message, Object.entries(cause)])).not.toContain("SENTINEL");
   });
 });
+
+describe("createHttp, forms and streams", () => {
+  const bytes = Uint8Array.from({ length: 10 }, (_, index) => index);
+
+  it("sends a FormData as it is, without a content type of ours", async () => {
+    const { http, sent } = setup([json({ name: "a" })]);
+    const form = new FormData();
+    form.set("part", "1");
+    await http.request("POST", "/parts", Named, { body: form });
+    expect(sent[0]?.init.body).toBe(form);
+    expect(new Headers(sent[0]?.init.headers).has("content-type")).toBe(false);
+  });
+
+  it("gives a range with its place in the whole", async () => {
+    const { http } = setup([() => new Response(bytes.slice(4, 8), { status: 206, headers: { "content-range": "bytes 4-7/10" } })]);
+    const { size, start, body } = await http.stream("POST", "/content", { headers: { range: "bytes=4-7" } });
+    expect({ size, start }).toEqual({ size: 10, start: 4 });
+    expect(new Uint8Array(await new Response(body).arrayBuffer())).toEqual(bytes.slice(4, 8));
+  });
+
+  it("gives a whole answer with its size", async () => {
+    const { http } = setup([() => new Response(bytes, { headers: { "content-length": "10" } })]);
+    expect(await http.stream("POST", "/content")).toMatchObject({ size: 10, start: 0 });
+  });
+
+  it.each([
+    ["no size", 200, {}],
+    ["a range that it does not name", 206, { "content-length": "10" }],
+  ])("refuses an answer with %s", async (_, status, headers) => {
+    const { http } = setup([() => new Response(bytes, { status, headers })]);
+    expect((await failureOf(http.stream("POST", "/content"))).code).toBe("bad_answer");
+  });
+
+  it("says why a stream broke off", async () => {
+    const broken = new ReadableStream<Uint8Array>({
+      pull: () => {
+        throw new TypeError("network error");
+      },
+    });
+    const { http } = setup([() => new Response(broken, { headers: { "content-length": "10" } })]);
+    const { body } = await http.stream("POST", "/content");
+    expect((await failureOf(body.getReader().read())).code).toBe("service_unavailable");
+  });
+});

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 
-import type { Http, HttpMethod, HttpOptions } from "../contract/http.ts";
+import type { Http, HttpMethod, HttpOptions, HttpStream } from "../contract/http.ts";
 import { errorOfStatus, genericTitle, HttpError, isErrorCode, PortalError, type ErrorDetails } from "../errors/index.ts";
 import { ProblemDocument } from "./problem.ts";
 
@@ -12,24 +12,27 @@ export interface HttpSettings {
   /** Whether cookies go along. */
   readonly credentials?: boolean;
   readonly fetch?: typeof globalThis.fetch;
+  /** Attempts after the first one, for GET alone: 3, or 0 where the caller makes its own. */
+  readonly retries?: number;
   /** Waits between attempts; a seam for tests. */
   readonly pause?: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
 }
 
-/** Attempts after the first one, for GET alone. */
-const retries = 3;
 const firstPauseMilliseconds = 350;
 
 /** Calls to the service as the contract describes them. */
 export function createHttp(settings: HttpSettings): Http {
   const send = settings.fetch ?? globalThis.fetch.bind(globalThis);
   const pause = settings.pause ?? pauseFor;
+  const retries = settings.retries ?? 3;
 
-  async function attempt(method: HttpMethod, path: string, options: HttpOptions): Promise<unknown> {
+  async function respond(method: HttpMethod, path: string, options: HttpOptions, accept: string): Promise<Response> {
     const token = await settings.token();
     const headers = new Headers(options.headers);
-    headers.set("accept", "application/json");
-    if (options.body !== undefined) headers.set("content-type", "application/json");
+    headers.set("accept", accept);
+    const { body } = options;
+    const isForm = body instanceof FormData; // the browser writes its content type, with the boundary
+    if (body !== undefined && !isForm) headers.set("content-type", "application/json");
     if (token !== null) headers.set("authorization", `Bearer ${token}`);
 
     let response: Response;
@@ -40,13 +43,18 @@ export function createHttp(settings: HttpSettings): Http {
         credentials: settings.credentials === true ? "include" : "omit",
         cache: "no-store",
         redirect: "error",
-        ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
+        ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
         ...(options.signal === undefined ? {} : { signal: options.signal }),
       });
     } catch (cause) {
       throw failureOf(cause, options.signal);
     }
     if (!response.ok) throw await errorOf(response, path);
+    return response;
+  }
+
+  async function attempt(method: HttpMethod, path: string, options: HttpOptions): Promise<unknown> {
+    const response = await respond(method, path, options, "application/json");
     if (response.status === 204) return null;
     try {
       return await response.json();
@@ -69,7 +77,39 @@ export function createHttp(settings: HttpSettings): Http {
     }
   }
 
-  return Object.freeze({ request });
+  async function stream(method: HttpMethod, path: string, options: HttpOptions = {}): Promise<HttpStream> {
+    const response = await respond(method, path, options, "application/octet-stream");
+    const extent = extentOf(response);
+    if (response.body === null || extent === null) throw new PortalError("bad_answer");
+    return { ...extent, body: sayingWhy(response.body, options.signal) };
+  }
+
+  return Object.freeze({ request, stream });
+}
+
+/** The same bytes; a broken connection is told as a PortalError. */
+function sayingWhy(body: ReadableStream<Uint8Array<ArrayBuffer>>, signal: AbortSignal | undefined): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const reader = body.getReader();
+  return new ReadableStream({
+    pull: async (controller) => {
+      try {
+        const { done, value } = await reader.read();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      } catch (cause) {
+        controller.error(failureOf(cause, signal));
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}
+
+/** Where the bytes of an answer stand in the whole (RFC 9110 14.4); null when it does not say. */
+function extentOf(response: Response): { start: number; size: number } | null {
+  const range = /^bytes (\d+)-\d+\/(\d+)$/.exec(response.headers.get("content-range") ?? "");
+  if (response.status === 206) return range === null ? null : { start: Number(range[1]), size: Number(range[2]) };
+  const length = response.headers.get("content-length") ?? "";
+  return /^\d+$/.test(length) ? { start: 0, size: Number(length) } : null;
 }
 
 function addressOf(baseUrl: string, path: string, query: HttpOptions["query"]): string {

@@ -3,11 +3,21 @@ import type { z } from "zod";
 export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 export interface HttpOptions {
-  /** Sent as JSON. */
+  /** Sent as JSON; a FormData goes as a multipart form. */
   readonly body?: unknown;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
+}
+
+/** Bytes of the service as they arrive. */
+export interface HttpStream {
+  /** Bytes of the whole, of which this may be a range. */
+  readonly size: number;
+  /** Where in the whole the first byte of {@link body} stands. */
+  readonly start: number;
+  /** Breaks off with `offline`, `service_unavailable` or `cancelled`. */
+  readonly body: ReadableStream<Uint8Array<ArrayBuffer>>;
 }
 
 /**
@@ -20,4 +30,6 @@ export interface HttpOptions {
 export interface Http {
   /** The parsed answer. An answer that does not fit the schema is `bad_answer`. */
   request<T>(method: HttpMethod, path: string, answer: z.ZodType<T>, options?: HttpOptions): Promise<T>;
+  /** A binary answer; a part of it with the header `range`. An answer that does not say its size is `bad_answer`. Never repeated. */
+  stream(method: HttpMethod, path: string, options?: HttpOptions): Promise<HttpStream>;
 }

@@ -1,5 +1,5 @@
 export { Deployment, Integrity, PortalPage, ReleaseId, ReleaseRecord, VerificationKey } from "./deployment.ts";
-export type { Http, HttpMethod, HttpOptions } from "./http.ts";
+export type { Http, HttpMethod, HttpOptions, HttpStream } from "./http.ts";
 export {
   languages,
   PortalContext,

@@ -24,6 +24,15 @@ export function createFakeHttp(answers: Readonly<Partial<Record<`${HttpMethod} /
   const calls: FakeCall[] = [];
   let failure: ErrorCode | null = null;
 
+  async function answered(call: FakeCall): Promise<unknown> {
+    calls.push(call);
+    if (call.signal?.aborted === true) throw new PortalError("cancelled");
+    if (failure !== null) throw new PortalError(failure);
+    const answer = known.get(`${call.method} ${call.path}`);
+    if (answer === undefined) throw new PortalError("not_found");
+    return answer(call);
+  }
+
   return Object.freeze<FakeHttp>({
     calls,
     answer: (call, answer) => {
@@ -33,15 +42,14 @@ export function createFakeHttp(answers: Readonly<Partial<Record<`${HttpMethod} /
       failure = code;
     },
     request: async (method, path, schema, options = {}) => {
-      const call: FakeCall = { method, path, ...options };
-      calls.push(call);
-      if (options.signal?.aborted === true) throw new PortalError("cancelled");
-      if (failure !== null) throw new PortalError(failure);
-      const answer = known.get(`${method} ${path}`);
-      if (answer === undefined) throw new PortalError("not_found");
-      const parsed = schema.safeParse(await answer(call));
+      const parsed = schema.safeParse(await answered({ method, path, ...options }));
       if (!parsed.success) throw new PortalError("bad_answer", { cause: parsed.error });
       return parsed.data;
+    },
+    stream: async (method, path, options = {}) => {
+      const bytes = await answered({ method, path, ...options });
+      if (!(bytes instanceof Uint8Array)) throw new PortalError("bad_answer");
+      return { size: bytes.length, start: 0, body: new Blob([Uint8Array.from(bytes)]).stream() };
     },
   });
 }

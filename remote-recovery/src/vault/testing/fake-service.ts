@@ -58,6 +58,7 @@ export function createFakeService(userId: string): FakeService {
     answer: (_call, answer) => answer,
     snapshot: () => structuredClone(service.account),
     http: {
+      stream: () => Promise.reject(new PortalError("not_found")),
       request: async <T>(method: HttpMethod, path: string, schema: z.ZodType<T>, options: HttpOptions = {}): Promise<T> => {
         if (options.signal?.aborted === true) throw new PortalError("cancelled");
         const call = `${method} ${path}`;

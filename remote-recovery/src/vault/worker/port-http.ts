@@ -1,14 +1,28 @@
 import type { Http, HttpMethod, HttpOptions } from "@relicario/shared/contract";
 import { PortalError, toPortalError } from "@relicario/shared/errors";
-import type * as Comlink from "comlink";
+import * as Comlink from "comlink";
 import { z } from "zod";
+
+/** A form as it crosses: a FormData itself cannot. */
+type FormFields = readonly (readonly [name: string, value: string | File])[];
+
+/** What of {@link HttpOptions} crosses to the page. */
+export type CrossingOptions = Pick<HttpOptions, "body" | "query" | "headers"> & { readonly form?: FormFields };
+
+/** A binary answer as it crosses: whole, so ask for ranges of a size that memory can hold. */
+interface CrossingBytes {
+  readonly size: number;
+  readonly start: number;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
 
 /**
  * Calls to the service cross from the vault's worker to the page, which holds the session token. Schemas and signals do
  * not cross: answers arrive as they are and are parsed in the worker, a call is cancelled by its id.
  */
 export interface PageHttp {
-  readonly request: (id: string, method: HttpMethod, path: string, options: Pick<HttpOptions, "body" | "query">) => Promise<unknown>;
+  readonly request: (id: string, method: HttpMethod, path: string, options: CrossingOptions) => Promise<unknown>;
+  readonly bytes: (id: string, method: HttpMethod, path: string, options: CrossingOptions) => Promise<CrossingBytes>;
   /** Without effect when the call is over. */
   readonly cancel: (id: string) => void;
 }
@@ -16,16 +30,25 @@ export interface PageHttp {
 /** The page's side. */
 export function servePageHttp(http: Http): PageHttp {
   const running = new Map<string, AbortController>();
+
+  async function cancellable<T>(id: string, { form, ...options }: CrossingOptions, call: (options: HttpOptions) => Promise<T>): Promise<T> {
+    const controller = new AbortController();
+    running.set(id, controller);
+    try {
+      return await call({ ...options, ...(form === undefined ? {} : { body: formOf(form) }), signal: controller.signal });
+    } finally {
+      running.delete(id);
+    }
+  }
+
   return {
-    request: async (id, method, path, options) => {
-      const controller = new AbortController();
-      running.set(id, controller);
-      try {
-        return await http.request(method, path, z.unknown(), { ...options, signal: controller.signal });
-      } finally {
-        running.delete(id);
-      }
-    },
+    request: (id, method, path, options) => cancellable(id, options, (all) => http.request(method, path, z.unknown(), all)),
+    bytes: (id, method, path, options) =>
+      cancellable(id, options, async (all) => {
+        const { size, start, body } = await http.stream(method, path, all);
+        const bytes = await collected(body);
+        return Comlink.transfer({ size, start, bytes }, [bytes.buffer]);
+      }),
     cancel: (id) => {
       running.get(id)?.abort();
     },
@@ -34,23 +57,53 @@ export function servePageHttp(http: Http): PageHttp {
 
 /** The worker's side: the contract's Http over the page. */
 export function httpOverPage(page: Comlink.Remote<PageHttp> | PageHttp): Http {
+  async function crossing<T>({ signal, body, query, headers }: HttpOptions, call: (id: string, options: CrossingOptions) => Promise<T>): Promise<T> {
+    if (signal?.aborted === true) throw new PortalError("cancelled", { cause: signal.reason });
+    const id = crypto.randomUUID();
+    const cancel = (): void => void page.cancel(id);
+    signal?.addEventListener("abort", cancel, { once: true });
+    try {
+      return await call(id, {
+        ...(body === undefined ? {} : body instanceof FormData ? { form: [...body] } : { body }),
+        ...(query === undefined ? {} : { query }),
+        ...(headers === undefined ? {} : { headers }),
+      });
+    } catch (error) {
+      throw toPortalError(error);
+    } finally {
+      signal?.removeEventListener("abort", cancel);
+    }
+  }
+
   return {
     request: async <T>(method: HttpMethod, path: string, answer: z.ZodType<T>, options: HttpOptions = {}): Promise<T> => {
-      const { signal, body, query } = options;
-      if (signal?.aborted === true) throw new PortalError("cancelled", { cause: signal.reason });
-      const id = crypto.randomUUID();
-      const cancel = (): void => void page.cancel(id);
-      signal?.addEventListener("abort", cancel, { once: true });
-      try {
-        const answered: unknown = await page.request(id, method, path, { ...(body === undefined ? {} : { body }), ...(query === undefined ? {} : { query }) });
-        const parsed = answer.safeParse(answered);
-        if (!parsed.success) throw new PortalError("bad_answer", { cause: parsed.error });
-        return parsed.data;
-      } catch (error) {
-        throw toPortalError(error);
-      } finally {
-        signal?.removeEventListener("abort", cancel);
-      }
+      const parsed = answer.safeParse(await crossing(options, (id, given): Promise<unknown> => page.request(id, method, path, given)));
+      if (!parsed.success) throw new PortalError("bad_answer", { cause: parsed.error });
+      return parsed.data;
+    },
+    stream: async (method, path, options = {}) => {
+      const { size, start, bytes } = await crossing(options, (id, given) => page.bytes(id, method, path, given));
+      const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+        start: (controller) => {
+          controller.enqueue(bytes);
+          controller.close();
+        },
+      });
+      return { size, start, body };
     },
   };
+}
+
+function formOf(fields: FormFields): FormData {
+  const form = new FormData();
+  for (const [name, value] of fields) {
+    if (typeof value === "string") form.set(name, value);
+    else form.set(name, value, value.name);
+  }
+  return form;
+}
+
+/** All bytes of a stream, without a copy where they came in one piece. */
+export async function collected(body: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<Uint8Array<ArrayBuffer>> {
+  return new Uint8Array(await new Response(body).arrayBuffer());
 }
