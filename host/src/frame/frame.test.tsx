@@ -1,7 +1,7 @@
 import type { Language } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { expectAccessible, renderApp } from "@relicario/shared/testing";
-import { act, screen, within } from "@testing-library/react";
+import { act, fireEvent, screen, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 
 import { HostContext } from "../host-context.ts";
@@ -172,12 +172,140 @@ describe("Frame", () => {
     expect(screen.getByRole("heading", { name: "Screen" })).toBeVisible();
   });
 
+  it("says that the service does not answer, as long as it does not, and where to look", async () => {
+    const { down } = await show();
+    act(() => {
+      down.set(true);
+    });
+    expect(screen.getByText("The service does not answer right now")).toBeVisible();
+    expect(screen.getByRole("link", { name: "See what answers" })).toHaveAttribute("href", "/status");
+    expect(screen.getByRole("heading", { name: "Screen" })).toBeVisible();
+    await expectAccessible();
+    act(() => {
+      down.set(false);
+    });
+    expect(screen.queryByText("The service does not answer right now")).not.toBeInTheDocument();
+  });
+
+  it("says it once only when the session token could not be had either", async () => {
+    const { down } = await show({ exchange: { status: "empty", error: new PortalError("service_unavailable") } });
+    act(() => {
+      down.set(true);
+    });
+    expect(screen.getAllByText(/does not answer right now/)).toHaveLength(1);
+  });
+
+  it("offers a newer release set, which can wait", async () => {
+    const { watch } = await show();
+    act(() => {
+      watch.set({ newer: true, disabled: new Set(), expired: false });
+    });
+    expect(screen.getByRole("status")).toHaveTextContent("A newer version of this portal is ready");
+    expect(screen.getByRole("button", { name: "Reload" })).toBeEnabled();
+    await userEvent.click(screen.getByRole("button", { name: "Later" }));
+    expect(screen.queryByText(/A newer version/)).not.toBeInTheDocument();
+  });
+
+  it("says when the page is too old to check its parts, which cannot wait", async () => {
+    const { watch } = await show();
+    act(() => {
+      watch.set({ newer: false, disabled: new Set(), expired: true });
+    });
+    expect(screen.getByRole("status")).toHaveTextContent("This page has been open for too long");
+    expect(screen.queryByRole("button", { name: "Later" })).not.toBeInTheDocument();
+    await expectAccessible();
+  });
+
   it("asks to sign in again when the sign-in ended, and keeps the screen", async () => {
     const { calls } = await show({ state: { status: "error", code: "login_required", user: alba }, path: "/add-secret" });
     expect(screen.getByRole("alert")).toHaveTextContent("Your sign-in has ended");
     await userEvent.click(screen.getByRole("button", { name: "Sign in again" }));
     expect(calls.signIn).toHaveBeenCalledWith("/add-secret");
     expect(screen.getByRole("heading", { name: "Screen" })).toBeVisible();
+  });
+});
+
+describe("resizing", () => {
+  beforeEach(() => {
+    jest.useFakeTimers();
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  it("keeps the layout from moving until 250 ms after the window was resized", async () => {
+    await show();
+    const { documentElement: root } = document;
+    act(() => {
+      window.dispatchEvent(new Event("resize"));
+    });
+    jest.advanceTimersByTime(200);
+    window.dispatchEvent(new Event("resize"));
+    jest.advanceTimersByTime(249);
+    expect(root).toHaveAttribute("data-resizing");
+    jest.advanceTimersByTime(1);
+    expect(root).not.toHaveAttribute("data-resizing");
+  });
+
+  it("takes no second press on the sidebar while it changes its width, for 250 ms", async () => {
+    await show();
+    const press = () => {
+      fireEvent.click(screen.getByRole("button", { name: /(Narrow|Wide) sidebar/ }));
+    };
+    press();
+    jest.advanceTimersByTime(249);
+    press();
+    expect(screen.getByRole("button", { name: "Wide sidebar" })).toBeVisible();
+    jest.advanceTimersByTime(1);
+    press();
+    expect(screen.getByRole("button", { name: "Narrow sidebar" })).toBeVisible();
+  });
+});
+
+describe("a browser without WebAssembly", () => {
+  const { WebAssembly: real } = globalThis;
+
+  beforeEach(() => {
+    Reflect.deleteProperty(globalThis, "WebAssembly");
+  });
+  afterEach(() => {
+    Object.defineProperty(globalThis, "WebAssembly", { value: real, configurable: true, writable: true });
+  });
+
+  it.each([
+    ["es", "Navegador no compatible", "hay que usar un navegador externo", "Ver en otra ventana"],
+    ["en", "Browser not supported", "an external browser must be used", "Open in another window"],
+  ] as const)("is told so, with one button that opens the same address in a new window (%s)", async (language, title, body, action) => {
+    const open = jest.spyOn(window, "open").mockReturnValue(null);
+    await show({ language });
+    const dialog = screen.getByRole("alertdialog", { name: title });
+    expect(dialog).toHaveTextContent(body);
+    await expectAccessible();
+    await userEvent.click(within(dialog).getByRole("button", { name: action }));
+    expect(open).toHaveBeenCalledWith(window.location.href, "_blank", "noopener");
+    open.mockRestore();
+  });
+
+  it("is told nothing before somebody signs in", async () => {
+    await show({ path: "/shared/x", signedIn: false });
+    expect(screen.queryByRole("alertdialog")).not.toBeInTheDocument();
+  });
+});
+
+it("a browser with WebAssembly is told nothing", async () => {
+  await show();
+  expect(screen.queryByRole("alertdialog")).not.toBeInTheDocument();
+});
+
+describe("the flag of a language", () => {
+  it.each([
+    ["en", "English"],
+    ["es", "Español"],
+  ] as const)("stands beside its name (%s)", async (language, name) => {
+    await show({ language });
+    const toggle = screen.getByRole("button", { name: new RegExp(`^${name}`) });
+    expect(toggle).toHaveTextContent(name);
+    expect(toggle.querySelector(`#flag-${language}`)).toBeInTheDocument();
   });
 });
 
@@ -222,6 +350,18 @@ describe("ConfirmHost", () => {
 });
 
 describe("Toasts", () => {
+  it("stand at the top right and go by themselves after 5 s", async () => {
+    await renderApp(<Toasts />);
+    act(() => {
+      showToast({ tone: "info", text: "Kept" });
+    });
+    const toast = await screen.findByText("Kept");
+    expect(toast.closest(".Toastify__toast-container")).toHaveClass("Toastify__toast-container--top-right");
+    const progress = document.querySelector<HTMLElement>(".Toastify__progress-bar");
+    expect(progress?.style.animationDuration).toBe("5000ms");
+  });
+
+
   it("shows a notice that assistive technology hears, and that can be closed", async () => {
     await renderApp(<Toasts />);
     act(() => {

@@ -1,4 +1,4 @@
-import { screen, waitFor } from "@testing-library/react";
+import { cleanup, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
 import type { ConfirmRequest } from "../contract/index.ts";
@@ -7,6 +7,7 @@ import { Button } from "./Button.tsx";
 import { ConfirmDialog } from "./ConfirmDialog.tsx";
 import { Dialog, useDialog } from "./Dialog.tsx";
 import { Menu } from "./Menu.tsx";
+import { dialogMotion } from "./motion.ts";
 import { Tooltip } from "./Tooltip.tsx";
 
 function WithDialog() {
@@ -78,6 +79,34 @@ describe("ConfirmDialog", () => {
     const answered = await ask();
     await userEvent.keyboard("{Escape}");
     expect(answered).toHaveBeenCalledWith(false);
+  });
+
+  it("answers no at a click outside", async () => {
+    const answered = await ask();
+    await userEvent.click(document.querySelector("[data-state='open']") ?? document.body, { pointerEventsCheck: 0 });
+    expect(answered).toHaveBeenCalledWith(false);
+  });
+
+  it("stays at a click outside where an answer must be given", async () => {
+    const answered = await ask({ mustAnswer: true });
+    await userEvent.click(document.querySelector("[data-state='open']") ?? document.body, { pointerEventsCheck: 0 });
+    expect(answered).not.toHaveBeenCalled();
+  });
+
+  it("shows a sign of warning only when it is an alert", async () => {
+    await ask({ alert: true });
+    expect(screen.getByRole("alertdialog").querySelector("svg.lucide-triangle-alert")).toBeInTheDocument();
+    cleanup();
+    await ask();
+    expect(screen.getByRole("dialog").querySelector("svg.lucide-triangle-alert")).toBeNull();
+  });
+
+  it("lies above the overlay of loading, and comes with the spring of the specification", async () => {
+    await ask();
+    const depthOf = (element: Element | null) => (element === null ? "" : getComputedStyle(element).zIndex);
+    expect(depthOf(document.querySelector("[data-state='open']"))).toBe("1000");
+    expect(depthOf(screen.getByRole("dialog").parentElement)).toBe("1000");
+    expect(dialogMotion["open"]).toMatchObject({ transition: { type: "spring", stiffness: 400, damping: 17 } });
   });
 
   it("waits for an answer where one must be given", async () => {

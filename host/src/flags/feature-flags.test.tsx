@@ -1,0 +1,91 @@
+import { expectAccessible, renderApp } from "@relicario/shared/testing";
+import { screen } from "@testing-library/react";
+import { userEvent } from "@testing-library/user-event";
+
+import { HostContext } from "../host-context.ts";
+import { fakeHost } from "../testing/fake-host.tsx";
+import DebugFlagsPage from "./DebugFlagsPage.tsx";
+import { createFeatureFlags, flagsKey } from "./feature-flags.ts";
+
+const test = { environment: "test", features: { camera: true, cloud: false } };
+
+beforeEach(() => {
+  sessionStorage.clear();
+});
+
+describe("createFeatureFlags", () => {
+  it.each([
+    ["dev", true],
+    ["test", false],
+    ["production", false],
+  ])("shows billing in %s: %s, whatever else the deployment says", (environment, expected) => {
+    expect(createFeatureFlags({ environment, features: { billing: !expected } }, sessionStorage).get()["billing"]).toBe(expected);
+  });
+
+  it("keeps what was switched for this session, and tells", () => {
+    const flags = createFeatureFlags(test, sessionStorage);
+    const told = jest.fn();
+    flags.subscribe(told);
+    flags.set("cloud", true);
+    expect(flags.get()).toMatchObject({ camera: true, cloud: true });
+    expect(told).toHaveBeenCalledTimes(1);
+    expect(JSON.parse(sessionStorage.getItem(flagsKey) ?? "")).toEqual({ cloud: true });
+    expect(createFeatureFlags(test, sessionStorage).get()).toMatchObject({ cloud: true });
+    flags.reset();
+    expect(flags.get()).toEqual(flags.base);
+    expect(sessionStorage.getItem(flagsKey)).toBeNull();
+  });
+
+  it.each([
+    ["nonsense", "{"],
+    ["another shape", '{"camera":"yes"}'],
+    ["a flag that the deployment does not have", '{"admin":true}'],
+  ])("takes %s in storage for nothing", (_name, stored) => {
+    sessionStorage.setItem(flagsKey, stored);
+    expect(createFeatureFlags(test, sessionStorage).get()).toEqual({ camera: true, cloud: false, billing: false });
+  });
+
+  it("switches nothing in production unless the deployment allows it", () => {
+    sessionStorage.setItem(flagsKey, '{"cloud":true}');
+    const flags = createFeatureFlags({ ...test, environment: "production" }, sessionStorage);
+    flags.set("camera", false);
+    expect(flags.switchable).toBe(false);
+    expect(flags.get()).toMatchObject({ camera: true, cloud: false });
+    const allowed = createFeatureFlags({ environment: "production", features: { ...test.features, debug_flags: true } }, sessionStorage);
+    expect(allowed.get()).toMatchObject({ cloud: true });
+  });
+});
+
+describe("DebugFlagsPage", () => {
+  it.each([
+    ["en", "light"],
+    ["es", "dark"],
+  ] as const)("lists the flags and what the page runs, accessibly (%s, %s)", async (language, theme) => {
+    const { host } = fakeHost({ deployment: test, refused: ["sharing"] });
+    await renderApp(
+      <HostContext value={host}>
+        <DebugFlagsPage />
+      </HostContext>,
+      { language, theme },
+    );
+    expect(screen.getAllByRole("switch").map((each) => each.textContent)).toEqual(["billing", "camera", "cloud"]);
+    expect(screen.getByText("secrets-0.3.1-0123456789ab")).toBeVisible();
+    await expectAccessible();
+  });
+
+  it("switches for this session and back", async () => {
+    const { host } = fakeHost({ deployment: test });
+    await renderApp(
+      <HostContext value={host}>
+        <DebugFlagsPage />
+      </HostContext>,
+    );
+    const back = screen.getByRole("button", { name: "Switch all back" });
+    expect(back).toBeDisabled();
+    await userEvent.click(screen.getByRole("switch", { name: "cloud" }));
+    expect(host.flags.get()["cloud"]).toBe(true);
+    expect(screen.getByText("Switched here; off for everybody else")).toBeVisible();
+    await userEvent.click(back);
+    expect(screen.getByRole("switch", { name: "cloud" })).not.toBeChecked();
+  });
+});

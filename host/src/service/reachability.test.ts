@@ -1,0 +1,74 @@
+import { PortalError } from "@relicario/shared/errors";
+import { createFakeHttp } from "@relicario/shared/testing";
+import { z } from "zod";
+
+import { askAgainPausesMs, createReachability } from "./reachability.ts";
+
+function setUp() {
+  const http = createFakeHttp({ "GET /user/me": () => 1 });
+  const ask = jest.fn(() => Promise.reject(new PortalError("service_unavailable")));
+  const reachability = createReachability(ask as () => Promise<unknown>);
+  const watched = reachability.watch(http);
+  return { http, ask, reachability, call: () => watched.request("GET", "/user/me", z.number()).catch(() => null) };
+}
+
+beforeEach(() => {
+  jest.useFakeTimers();
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+const passing = (ask: jest.Mock) => ask.mockImplementation(() => Promise.resolve());
+
+describe("createReachability", () => {
+  it("says nothing when one call broke off but the service answers", async () => {
+    const { http, ask, reachability, call } = setUp();
+    passing(ask as jest.Mock);
+    http.failWith("service_unavailable");
+    await call();
+    await jest.advanceTimersByTimeAsync(0);
+    expect(ask).toHaveBeenCalledTimes(1);
+    expect(reachability.isDown()).toBe(false);
+  });
+
+  it("is down when the service does not answer when asked, asks less and less often, and ends with the first answer", async () => {
+    const { http, ask, reachability, call } = setUp();
+    const told = jest.fn();
+    reachability.subscribe(told);
+    http.failWith("service_unavailable");
+    await call();
+    await jest.advanceTimersByTimeAsync(0);
+    expect(reachability.isDown()).toBe(true);
+    const [first, second] = askAgainPausesMs;
+    await jest.advanceTimersByTimeAsync(first);
+    expect(ask).toHaveBeenCalledTimes(2);
+    await jest.advanceTimersByTimeAsync(second - 1);
+    expect(ask).toHaveBeenCalledTimes(2);
+    passing(ask as jest.Mock);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(reachability.isDown()).toBe(false);
+    await jest.advanceTimersByTimeAsync(120_000);
+    expect(ask).toHaveBeenCalledTimes(3);
+    expect(told).toHaveBeenCalledTimes(2);
+  });
+
+  it("is up again as soon as any call is answered", async () => {
+    const { http, ask, reachability, call } = setUp();
+    http.failWith("service_unavailable");
+    await call();
+    await jest.advanceTimersByTimeAsync(0);
+    http.failWith(null);
+    await call();
+    expect(reachability.isDown()).toBe(false);
+    await jest.advanceTimersByTimeAsync(120_000);
+    expect(ask).toHaveBeenCalledTimes(1);
+  });
+
+  it.each(["not_found", "offline", "token_expired"] as const)("takes %s for no sign of it", async (code) => {
+    const { http, ask, call } = setUp();
+    http.failWith(code);
+    await call();
+    expect(ask).not.toHaveBeenCalled();
+  });
+});

@@ -1,0 +1,127 @@
+import type { Deployment } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
+import { createFakeHttp, expectAccessible, renderApp, type FakeHttp } from "@relicario/shared/testing";
+import { act, screen } from "@testing-library/react";
+
+import { VendorLayout } from "../frame/VendorLayout.tsx";
+import { HostContext } from "../host-context.ts";
+import { fakeHost } from "../testing/fake-host.tsx";
+import { createVendorStore } from "./vendor.ts";
+
+const acme = () => createFakeHttp({ "GET /vendors/acme": () => ({ vendor_id: "acme", name: "Acme", enabled: true }) });
+
+function setUp(http: FakeHttp, layout: "standard" | "vendor" = "standard") {
+  const deployment = { vendor_id: "relicario", branding: { product_name: "Relicario", layout } } as Deployment;
+  const onUnknown = jest.fn();
+  return { store: createVendorStore({ deployment, storage: sessionStorage, http, onUnknown }), onUnknown, http };
+}
+
+const settled = () => act(() => Promise.resolve());
+
+beforeEach(() => {
+  sessionStorage.clear();
+});
+
+describe("createVendorStore", () => {
+  it("has the deployment's look when no vendor is named", () => {
+    const { store, http } = setUp(acme());
+    store.refresh();
+    expect(store.get()).toEqual({ layout: "standard", name: "Relicario" });
+    expect(http.calls).toEqual([]);
+  });
+
+  it("takes the vendor layout where the deployment says so", () => {
+    expect(setUp(acme(), "vendor").store.get()).toEqual({ layout: "vendor", name: "Relicario" });
+  });
+
+  it("applies a vendor that session storage names, at once, and its name when the service tells it", async () => {
+    sessionStorage.setItem("vendorId", "acme");
+    const { store } = setUp(acme());
+    store.refresh();
+    expect(store.get().layout).toBe("vendor");
+    await settled();
+    expect(store.get()).toEqual({ layout: "vendor", name: "Acme" });
+  });
+
+  it("ignores one that the service does not know, and says so", async () => {
+    sessionStorage.setItem("vendorId", "nobody");
+    const { store, onUnknown } = setUp(createFakeHttp());
+    store.refresh();
+    await settled();
+    expect(store.get().layout).toBe("standard");
+    expect(onUnknown).toHaveBeenCalledTimes(1);
+  });
+
+  it("keeps the layout, without a name, while the service is away", async () => {
+    sessionStorage.setItem("vendorId", "acme");
+    const http = acme();
+    http.failWith("service_unavailable");
+    const { store, onUnknown } = setUp(http);
+    store.refresh();
+    await settled();
+    expect(store.get()).toEqual({ layout: "vendor", name: "" });
+    expect(onUnknown).not.toHaveBeenCalled();
+  });
+
+  it("goes back when the vendor is reset, also when its name comes later", async () => {
+    sessionStorage.setItem("vendorId", "acme");
+    const { store } = setUp(acme());
+    store.refresh();
+    sessionStorage.removeItem("vendorId");
+    store.refresh();
+    await settled();
+    expect(store.get()).toEqual({ layout: "standard", name: "Relicario" });
+  });
+
+  it.each(["relicario", "../secrets", "<b>", "A".repeat(80)])("takes %s for no other vendor", (named) => {
+    sessionStorage.setItem("vendorId", named);
+    const { store, http } = setUp(acme());
+    store.refresh();
+    expect(store.get().layout).toBe("standard");
+    expect(http.calls).toEqual([]);
+  });
+
+  it("tells only of failures that say something of the vendor", async () => {
+    sessionStorage.setItem("vendorId", "acme");
+    const { store, onUnknown } = setUp(
+      createFakeHttp({
+        "GET /vendors/acme": () => {
+          throw new PortalError("vendor_unknown");
+        },
+      }),
+    );
+    store.refresh();
+    await settled();
+    expect(onUnknown).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe("VendorLayout", () => {
+  const show = (layout: "standard" | "vendor", theme: "light" | "dark" = "light") => {
+    const { host } = fakeHost({ look: { layout, name: "Acme" }, theme });
+    return renderApp(
+      <HostContext value={host}>
+        <VendorLayout>
+          <h1>Screen</h1>
+        </VendorLayout>
+      </HostContext>,
+      { theme },
+    );
+  };
+
+  it.each(["light", "dark"] as const)("has a logo at the top right, a dark background and the screen nested in it (%s)", async (theme) => {
+    await show("vendor", theme);
+    const stage = screen.getByTestId("vendor-layout");
+    expect(stage).toHaveStyle({ background: "var(--vendor-background)" });
+    expect(stage.firstElementChild).toHaveStyle({ justifyContent: "flex-end" });
+    expect(stage.firstElementChild).toHaveTextContent("Acme");
+    expect(stage.lastElementChild).toContainElement(screen.getByRole("heading", { name: "Screen" }));
+    await expectAccessible();
+  });
+
+  it("is nothing for the portal's own look", async () => {
+    await show("standard");
+    expect(screen.queryByTestId("vendor-layout")).not.toBeInTheDocument();
+    expect(screen.getByRole("heading", { name: "Screen" })).toBeVisible();
+  });
+});

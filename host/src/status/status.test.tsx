@@ -1,0 +1,109 @@
+import { PortalError } from "@relicario/shared/errors";
+import { createFakeHttp, expectAccessible, renderApp, type FakeHttp } from "@relicario/shared/testing";
+import { screen, waitFor, within } from "@testing-library/react";
+import { userEvent } from "@testing-library/user-event";
+
+import { HostContext } from "../host-context.ts";
+import { fakeHost, type FakeHostSettings } from "../testing/fake-host.tsx";
+import { checkHealth, healthNames, type HealthParts } from "./health.ts";
+import StatusPage from "./StatusPage.tsx";
+
+const key = { kty: "RSA", kid: "1" };
+const service = () => createFakeHttp({ "GET /readyz": () => ({ status: "ok" }), "GET /auth/certs": () => ({ keys: [key] }) });
+
+const parts = (changes: Partial<HealthParts> = {}): HealthParts => ({
+  origin: "https://portal.example",
+  authority: "https://id.example/realms/relicario",
+  http: service(),
+  fetch: () => Promise.resolve(new Response("{}")),
+  timeLimit: () => new AbortController().signal,
+  ...changes,
+});
+
+describe("checkHealth", () => {
+  it.each([
+    ["portal", "https://portal.example/healthz"],
+    ["identity", "https://id.example/realms/relicario/.well-known/openid-configuration"],
+  ] as const)("asks the %s at %s, without cookies", async (name, address) => {
+    const fetch = jest.fn(() => Promise.resolve(new Response("{}")));
+    await checkHealth(name, parts({ fetch }));
+    expect(fetch).toHaveBeenCalledWith(address, expect.objectContaining({ cache: "no-store", credentials: "omit" }));
+  });
+
+  it.each([
+    ["service", "/readyz"],
+    ["trust", "/auth/certs"],
+  ] as const)("asks for the %s at %s", async (name, path) => {
+    const http = service();
+    await checkHealth(name, parts({ http }));
+    expect(http.calls.map((call) => call.path)).toEqual([path]);
+  });
+
+  it.each<[string, Partial<HealthParts>, string]>([
+    ["it cannot be reached", { fetch: () => Promise.reject(new TypeError("Failed to fetch")) }, "service_unavailable"],
+    ["it answers an error", { fetch: () => Promise.resolve(new Response("", { status: 503 })) }, "service_unavailable"],
+    ["it is late", { fetch: () => Promise.reject(new DOMException("late", "TimeoutError")), timeLimit: () => AbortSignal.abort() }, "timed_out"],
+  ])("says why when %s", async (_name, changes, code) => {
+    await expect(checkHealth("identity", parts(changes))).rejects.toMatchObject({ code });
+  });
+
+  it("does not trust a service that knows no key of the provider", async () => {
+    await expect(checkHealth("trust", parts({ http: createFakeHttp({ "GET /auth/certs": () => ({ keys: [] }) }) }))).rejects.toMatchObject({ code: "bad_answer" });
+  });
+});
+
+describe("StatusPage", () => {
+  const answers = jest.fn((_address: string) => Promise.resolve(new Response("{}")));
+
+  beforeEach(() => {
+    answers.mockReset().mockImplementation(() => Promise.resolve(new Response("{}")));
+    window.fetch = (address) => answers(address instanceof Request ? address.url : address.toString());
+  });
+
+  const show = async (settings: FakeHostSettings & { http?: FakeHttp } = {}, look: { language?: "en" | "es"; theme?: "light" | "dark" } = {}) => {
+    const fake = fakeHost({ http: service(), ...settings });
+    await renderApp(
+      <HostContext value={fake.host}>
+        <StatusPage />
+      </HostContext>,
+      look,
+    );
+    return fake;
+  };
+
+  it.each([
+    ["en", "light", "Everything answers."],
+    ["es", "dark", "Todo responde."],
+  ] as const)("says that everything answers, accessibly (%s, %s)", async (language, theme, text) => {
+    await show({}, { language, theme });
+    expect(await screen.findByText(text)).toBeVisible();
+    expect(screen.getAllByRole("listitem")).toHaveLength(healthNames.length);
+    await expectAccessible();
+  });
+
+  it("names what does not answer and why, and sees it come back", async () => {
+    answers.mockImplementation((address) => (address.includes("id.example") ? Promise.reject(new TypeError("Failed to fetch")) : Promise.resolve(new Response("{}"))));
+    const http = service();
+    http.answer("GET /readyz", () => {
+      throw new PortalError("service_unavailable");
+    });
+    await show({ http });
+    expect(await screen.findByText("No good answer from: Service, Sign-in provider.")).toBeVisible();
+    const rows = screen.getAllByRole("listitem");
+    expect(within(rows[1] ?? document.body).getByText("It does not answer.")).toBeVisible();
+    await expectAccessible();
+
+    answers.mockImplementation(() => Promise.resolve(new Response("{}")));
+    http.answer("GET /readyz", () => ({ status: "ok" }));
+    await userEvent.click(screen.getByRole("button", { name: "Ask again" }));
+    await waitFor(() => {
+      expect(screen.getByText("Everything answers.")).toBeVisible();
+    });
+  });
+
+  it("names the parts of the portal that were refused", async () => {
+    await show({ refused: ["sharing", "settings"] });
+    expect(await screen.findByText("Not started, because they are not what was signed: Sharing, Settings.")).toBeVisible();
+    expect(screen.queryByText("Everything answers.")).not.toBeInTheDocument();
+  });
+});
