@@ -62,6 +62,15 @@ describe("createAuthorisedHttp", () => {
     await expect(http.request("GET", "/user/me", Answer)).rejects.toMatchObject({ code: "offline" });
   });
 
+  it("asks for a token once where there is none, however often the call itself would be tried", async () => {
+    const token = jest.fn(() => Promise.reject(new PortalError("service_unavailable")));
+    const fetch = jest.fn();
+    const http = createAuthorisedHttp({ baseUrl: "http://localhost:3000/api", fetch, pause: () => Promise.resolve() }, { token, renew: jest.fn() });
+    await expect(http.request("GET", "/user/me", Answer)).rejects.toMatchObject({ code: "service_unavailable" });
+    expect(token).toHaveBeenCalledTimes(1);
+    expect(fetch).not.toHaveBeenCalled();
+  });
+
   it("leaves other refusals alone", async () => {
     const { http, renew } = setUp([problem(403, "forbidden")]);
     await expect(http.request("GET", "/user/me", Answer)).rejects.toMatchObject({ code: "forbidden" });

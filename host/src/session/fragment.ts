@@ -3,6 +3,12 @@ export const fragmentNames = ["s", "n", "id", "recoverId", "vendorId"] as const;
 
 export const vendorIdKey = "vendorId";
 
+/** The vendor that a link named, else the deployment's own; an empty name resets it. */
+export function chosenVendor(storage: Pick<Storage, "getItem">, own: string): string {
+  const chosen = storage.getItem(vendorIdKey);
+  return chosen === null || chosen === "" ? own : chosen;
+}
+
 /**
  * Saves what the fragment carries and gives the address without it; null when it carries none of it. The caller replaces
  * the history entry and reloads, so that the fragment is in no history.

@@ -51,6 +51,10 @@ const transitions: readonly [string, SessionState, SessionEvent, SessionState][]
 ];
 
 describe("nextSession", () => {
+  it("starts as loading", () => {
+    expect(initialSession.status).toBe("loading");
+  });
+
   it.each(transitions)("when %s", (_name, before, event, after) => {
     expect(nextSession(before, event)).toEqual(after);
   });

@@ -1,5 +1,5 @@
 import type { Deployment } from "@relicario/shared/contract";
-import { ErrorResponse } from "oidc-client-ts";
+import { ErrorResponse, ErrorTimeout } from "oidc-client-ts";
 
 import { authRetryKey } from "./retry.ts";
 import { createSession } from "./session.ts";
@@ -8,6 +8,7 @@ import { createSession } from "./session.ts";
 const mockClient = {
   user: null as unknown,
   callback: () => Promise.resolve<unknown>(undefined),
+  silent: () => Promise.resolve<unknown>(null),
   handlers: {} as Record<string, (value: unknown) => void>,
   calls: [] as [string, unknown][],
 };
@@ -19,7 +20,7 @@ jest.mock("oidc-client-ts", () => {
   };
   class UserManager {
     readonly events = Object.fromEntries(
-      ["addUserLoaded", "addUserUnloaded", "addUserSignedOut", "addSilentRenewError"].map((name) => [
+      ["addUserLoaded", "addUserUnloaded", "addUserSignedOut"].map((name) => [
         name,
         (handler: (value: unknown) => void) => {
           mockClient.handlers[name] = handler;
@@ -37,7 +38,8 @@ jest.mock("oidc-client-ts", () => {
       return mockClient.callback();
     };
     signinSilent() {
-      return Promise.resolve(null);
+      void note("signinSilent");
+      return mockClient.silent();
     }
     readonly settings = {};
     readonly _popupNavigator = { prepare: () => Promise.resolve({ close: () => undefined }) };
@@ -57,7 +59,7 @@ const deployment = {
   api: { base_url: `${origin}/api`, credentials: false },
 } as Deployment;
 const profile = { iss: "http://localhost:3001/realms/relicario", sub: "s-1", aud: "x", exp: 1, iat: 1, preferred_username: "alba" };
-const user = { access_token: "access", id_token: "id", expired: false, profile, state: { returnTo: "/secrets?tag=a" } };
+const user = { access_token: "access", id_token: "id", expired: false, expires_in: 240, profile, state: { returnTo: "/secrets?tag=a" } };
 const alba = { issuer: profile.iss, subject: "s-1", name: "alba" };
 
 function setUp(address = "/home", historyState: unknown = null) {
@@ -65,19 +67,23 @@ function setUp(address = "/home", historyState: unknown = null) {
   const location = { href: `${origin}${address}`, origin, pathname: new URL(address, origin).pathname, replace: jest.fn(), reload: jest.fn() };
   const history = { state: historyState, replaceState: (state: unknown, _title: string, url: string) => void replaced.push([state, url]) };
   const listeners: ((event: { data: unknown }) => void)[] = [];
+  const shown: ((event: { persisted: boolean }) => void)[] = [];
+  const addEventListener = (_type: "pageshow", listener: (event: { persisted: boolean }) => void) => void shown.push(listener);
+  const locks = { request: jest.fn((_name: string, _options: object, work: (lock: object | null) => unknown) => Promise.resolve(work({}))) };
   const channel = { postMessage: jest.fn(), addEventListener: (_type: string, listener: (event: { data: unknown }) => void) => void listeners.push(listener) };
   const clearCaches = jest.fn();
   const log = jest.fn();
   const session = createSession({
     deployment,
-    window: { sessionStorage, location, history } as unknown as Window,
+    window: { sessionStorage, location, history, addEventListener, navigator: { locks } } as unknown as Window,
     language: () => "es",
     clearCaches,
     onVendorIgnored: jest.fn(),
     log,
     channel: channel as unknown as BroadcastChannel,
   });
-  return { session, replaced, location, channel, clearCaches, log, fromOtherTab: (data: unknown) => listeners.forEach((listener) => listener({ data })) };
+  const comeBack = () => shown.forEach((listener) => listener({ persisted: true }));
+  return { session, replaced, location, channel, clearCaches, log, locks, comeBack, fromOtherTab: (data: unknown) => listeners.forEach((listener) => listener({ data })) };
 }
 
 const settle = () => new Promise((resolve) => setTimeout(resolve, 0));
@@ -87,6 +93,7 @@ beforeEach(() => {
   sessionStorage.clear();
   mockClient.user = null;
   mockClient.callback = () => Promise.resolve(undefined);
+  mockClient.silent = () => Promise.resolve(null);
   mockClient.handlers = {};
   mockClient.calls = [];
   globalThis.fetch = jest.fn(() => Promise.reject(new TypeError("no network in tests")));
@@ -226,21 +233,92 @@ describe("createSession", () => {
     });
   });
 
-  it("asks to sign in again when a renewal is refused, and keeps who was signed in", async () => {
+  it("goes nowhere, and leaves nothing, when another tab signs out at the same moment", async () => {
     mockClient.user = user;
-    const { session } = setUp();
+    const { session, locks, location, clearCaches } = setUp();
+    locks.request.mockImplementation((_name, _options, work) => Promise.resolve(work(null)));
     await session.start();
-    mockClient.handlers["addSilentRenewError"]?.(new ErrorResponse({ error: "login_required" }));
-    expect(session.getState()).toEqual({ status: "error", code: "login_required", user: alba });
-    session.exchange.clear();
+    sessionStorage.setItem("s", "x");
+    await session.signOut();
+    expect(called("signoutRedirect")).toHaveLength(0);
+    expect(called("removeUser")).toHaveLength(1);
+    expect(clearCaches).toHaveBeenCalledTimes(1);
+    expect(sessionStorage.getItem("s")).toBeNull();
+    expect(location.reload).toHaveBeenCalledTimes(1);
   });
 
-  it("takes no screen away while the provider is out of reach", async () => {
+  it("signs out once, however often it is asked", async () => {
     mockClient.user = user;
     const { session } = setUp();
     await session.start();
-    mockClient.handlers["addSilentRenewError"]?.(new TypeError("Failed to fetch"));
-    expect(session.getState().status).toBe("authenticated");
-    session.exchange.clear();
+    await Promise.all([session.signOut(), session.signOut()]);
+    expect(called("signoutRedirect")).toHaveLength(1);
+  });
+
+  it("starts anew when the browser brings back a page that was on its way to the provider", async () => {
+    const { session, comeBack, location } = setUp();
+    await session.start();
+    comeBack();
+    expect(location.reload).not.toHaveBeenCalled();
+    await session.signIn("/home");
+    comeBack();
+    expect(location.reload).toHaveBeenCalledTimes(1);
+  });
+
+  describe("silent renewal", () => {
+    /** A person who is signed in, and what a renewal that begins 60 s before the end comes back with. */
+    const renewedWith = async (outcome: () => Promise<unknown>) => {
+      jest.useFakeTimers();
+      mockClient.user = user;
+      mockClient.silent = outcome;
+      const world = setUp();
+      await world.session.start();
+      await jest.advanceTimersByTimeAsync(179_999);
+      expect(called("signinSilent")).toHaveLength(0);
+      await jest.advanceTimersByTimeAsync(1);
+      expect(called("signinSilent")).toHaveLength(1);
+      return world;
+    };
+    afterEach(() => {
+      jest.useRealTimers();
+    });
+
+    it("begins 60 s before the access token expires, and goes on with the newer one", async () => {
+      const newer = { ...user, access_token: "newer", expires_in: 300 };
+      const { session } = await renewedWith(() => {
+        expect(session.getState()).toMatchObject({ status: "loading", navigator: "renewal", user: alba });
+        mockClient.handlers["addUserLoaded"]?.(newer);
+        return Promise.resolve(newer);
+      });
+      expect(session.getState()).toEqual({ status: "authenticated", user: alba });
+      await jest.advanceTimersByTimeAsync(240_000);
+      expect(called("signinSilent")).toHaveLength(2);
+      session.exchange.clear();
+    });
+
+    it("asks to sign in again when it is refused, and keeps who was signed in", async () => {
+      const { session, log } = await renewedWith(() => Promise.reject(new ErrorResponse({ error: "login_required" })));
+      expect(session.getState()).toEqual({ status: "error", code: "login_required", user: alba });
+      expect(log).toHaveBeenCalledWith("silent_renewal", "login_required");
+      session.exchange.clear();
+    });
+
+    it("takes no screen away while the provider is out of reach, and tries again after 5 s", async () => {
+      const { session, log } = await renewedWith(() => Promise.reject(new TypeError("Failed to fetch")));
+      expect(session.getState().status).toBe("authenticated");
+      expect(log).toHaveBeenCalledWith("silent_renewal", "login_failed");
+      await jest.advanceTimersByTimeAsync(5_000);
+      expect(called("signinSilent")).toHaveLength(2);
+      session.exchange.clear();
+    });
+
+    it("tries again 5 s after its frame timed out, and says nothing", async () => {
+      const { session, log } = await renewedWith(() => Promise.reject(new ErrorTimeout("IFrame timed out without a response")));
+      expect(session.getState().status).toBe("authenticated");
+      await jest.advanceTimersByTimeAsync(5_000);
+      expect(called("signinSilent")).toHaveLength(2);
+      expect(log).not.toHaveBeenCalledWith("silent_renewal", expect.anything());
+      session.exchange.clear();
+    });
   });
 });

@@ -1,19 +1,20 @@
 import { createHttp, TokenCerts, TokenExchange as ExchangeBody } from "@relicario/shared/api";
 import type { Deployment, Http, Language, LockReason, PortalForServices } from "@relicario/shared/contract";
 import { isPortalError, PortalError, type ErrorCode } from "@relicario/shared/errors";
-import type { User } from "oidc-client-ts";
 import { z } from "zod";
 
 import { createAuthorisedHttp } from "./authorised-http.ts";
 import { callbackAddress, cleanedAddress, isSignInCallback, safeReturnPath } from "./callback.ts";
-import { vendorIdKey } from "./fragment.ts";
+import { chosenVendor, fragmentNames, vendorIdKey } from "./fragment.ts";
 import { createLockListeners } from "./lock-listeners.ts";
-import { initialSession, nextSession, type SessionEvent, type SessionState, type SessionUser } from "./machine.ts";
+import { initialSession, nextSession, type SessionEvent, type SessionState } from "./machine.ts";
 import { countAuthError, resetAuthErrors } from "./retry.ts";
+import { freshAuthTime, sessionUser } from "./session-user.ts";
 import { SignInClient } from "./sign-in-client.ts";
-import { signInError } from "./sign-in-errors.ts";
-import { signOut } from "./sign-out.ts";
-import { createTokenExchange, type TokenExchange } from "./token-exchange.ts";
+import { mayPass, signInError } from "./sign-in-errors.ts";
+import { isFirstToSignOut, signOut } from "./sign-out.ts";
+import { createSilentRenewal } from "./silent-renewal.ts";
+import { createTokenExchange, heldSession, type TokenExchange } from "./token-exchange.ts";
 import { signInSettings } from "./settings.ts";
 import { createTokenVerifier } from "./verify-token.ts";
 
@@ -83,12 +84,16 @@ export function createSession(parts: SessionParts): Session {
       dispatch({ type: "navigator_ended", navigator });
     },
   });
-  const publicHttp = createHttp({ baseUrl, credentials, token: () => Promise.resolve(null) });
+  const nobody = { baseUrl, credentials, token: () => Promise.resolve(null) };
+  const publicHttp = createHttp(nobody);
+  const exchangeHttp = createHttp({ ...nobody, retries: 0 }); // the exchange counts its attempts by itself
+  const vendorId = () => chosenVendor(storage, deployment.vendor_id);
   const exchange = createTokenExchange({
     storage,
+    vendorId,
     now: Date.now,
     verify: createTokenVerifier({
-      certs: () => publicHttp.request("GET", "/auth/token-certs", TokenCerts),
+      certs: () => exchangeHttp.request("GET", "/auth/token-certs", TokenCerts),
       now: Date.now,
       warn: (message) => {
         parts.log("token", message);
@@ -110,8 +115,7 @@ export function createSession(parts: SessionParts): Session {
   });
 
   async function askForToken(accessToken: string): Promise<string> {
-    const vendorId = storage.getItem(vendorIdKey) ?? deployment.vendor_id;
-    const { token } = await publicHttp.request("POST", "/auth/token", ExchangeBody, { query: { app_vendor_id: vendorId }, body: { token: accessToken } });
+    const { token } = await exchangeHttp.request("POST", "/auth/token", ExchangeBody, { query: { app_vendor_id: vendorId() }, body: { token: accessToken } });
     return token;
   }
 
@@ -134,12 +138,22 @@ export function createSession(parts: SessionParts): Session {
     if (leaving) return;
     leaving = true;
     dispatch({ type: "navigator_started", navigator: "sign_out" });
+    await startBare();
+  }
+
+  async function startBare(): Promise<void> {
+    renewal.stop();
     await listeners.run("sign_out");
-    exchange.clear();
-    parts.clearCaches();
+    clearAll();
     await manager.removeUser();
     history.replaceState(leftMark, "", "/");
     location.reload();
+  }
+
+  function clearAll(): void {
+    exchange.clear();
+    parts.clearCaches();
+    for (const key of fragmentNames) storage.removeItem(key);
   }
 
   function fail(code: ErrorCode): void {
@@ -153,10 +167,25 @@ export function createSession(parts: SessionParts): Session {
     dispatch({ type: "failed", code });
   }
 
+  const renewal = createSilentRenewal({
+    renew: () => manager.signinSilent(),
+    isTimeout: (error) => isPortalError(signInError(error), "timed_out"),
+    mayPass,
+    onError: (error) => {
+      const { code } = signInError(error);
+      parts.log("silent_renewal", code);
+      // A provider that is away for a moment takes no screen away: the session token lives on, and this is tried again.
+      if (!mayPass(error)) dispatch({ type: "failed", code });
+    },
+    now: Date.now,
+  });
+
   manager.events.addUserLoaded((user) => {
+    if (leaving) return;
     resetAuthErrors(storage);
     dispatch({ type: "user_loaded", user: sessionUser(user) });
     exchange.start(user.access_token);
+    renewal.watch(user, "new");
   });
   manager.events.addUserUnloaded(() => {
     dispatch({ type: "user_unloaded" });
@@ -164,11 +193,9 @@ export function createSession(parts: SessionParts): Session {
   manager.events.addUserSignedOut(() => {
     void leave();
   });
-  manager.events.addSilentRenewError((error) => {
-    const { code } = signInError(error);
-    parts.log("silent_renewal", code);
-    // A provider that is away for a moment takes no screen away: the session token lives on, and the next exchange tries again.
-    if (code !== "login_failed" && code !== "timed_out") dispatch({ type: "failed", code });
+  // A page that comes back as it was left, on its way to the provider, would be on its way for ever.
+  window.addEventListener("pageshow", ({ persisted }) => {
+    if (persisted && state.status === "loading") location.reload();
   });
   channel?.addEventListener("message", ({ data }) => {
     if (data === signedOutMessage) void leave();
@@ -203,6 +230,7 @@ export function createSession(parts: SessionParts): Session {
       if (valid) {
         resetAuthErrors(storage);
         exchange.start(user.access_token);
+        renewal.watch(user, "kept");
       }
     },
     signIn: async (returnTo) => {
@@ -228,22 +256,24 @@ export function createSession(parts: SessionParts): Session {
       }
     },
     signOut: async () => {
+      if (leaving) return;
       leaving = true;
-      const user = await manager.getUser();
       dispatch({ type: "navigator_started", navigator: "sign_out" });
+      renewal.stop();
+      if (!(await isFirstToSignOut(window.navigator.locks))) {
+        await startBare();
+        return;
+      }
+      const user = await manager.getUser();
       await signOut({
         listeners,
         endProductSession: async () => {
-          if (exchange.getState().status !== "ready") return;
-          const token = await exchange.token();
-          await publicHttp.request("DELETE", "/auth/token", z.unknown(), { headers: { authorization: `Bearer ${token}` } });
+          const held = heldSession(exchange.getState());
+          if (held === null) return;
+          await publicHttp.request("DELETE", "/auth/token", z.unknown(), { headers: { authorization: `Bearer ${held.token}` } });
         },
         revokeTokens: () => manager.revokeTokens(["access_token"]),
-        clearCaches: () => {
-          exchange.clear();
-          parts.clearCaches();
-          for (const key of [vendorIdKey, "recoverId"]) storage.removeItem(key);
-        },
+        clearCaches: clearAll,
         tellOtherTabs: () => channel?.postMessage(signedOutMessage),
         redirect: () =>
           manager.signoutRedirect({
@@ -264,19 +294,4 @@ export function createSession(parts: SessionParts): Session {
     onLock: listeners.add,
     lock: () => listeners.run("lock"),
   });
-}
-
-/**
- * The ID token's own `auth_time`, when it is not older than the call. Both times are the provider's, so that a wrong clock
- * of this device neither helps nor harms; `seconds` is how long the call took.
- */
-function freshAuthTime({ profile: { iat, auth_time: authTime } }: User, seconds: number): number {
-  const rounding = 2;
-  if (authTime === undefined || iat - authTime > seconds + rounding) throw new PortalError("login_required");
-  return authTime;
-}
-
-function sessionUser({ profile }: User): SessionUser {
-  const name = [profile.preferred_username, profile.nickname, profile.name, profile.email].find((each) => each !== undefined && each !== "");
-  return { issuer: profile.iss, subject: profile.sub, name: name ?? "" };
 }

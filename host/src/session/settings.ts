@@ -3,7 +3,6 @@ import { WebStorageStateStore, type UserManagerSettings } from "oidc-client-ts";
 
 /** Times of sign-in, in seconds (specification, section 9). */
 export const signInTimes = {
-  expiringNotice: 60,
   silentTimeout: 10,
   sessionCheck: 2,
   staleState: 15 * 60,
@@ -27,9 +26,9 @@ export function signInSettings(identity: Deployment["identity"], origin: string,
     stateStore: new WebStorageStateStore({ store: storage }),
     loadUserInfo: true,
     filterProtocolClaims: ["nbf", "jti", "nonce", "acr", "amr", "azp", "at_hash"], // the library's list without `auth_time`
-    automaticSilentRenew: true,
-    accessTokenExpiringNotificationTimeInSeconds: signInTimes.expiringNotice,
+    automaticSilentRenew: false, // done by silent-renewal.ts, which shortens the notice where tokens live shortly
     silentRequestTimeoutInSeconds: signInTimes.silentTimeout,
+    requestTimeoutInSeconds: signInTimes.silentTimeout,
     monitorSession: true,
     checkSessionIntervalInSeconds: signInTimes.sessionCheck,
     staleStateAgeInSeconds: signInTimes.staleState,

@@ -21,3 +21,8 @@ export function signInError(error: unknown): PortalError {
   const isOther = error instanceof Error && named[error.message] !== undefined;
   return new PortalError(isOther ? "login_required" : "login_failed", { cause: error });
 }
+
+/** Another attempt may help: the provider did not answer, or answered that it has trouble. What it refuses it refuses again. */
+export function mayPass(error: unknown): boolean {
+  return !(error instanceof ErrorResponse) || error.error === "server_error" || error.error === "temporarily_unavailable";
+}

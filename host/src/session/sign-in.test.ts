@@ -2,10 +2,10 @@ import { PortalError } from "@relicario/shared/errors";
 import { ErrorResponse, ErrorTimeout } from "oidc-client-ts";
 
 import { callbackAddress, cleanedAddress, isSignInCallback, safeReturnPath } from "./callback.ts";
-import { takeFragment } from "./fragment.ts";
+import { chosenVendor, takeFragment } from "./fragment.ts";
 import { authRetryKey, countAuthError, resetAuthErrors } from "./retry.ts";
 import { signInSettings } from "./settings.ts";
-import { signInError } from "./sign-in-errors.ts";
+import { mayPass, signInError } from "./sign-in-errors.ts";
 
 const origin = "http://localhost:3000";
 const url = (path: string) => new URL(path, origin);
@@ -103,12 +103,37 @@ describe("signInError", () => {
   });
 });
 
+describe("mayPass", () => {
+  it.each<[string, unknown, boolean]>([
+    ["a provider that cannot be reached", new TypeError("Failed to fetch"), true],
+    ["a frame that is late", new ErrorTimeout("late"), true],
+    ["an answer that is no answer", new Error("Bad Gateway (502)"), true],
+    ["a provider that has trouble", new ErrorResponse({ error: "server_error" }), true],
+    ["a provider that has too much to do", new ErrorResponse({ error: "temporarily_unavailable" }), true],
+    ["nobody is signed in", new ErrorResponse({ error: "login_required" }), false],
+    ["a client that is unknown", new ErrorResponse({ error: "invalid_client" }), false],
+  ])("%s: %s", (_name, error, expected) => {
+    expect(mayPass(error)).toBe(expected);
+  });
+});
+
+describe("chosenVendor", () => {
+  it.each([
+    ["none was named", null, "relicario"],
+    ["a link named one", "acme", "acme"],
+    ["a link reset it", "", "relicario"],
+  ])("when %s", (_name, kept, expected) => {
+    expect(chosenVendor({ getItem: () => kept }, "relicario")).toBe(expected);
+  });
+});
+
 describe("signInSettings", () => {
   it("holds the numbers of the specification", () => {
     expect(signInSettings({ authority: "http://localhost:3001/realms/relicario", client_id: "relicario-portal", scope: "openid" }, origin, sessionStorage)).toMatchObject({
       response_type: "code",
-      accessTokenExpiringNotificationTimeInSeconds: 60,
       silentRequestTimeoutInSeconds: 10,
+      requestTimeoutInSeconds: 10,
+      loadUserInfo: true,
       checkSessionIntervalInSeconds: 2,
       staleStateAgeInSeconds: 900,
       popupWindowFeatures: { height: 640 },

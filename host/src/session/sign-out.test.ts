@@ -1,5 +1,5 @@
 import { createLockListeners, lockLimitMs } from "./lock-listeners.ts";
-import { signOut, type SignOutParts } from "./sign-out.ts";
+import { isFirstToSignOut, signOut, type SignOutParts } from "./sign-out.ts";
 
 function setUp(overrides: Partial<SignOutParts> = {}) {
   const steps: string[] = [];
@@ -58,6 +58,21 @@ describe("signOut", () => {
     await done;
     jest.useRealTimers();
     expect(steps.at(-1)).toBe("redirect");
+  });
+});
+
+describe("isFirstToSignOut", () => {
+  /** As a browser: one holder at a time, until what it does is over. */
+  const locksOf = (held: boolean) =>
+    ({ request: (_name: string, _options: LockOptions, work: (lock: Lock | null) => unknown) => Promise.resolve(work(held ? null : { name: "sign_out", mode: "exclusive" })) }) as unknown as LockManager;
+
+  it.each([
+    ["is the first when no other tab signs out", locksOf(false), true],
+    ["is not while another tab is on its way", locksOf(true), false],
+    ["is where the browser has no locks", undefined, true],
+    ["is where the browser refuses locks", { request: () => Promise.reject(new Error("SecurityError")) } as unknown as LockManager, true],
+  ])("%s", async (_name, locks, expected) => {
+    await expect(isFirstToSignOut(locks)).resolves.toBe(expected);
   });
 });
 

@@ -48,6 +48,24 @@ export async function signOut(parts: SignOutParts): Promise<void> {
   }
 }
 
+/**
+ * True in the first of this browser's tabs that sign out at once; it stays the first until its page is gone. The provider
+ * asks in one page and acts in the next, so that two of them on the way would trip over each other.
+ */
+export function isFirstToSignOut(locks: LockManager | undefined): Promise<boolean> {
+  if (locks === undefined) return Promise.resolve(true);
+  return new Promise((resolve) => {
+    locks
+      .request("sign_out", { ifAvailable: true }, (lock) => {
+        resolve(lock !== null);
+        return lock === null ? undefined : new Promise(() => undefined);
+      })
+      .catch(() => {
+        resolve(true); // the browser gives no locks here
+      });
+  });
+}
+
 /** RFC 7009, 2.2.1: the provider does not revoke tokens of this type, so there is nothing more to do. */
 function isDone(error: unknown): boolean {
   if (typeof error !== "object" || error === null) return false;

@@ -6,9 +6,9 @@ import { createTokenExchange, exchangeNumbers, sessionTokenKey, type TokenExchan
 const life = 900_000;
 const start = Date.parse("2026-11-21T10:00:00.000Z");
 
-const claimsAt = (issuedMs: number): SessionClaims => ({
+const claimsAt = (issuedMs: number, vid = "relicario"): SessionClaims => ({
   sub: "01890a5d-ac96-7000-8000-000000000001",
-  vid: "relicario",
+  vid,
   sid: "s",
   iat: Math.floor(issuedMs / 1000),
   exp: Math.floor((issuedMs + life) / 1000),
@@ -27,13 +27,15 @@ function setUp(stored?: { token: string; claims: SessionClaims | null }) {
     return Promise.resolve(token);
   });
   const kept = new Map<string, string>(stored === undefined ? [] : [[sessionTokenKey, stored.token]]);
+  const vendor = { id: "relicario" };
   const tokens = createTokenExchange({
     exchange,
+    vendorId: () => vendor.id,
     verify: (token) => Promise.resolve(issued.get(token) ?? null),
     storage: { getItem: (key) => kept.get(key) ?? null, setItem: (key, value) => void kept.set(key, value), removeItem: (key) => void kept.delete(key) },
     now: Date.now,
   });
-  return { tokens, exchange, kept, answers, issued };
+  return { tokens, exchange, kept, answers, issued, vendor };
 }
 
 const tokenOf = (tokens: TokenExchange) => {
@@ -81,6 +83,29 @@ describe("createTokenExchange", () => {
     await jest.advanceTimersByTimeAsync(500);
     expect(tokenOf(tokens)).toBe("t1");
     expect(kept.get(sessionTokenKey)).toBe("t1");
+  });
+
+  it.each([
+    ["another vendor was chosen", "acme", "relicario"],
+    ["the vendor was reset to the default", "relicario", "acme"],
+  ])("clears a stored token that still holds, and exchanges anew, when %s", async (_name, wanted, before) => {
+    const { tokens, exchange, kept, vendor, issued } = setUp({ token: "stored", claims: claimsAt(start - 60_000, before) });
+    vendor.id = wanted;
+    issued.set("t1", claimsAt(start, wanted));
+    tokens.start("access");
+    await jest.advanceTimersByTimeAsync(99);
+    expect(kept.has(sessionTokenKey)).toBe(false);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(exchange).toHaveBeenCalledTimes(1);
+    expect(kept.get(sessionTokenKey)).toBe("t1");
+  });
+
+  it("takes no token of another vendor from the service", async () => {
+    const { tokens, vendor } = setUp();
+    vendor.id = "acme";
+    tokens.start("access");
+    await jest.advanceTimersByTimeAsync(5000);
+    expect(tokens.getState()).toMatchObject({ status: "empty", error: { code: "token_invalid" } });
   });
 
   it("makes three attempts, 1 s apart, then stays empty and says why", async () => {
@@ -161,6 +186,20 @@ describe("createTokenExchange", () => {
     await jest.advanceTimersByTimeAsync(3000);
     await expect(renewal).rejects.toMatchObject({ code: "service_unavailable" });
     expect(tokenOf(tokens)).toBe("t1");
+    await jest.advanceTimersByTimeAsync(life * 0.9);
+    expect(tokenOf(tokens)).toBe("t2"); // tried again by itself, before it expires
+  });
+
+  it("exchanges once more after one that is under way when the access token is newer than that one", async () => {
+    const { tokens, exchange } = setUp();
+    tokens.start("old");
+    await jest.advanceTimersByTimeAsync(50);
+    tokens.start("new");
+    const renewal = tokens.renew("after");
+    await jest.advanceTimersByTimeAsync(50);
+    await expect(renewal).resolves.toMatchObject({ token: "t2" });
+    expect(exchange).toHaveBeenCalledTimes(2);
+    expect(exchange).toHaveBeenLastCalledWith("new");
   });
 
   it("asks once when many calls need a token", async () => {

@@ -24,6 +24,8 @@ export interface ExchangeParts {
   readonly exchange: (accessToken: string) => Promise<string>;
   /** Checks signature and claims; null for a token that does not hold. */
   readonly verify: (token: string) => Promise<SessionClaims | null>;
+  /** Whose tokens are wanted: one of another vendor is none. */
+  readonly vendorId: () => string;
   readonly storage: Pick<Storage, "getItem" | "setItem" | "removeItem">;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -45,7 +47,7 @@ export interface TokenExchange {
   readonly clear: () => void;
 }
 
-export function createTokenExchange({ exchange, verify, storage, now }: ExchangeParts): TokenExchange {
+export function createTokenExchange({ exchange, verify, vendorId, storage, now }: ExchangeParts): TokenExchange {
   const listeners = new Set<() => void>();
   let state: ExchangeState = { status: "empty", error: null };
   let accessToken: string | null = null;
@@ -58,16 +60,27 @@ export function createTokenExchange({ exchange, verify, storage, now }: Exchange
     state = next;
     for (const listener of [...listeners]) listener();
   };
-  const held = (): SessionToken | null => (state.status === "ready" ? state.session : state.status === "exchanging" ? state.previous : null);
+  const ours = async (token: string): Promise<SessionClaims | null> => {
+    const claims = await verify(token);
+    return claims?.vid === vendorId() ? claims : null;
+  };
+  const held = (): SessionToken | null => heldSession(state);
   const lives = (session: SessionToken | null): session is SessionToken => session !== null && session.claims.exp * 1000 > now();
+
+  const schedule = (session: SessionToken) => {
+    clearTimeout(timer);
+    const remaining = session.claims.exp * 1000 - now();
+    timer = setTimeout(
+      () => {
+        renew().catch(() => undefined); // the state says it, and the frame offers another try
+      },
+      Math.max(remaining * exchangeNumbers.renewAtShare, exchangeNumbers.pauseMs),
+    );
+  };
 
   const keep = (session: SessionToken) => {
     storage.setItem(sessionTokenKey, session.token);
-    clearTimeout(timer);
-    const remaining = session.claims.exp * 1000 - now();
-    timer = setTimeout(() => {
-      renew().catch(() => undefined); // the state says it, and the frame offers another try
-    }, remaining * exchangeNumbers.renewAtShare);
+    schedule(session);
     become({ status: "ready", session });
   };
 
@@ -76,7 +89,7 @@ export function createTokenExchange({ exchange, verify, storage, now }: Exchange
       try {
         if (accessToken === null) throw new PortalError("login_required");
         const token = await exchange(accessToken);
-        const claims = await verify(token);
+        const claims = await ours(token);
         if (claims === null) throw new PortalError("token_invalid");
         if (mine !== round) throw new PortalError("cancelled");
         const session = { token, claims };
@@ -99,9 +112,11 @@ export function createTokenExchange({ exchange, verify, storage, now }: Exchange
       .then((found) => found ?? attemptAll(mine))
       .catch((error: unknown) => {
         if (mine === round) {
-          // A token that still lives is worth more than none: it is tried again when it is needed.
-          if (lives(previous)) become({ status: "ready", session: previous });
-          else become({ status: "empty", error: toPortalError(error) });
+          // A token that still lives is worth more than none, and its renewal is tried again.
+          if (lives(previous)) {
+            schedule(previous);
+            become({ status: "ready", session: previous });
+          } else become({ status: "empty", error: toPortalError(error) });
         }
         throw error;
       })
@@ -120,7 +135,7 @@ export function createTokenExchange({ exchange, verify, storage, now }: Exchange
   const restore = async (mine: number): Promise<SessionToken | null> => {
     const stored = storage.getItem(sessionTokenKey);
     if (stored === null) return null;
-    const claims = await verify(stored);
+    const claims = await ours(stored);
     if (mine !== round) throw new PortalError("cancelled");
     if (claims === null) {
       storage.removeItem(sessionTokenKey);
@@ -168,6 +183,12 @@ export function createTokenExchange({ exchange, verify, storage, now }: Exchange
       become({ status: "empty", error: null });
     },
   });
+}
+
+/** The session token that is there, also while a newer one is asked for. */
+export function heldSession(state: ExchangeState): SessionToken | null {
+  if (state.status === "ready") return state.session;
+  return state.status === "exchanging" ? state.previous : null;
 }
 
 /** Another attempt with the same token cannot help. */

@@ -1,8 +1,7 @@
-import { isPortalError } from "@relicario/shared/errors";
 import { QueryClient } from "@tanstack/react-query";
 
-/** How long data counts as fresh (specification, section 9), and how often a query is tried again. */
-export const cacheNumbers = { staleMs: 5 * 60_000, keptMs: 10 * 60_000, retries: 3 } as const;
+/** How long data counts as fresh (specification, section 9), and is kept when no screen shows it. */
+export const cacheNumbers = { staleMs: 5 * 60_000, keptMs: 10 * 60_000 } as const;
 
 /** Plaintext may be in this cache: it lives in memory only and is cleared when the portal locks or signs out. */
 export function createQueryClient(): QueryClient {
@@ -14,7 +13,7 @@ export function createQueryClient(): QueryClient {
         refetchOnWindowFocus: false,
         refetchOnReconnect: false,
         networkMode: "always", // whether there is a network is for the call to find out, and to say
-        retry: (failures, error) => failures < cacheNumbers.retries && isPortalError(error, "service_unavailable", "internal_error"),
+        retry: false, // a call that may pass is tried three times more where it is made (createHttp): a second count would multiply
       },
       mutations: { retry: false, networkMode: "always" },
     },

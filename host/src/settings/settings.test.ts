@@ -1,4 +1,6 @@
-import { PortalError } from "@relicario/shared/errors";
+import { createHttp } from "@relicario/shared/api";
+import { QueryObserver } from "@tanstack/react-query";
+import { z } from "zod";
 
 import { createQueryClient } from "./query-client.ts";
 import { createThemeStore, themeKey } from "./theme.ts";
@@ -47,14 +49,19 @@ describe("createQueryClient", () => {
   });
 
   it.each([
-    ["service_unavailable", 2, true],
-    ["service_unavailable", 3, false],
-    ["internal_error", 0, true],
-    ["not_found", 0, false],
-    ["unauthorized", 0, false],
-    ["offline", 0, false],
-  ] as const)("after %s, tried %s times: %s", (code, failures, expected) => {
-    const retry = queries?.retry;
-    expect(typeof retry === "function" && retry(failures, new PortalError(code))).toBe(expected);
+    ["the service is down", 503, 4],
+    ["the service has a fault", 500, 4],
+    ["there is no such thing", 404, 1],
+    ["nobody is signed in", 401, 1],
+  ])("tries a query three times more, and no more than that, where it may help: %s", async (_name, status, attempts) => {
+    const fetch = jest.fn(() => Promise.resolve(new Response(null, { status })));
+    const http = createHttp({ baseUrl: "http://localhost:3000/api", token: () => Promise.resolve(null), fetch, pause: () => Promise.resolve() });
+    const query = new QueryObserver(createQueryClient(), { queryKey: ["x"], queryFn: () => http.request("GET", "/user/me", z.unknown()) });
+    await new Promise<void>((resolve) => {
+      query.subscribe(({ isError }) => {
+        if (isError) resolve();
+      });
+    });
+    expect(fetch).toHaveBeenCalledTimes(attempts);
   });
 });
