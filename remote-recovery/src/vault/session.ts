@@ -3,6 +3,7 @@ import { PortalError } from "@relicario/shared/errors";
 
 import type { Engine } from "../engine/engine.ts";
 import type { Device, Remembered } from "./device/device.ts";
+import type { HeldList } from "./flows/account.ts";
 import { deriveAccountKeys, unwrapAccountKey, type AccountKeys } from "./seal/account-key.ts";
 import type { Service } from "./service.ts";
 
@@ -17,6 +18,8 @@ export interface SessionParts {
   /** Milliseconds since 1970. */
   readonly now?: () => number;
   readonly pause?: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
+  /** Web Locks, where the browser has them. */
+  readonly locks?: Pick<LockManager, "request"> | null;
 }
 
 /** One signed-in person in one worker. Flows are functions that take it; only they change `keys`. */
@@ -33,9 +36,11 @@ export interface Session {
   remembered: Remembered | null;
   /** True after `older_state`: only then may the person choose the older one. */
   alarmed: boolean;
+  /** The list as it was read last; see `flows/account.ts`. */
+  held: HeldList | null;
   readonly getState: () => VaultState;
   readonly setState: (state: VaultState) => void;
-  /** Runs writers one after another, so that two of this page's own never conflict. */
+  /** Runs writers one after another, those of this account in other tabs too, so that a device never conflicts with itself. */
   readonly oneWriter: <T>(write: () => Promise<T>) => Promise<T>;
 }
 
@@ -61,6 +66,7 @@ export async function startSession(parts: SessionParts): Promise<Session> {
     keys,
     remembered: null,
     alarmed: false,
+    held: null,
     getState: () => state,
     setState: (next) => {
       if (JSON.stringify(next) === JSON.stringify(state)) return;
@@ -68,7 +74,8 @@ export async function startSession(parts: SessionParts): Promise<Session> {
       parts.tell(state);
     },
     oneWriter: (write) => {
-      const turn = writers.then(write, write);
+      const alone = () => withLock(parts.locks ?? browserLocks(), parts.device.name, write);
+      const turn = writers.then(alone, alone);
       writers = turn.catch(() => null); // the caller hears of it; the next writer's turn comes all the same
       return turn;
     },
@@ -88,6 +95,15 @@ export function requireKeys(session: Session): AccountKeys {
 /** @throws PortalError `cancelled`. */
 export function refuseCancelled(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw new PortalError("cancelled", { cause: signal.reason });
+}
+
+/** Without Web Locks the tabs of a device are as two devices: conflicts are settled by trying again. */
+function withLock<T>(locks: Pick<LockManager, "request"> | null, account: string, write: () => Promise<T>): Promise<T> {
+  return locks === null ? write() : locks.request(`relicario-vault writer ${account}`, write);
+}
+
+function browserLocks(): LockManager | null {
+  return "navigator" in globalThis && "locks" in globalThis.navigator ? globalThis.navigator.locks : null;
 }
 
 function pauseFor(milliseconds: number, signal?: AbortSignal): Promise<void> {

@@ -11,6 +11,7 @@ const row = (title: string, tags: readonly string[] = [], name = "secret.txt"): 
   createdAt: "2026-11-01T09:00:00.000Z",
   updatedAt: "2026-11-01T09:00:00.000Z",
   deletedAt: null,
+  droppedAt: null,
   label: { title, tags, contentKind: "text", name, size: 12, openers: [], rehearsedAt: null },
 });
 const rows = [row("Cartera fría", ["familia", "semilla"]), row("House keys", ["home"]), row("Scan", [], "pasaporte.pdf"), { ...row("x"), label: null }];

@@ -186,6 +186,8 @@ export interface SecretRow {
   readonly updatedAt: string;
   /** When it went to the trash; null outside it. */
   readonly deletedAt: string | null;
+  /** When its content went, after 30 days in the trash: only the row is left. Null before. */
+  readonly droppedAt: string | null;
   readonly label: SecretLabel | null;
 }
 

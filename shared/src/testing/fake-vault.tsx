@@ -403,7 +403,7 @@ function rowOf(secret: Kept, locked: boolean, book: readonly RecoveryImage[]): S
   const size = bytesOf(content);
   const { secretId, title, tags, favorite, deletedAt, rev, versions } = secret;
   const label = { title, tags, contentKind, name, size, openers: book.map(({ id }) => id), rehearsedAt: null };
-  return { secretId, version: versions.length, rev, favorite, sealedSize: size + 2048, createdAt: versions[0].createdAt, updatedAt: createdAt, deletedAt, label: locked ? null : label };
+  return { secretId, version: versions.length, rev, favorite, sealedSize: size + 2048, createdAt: versions[0].createdAt, updatedAt: createdAt, deletedAt, droppedAt: null, label: locked ? null : label };
 }
 
 function recoveredOf(secret: Kept, version: number, wanted: KeptVersion): RecoveredSecret {

@@ -50,6 +50,8 @@ const emptyRecord: DeviceRecord = { kind: null, accountKey: null, locked: false,
 
 /** What this device keeps for one account. */
 export interface Device {
+  /** Names the account on this device; the same in every tab. */
+  readonly name: string;
   readonly read: () => Promise<DeviceRecord>;
   /** `storage_full` when the disk is full: nothing changed then. */
   readonly write: (change: Partial<DeviceRecord>) => Promise<void>;
@@ -62,7 +64,7 @@ export interface Device {
   readonly close: () => void;
 }
 
-type WrapPurpose = "pending" | "sketches";
+type WrapPurpose = "pending" | "sketches" | "sealing" | "publishing";
 
 interface Schema extends DBSchema {
   keys: { key: "device"; value: CryptoKey };
@@ -96,6 +98,7 @@ function deviceOn(store: Store, name: string): Device {
   }
 
   return {
+    name,
     read,
     write: (change) => store.update(name, (before) => ({ ...parseRecord(before), ...change })),
     wrap: async (purpose, plain) => {

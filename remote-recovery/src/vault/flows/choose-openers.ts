@@ -3,14 +3,14 @@ import type { ProtectRequest } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import type { KnownPicture, Sketch } from "../../engine/engine.ts";
-import { bookSketches, sketchB64u, type Book, type BookImage, type BookOpener } from "../seal/book.ts";
+import { bookSketches, emptyBook, sketchB64u, type Book, type BookImage, type BookOpener } from "../seal/book.ts";
 import { copyOf, wipe, type Bytes } from "../seal/bytes.ts";
 import { makeHelper } from "../seal/helper.ts";
 import { newId, timestamp } from "../seal/ids.ts";
 import { imageOpener, type ShownOpener } from "../seal/opener.ts";
 import { refuseCancelled, type FlowOptions, type Session } from "../session.ts";
 import { keepSketch, keptSketches } from "./pending.ts";
-import { engineOptions, helperDigest } from "./show-image.ts";
+import { engineOptions, helperDigest, pictureBytes } from "./show-image.ts";
 
 /** Who will be able to open a secret, and the image that becomes an opener with it. */
 export interface ChosenOpeners {
@@ -30,6 +30,32 @@ export interface FreshImage {
 
 type Protection = ProtectRequest["protection"];
 
+/** Openers for one writer, over all its tries. */
+export interface OpenerChoice {
+  /** Chosen once for the same book, anew for another one: so the same picture is never sketched twice. Null: no book yet. */
+  readonly from: (book: Book | null) => Promise<ChosenOpeners>;
+  readonly forget: () => void;
+}
+
+/** Reads the picture at its first use. @throws PortalError as {@link chooseOpeners}. */
+export function openerChoice(session: Session, protection: Protection, options: FlowOptions): OpenerChoice {
+  let picture: Bytes | null = null;
+  let last: { readonly book: string; readonly chosen: ChosenOpeners } | null = null;
+  const forget = (): void => last?.chosen.fresh?.opener.forget();
+  return {
+    from: async (given) => {
+      const book = given ?? emptyBook();
+      const name = JSON.stringify(book);
+      if (last?.book === name) return last.chosen;
+      forget();
+      if (protection.kind === "picture") picture ??= await pictureBytes(protection.shown.picture);
+      last = { book: name, chosen: await chooseOpeners(session, protection, picture, book, options) };
+      return last.chosen;
+    },
+    forget,
+  };
+}
+
 /**
  * Recipients come from the book and nowhere else. A picture is compared with every sketch of the book, of removed images
  * too, and with those that an interrupted enrolment left here: no picture is ever sketched twice.
@@ -43,7 +69,7 @@ type Protection = ProtectRequest["protection"];
  * @throws PortalError `opener_needed`, `picture_too_plain`, `picture_needs_passphrase`, `picture_resembles_another`,
  *   `picture_unreadable`, `picture_too_large`, `storage_full`.
  */
-export async function chooseOpeners(session: Session, protection: Protection, picture: Bytes | null, book: Book, options: FlowOptions): Promise<ChosenOpeners> {
+async function chooseOpeners(session: Session, protection: Protection, picture: Bytes | null, book: Book, options: FlowOptions): Promise<ChosenOpeners> {
   if (protection.kind === "openers") return { openers: fromBook(book, protection.openers), fresh: null, book };
   if (picture === null) throw new TypeError("a protection by picture comes with its bytes");
   const passphrase = protection.shown.passphrase === "" ? null : protection.shown.passphrase;

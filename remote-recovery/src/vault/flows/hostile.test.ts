@@ -12,7 +12,7 @@ import { documentBytes } from "../seal/padding.ts";
 import type { OwnerTicket } from "../seal/ticket.ts";
 import type { Session } from "../session.ts";
 import { createFakeEngine, sketchFor } from "../testing/fake-engine.ts";
-import { lastOf, type FakeAccount, type FakeRow } from "../testing/fake-service.ts";
+import { lastOf, touch, type FakeAccount, type FakeRow } from "../testing/fake-service.ts";
 import { rewriteRow } from "../testing/rewrite.ts";
 import { createWorld, shown, textSecret, userId, type World } from "../testing/world.ts";
 import { answerDevice } from "./device-kind.ts";
@@ -186,6 +186,7 @@ describe("a list that does not fit the state", () => {
   ])("is refused: %s", async (_what, tamper) => {
     const { world, laptop, earlier } = await twoSecrets();
     tamper(world, earlier);
+    for (const row of world.service.account.rows.values()) touch(world.service.account, row);
     await expect(list(laptop)).rejects.toEqual(code("list_mismatch"));
     // Locked, the same device still knows the root of the state that it remembers.
     await expect(list(await world.open())).rejects.toEqual(code("list_mismatch"));
@@ -208,6 +209,7 @@ describe("a list that does not fit the state", () => {
     for (const title of ["Third", "Fourth"]) await protect(laptop, textSecret(title), {});
     const phone = await world.open("phone");
     (await unlock(phone, shown("market"), {})).opener.forget();
+    laptop.held = null; // every page is read
     let pages = 0;
     world.service.before = async (call) => {
       if (call !== "GET /secrets/store" || ++pages !== 2) return;

@@ -1,113 +1,48 @@
-import { Id, type StoredSecret } from "@relicario/shared/api";
-import type { SecretLabel, SecretRow } from "@relicario/shared/contract";
-import { isPortalError, PortalError } from "@relicario/shared/errors";
+import type { ListOptions, SecretLabel, SecretRow } from "@relicario/shared/contract";
 
-import { openLabel, revOf, type Label } from "../seal/label.ts";
-import { rootOf, type RootRow } from "../seal/state.ts";
-import type { Session } from "../session.ts";
-import { readKeyring, recall, withSecondReading, type KeyringView, type OpenedKeyring } from "./read-keyring.ts";
+import type { Label } from "../seal/label.ts";
+import { refuseCancelled, type Session } from "../session.ts";
+import { labelOf, readAccount, type AccountRow } from "./account.ts";
 
-/** Everything of the account at one `state_rev`: keyring and rows that fit each other. */
-export interface AccountView {
-  readonly view: KeyringView;
-  /** Sorted by id, trash included. */
-  readonly rows: readonly StoredSecret[];
-}
-
-/** Labels opened at once: enough to keep WebCrypto busy, few enough to stay responsive. */
-const batch = 500;
-
-/** Writers move on between our two calls; so often we read again before it counts as a mismatch. */
-const patience = 3;
+/** Labels of the first batch: what a screen shows. */
+const firstBatch = 100;
+/** Labels opened at once after it: enough to keep WebCrypto busy, few enough to stay responsive. */
+const laterBatch = 500;
 
 /**
- * All rows, trash included. Labels are null while locked.
+ * All rows, trash included, by id. Labels are null while locked. With `onRows` they come in batches, the newest secrets
+ * first, once the whole list was checked: no row is shown that does not fit the state.
  *
- * @throws PortalError `list_mismatch`, `older_state`, `keyring_missing`.
+ * @throws PortalError `list_mismatch`, `older_state`, `keyring_missing`, `decryption_failed`, `cancelled`.
  */
-export async function list(session: Session, signal?: AbortSignal): Promise<SecretRow[]> {
+export async function list(session: Session, { signal, onRows }: ListOptions = {}): Promise<SecretRow[]> {
   const account = await readAccount(session, signal);
   if (account === null) return [];
-  const { view, rows } = account;
-  if (view.opened === null) return rows.map((row) => presentRow(row, null));
-  const labels = await openLabels(session, view.opened, rows);
-  return rows.map((row, index) => presentRow(row, labels[index] ?? null));
-}
-
-/**
- * Reads the keyring first, then the whole list, which must have its `state_rev`, its count and its root. Null when
- * nothing was ever kept.
- */
-export function readAccount(session: Session, signal?: AbortSignal): Promise<AccountView | null> {
-  return withSecondReading(async () => {
-    for (let reading = 1; ; reading++) {
-      const view = await readKeyring(session, signal);
-      if (view === null) return null;
-      const { rows, stateRev } = await readRows(session, signal);
-      if (stateRev === view.keyring.state_rev) {
-        await checkRows(session, view, rows);
-        return { view, rows };
-      }
-      if (stateRev < view.keyring.state_rev || reading >= patience) throw new PortalError("list_mismatch");
-    }
-  });
-}
-
-/** Pages of the list that all carry one `state_rev`; when it changes between pages, reading starts anew. */
-async function readRows(session: Session, signal: AbortSignal | undefined): Promise<{ rows: StoredSecret[]; stateRev: number }> {
-  for (let reading = 1; reading <= patience; reading++) {
-    const first = await session.service.page(null, signal);
-    const rows = [...first.secrets];
-    let page = first;
-    while (page.next_cursor !== null && page.state_rev === first.state_rev) {
-      page = await session.service.page(Id.parse(page.next_cursor), signal);
-      if (page.secrets.length === 0) throw new PortalError("list_mismatch"); // a cursor that leads nowhere would never end
-      rows.push(...page.secrets);
-    }
-    if (page.state_rev !== first.state_rev) continue;
-    if (rows.length !== page.total) throw new PortalError("list_mismatch");
-    rows.sort((left, right) => (left.secret_db_id < right.secret_db_id ? -1 : 1));
-    return { rows, stateRev: page.state_rev };
+  const keys = account.view.opened?.keys ?? null;
+  const newestFirst = [...account.rows.values()].sort((left, right) => (left.secretId < right.secretId ? 1 : -1));
+  const shown: SecretRow[] = [];
+  for (let from = 0, size = firstBatch; from < newestFirst.length; from += size, size = laterBatch) {
+    refuseCancelled(signal);
+    const rows = newestFirst.slice(from, from + size);
+    const labels = keys === null ? null : await Promise.all(rows.map((row) => labelOf(session.userId, keys, row)));
+    const batch = rows.map((row, index) => presentRow(row, labels?.[index] ?? null));
+    shown.push(...batch);
+    onRows?.(batch, { opened: shown.length, total: newestFirst.length });
   }
-  throw new PortalError("list_mismatch");
+  return shown.reverse();
 }
 
-async function checkRows(session: Session, view: KeyringView, rows: readonly StoredSecret[]): Promise<void> {
-  if (new Set(rows.map((row) => row.secret_db_id)).size !== rows.length) throw new PortalError("list_mismatch");
-  const remembered = await recall(session);
-  const expected = view.opened?.state ?? (remembered?.stateRev === view.keyring.state_rev ? remembered : null);
-  if (expected === null) return; // locked, and this device never saw this state: nothing to compare with yet
-  if (expected.count !== rows.length || expected.root !== rootOf(rows.map(rootRow))) throw new PortalError("list_mismatch");
-}
-
-/** A row as the root sees it. @throws PortalError `list_mismatch` for a label that is not one. */
-export function rootRow(row: StoredSecret): RootRow {
-  try {
-    return { secretId: row.secret_db_id, version: row.version, rev: revOf(row.label), label: row.label };
-  } catch (cause) {
-    if (isPortalError(cause, "decryption_failed")) throw new PortalError("list_mismatch", { cause });
-    throw cause;
-  }
-}
-
-async function openLabels(session: Session, opened: OpenedKeyring, rows: readonly StoredSecret[]): Promise<Label[]> {
-  const labels: Label[] = [];
-  for (let start = 0; start < rows.length; start += batch) {
-    labels.push(...(await Promise.all(rows.slice(start, start + batch).map((row) => openLabel(opened.keys, session.userId, rootRow(row), row.label)))));
-  }
-  return labels;
-}
-
-export function presentRow(row: StoredSecret, label: Label | null): SecretRow {
+function presentRow({ version, rev, secretId, stored }: AccountRow, label: Label | null): SecretRow {
   return {
-    secretId: row.secret_db_id,
-    version: row.version,
-    rev: rootRow(row).rev,
-    favorite: row.favorite,
-    sealedSize: row.size,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    deletedAt: row.deleted_at ?? null,
+    secretId,
+    version,
+    rev,
+    favorite: stored.favorite,
+    sealedSize: stored.size,
+    createdAt: stored.created_at,
+    updatedAt: stored.updated_at,
+    deletedAt: stored.deleted_at ?? null,
+    droppedAt: stored.dropped_at ?? null,
     label: label === null ? null : presentLabel(label),
   };
 }

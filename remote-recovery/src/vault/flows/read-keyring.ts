@@ -61,7 +61,10 @@ async function readOnce(session: Session, signal: AbortSignal | undefined, forei
   }
   followChain(keyring, remembered);
   if (session.keys === null) await adoptPending(session, keyring, foreign);
-  if (session.keys !== null && keyring.key_epoch > session.keys.keyEpoch) session.keys = null; // rotated elsewhere: an opener is needed
+  if (session.keys !== null && keyring.key_epoch > session.keys.keyEpoch) {
+    session.keys = null; // rotated elsewhere: an opener is needed
+    session.held = null; // with its opened labels
+  }
   const keys = session.keys;
   if (keys === null) {
     session.setState({ status: "locked" });
@@ -108,7 +111,7 @@ function followChain(keyring: Keyring, remembered: Remembered | null): void {
 async function refuseMissing(session: Session, remembered: Remembered | null, signal: AbortSignal | undefined): Promise<void> {
   const { accountKey } = await session.device.read();
   if (remembered !== null || accountKey !== null || session.keys !== null) throw new PortalError("keyring_missing");
-  const page = await session.service.page(null, signal);
+  const page = await session.service.page({ cursor: null, since: null }, signal);
   if (page.total > 0 || page.secrets.length > 0 || page.state_rev > 0) throw new PortalError("keyring_missing");
 }
 

@@ -20,19 +20,24 @@ export const State = z.strictObject({
 });
 export type State = z.infer<typeof State>;
 
-/** What the root says of a row. */
+/** What the root says of a row: of its label the digest suffices. */
 export interface RootRow {
   readonly secretId: string;
   readonly version: number;
   readonly rev: number;
-  /** The compact JWE as sent. */
-  readonly label: string;
+  /** {@link labelDigest} of the compact JWE as sent. */
+  readonly labelHex: string;
+}
+
+/** SHA-256 of a label as sent, in lower-case hex. */
+export function labelDigest(jwe: string): string {
+  return hex(digestOfJwe(jwe));
 }
 
 /** SHA-256 (base64url) of the ASCII lines `secret_id SP version SP rev SP sha256-of-label-in-hex LF`, sorted by id. */
 export function rootOf(rows: readonly RootRow[]): string {
   const sorted = rows.toSorted((left, right) => (left.secretId < right.secretId ? -1 : 1));
-  const lines = sorted.map((row) => `${row.secretId} ${String(row.version)} ${String(row.rev)} ${hex(digestOfJwe(row.label))}\n`);
+  const lines = sorted.map(({ secretId, version, rev, labelHex }) => `${secretId} ${String(version)} ${String(rev)} ${labelHex}\n`);
   return toB64u(sha256(utf8(lines.join(""))));
 }
 

@@ -52,8 +52,15 @@ export async function sealTicket(keys: AccountKeys, recipients: readonly string[
  * @throws PortalError `decryption_failed`.
  */
 export async function openTicket(opener: ShownOpener, sealed: Bytes): Promise<OwnerTicket> {
+  const ticket = await ticketFor(opener, sealed);
+  if (ticket === null) throw new PortalError("decryption_failed");
+  return ticket;
+}
+
+/** As {@link openTicket}; null when it is not sealed to this opener. */
+export async function ticketFor(opener: ShownOpener, sealed: Bytes): Promise<OwnerTicket | null> {
   const plain = await openWith(opener.identity, sealed, "many");
-  if (plain === null) throw new PortalError("decryption_failed");
+  if (plain === null) return null;
   try {
     return parseDocument(OwnerTicket, plain);
   } finally {

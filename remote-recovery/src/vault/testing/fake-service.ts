@@ -17,6 +17,8 @@ export interface FakeAccount {
   } | null;
   rows: Map<string, FakeRow>;
   changes: number;
+  /** Ids that went for good, with the counter then. */
+  purged?: Map<string, number>;
 }
 
 export interface FakeRow {
@@ -25,6 +27,8 @@ export interface FakeRow {
   updatedAt: string;
   deletedAt: string | null;
   versions: { label: string; ticket: string; content: string; createdAt: string }[];
+  /** The account's counter when it changed last. */
+  change?: number;
 }
 
 export interface FakeService {
@@ -81,9 +85,9 @@ function handle(service: FakeService, userId: string, call: string, body: unknow
   if (call === "GET /user/keyring") return presentKeyring(account, query["states_since"]);
   if (call === "PUT /user/keyring") return { state_rev: applyChange(account, userId, KeyringChange.parse(body)) };
   if (call === "GET /user/image-records") return { image_records: account.keyring?.imageRecords ?? [] };
-  if (call === "GET /secrets/store") return presentPage(account, query["cursor"]);
+  if (call === "GET /secrets/store") return presentPage(account, query["cursor"], query["since"]);
   if (call === "POST /secrets/store") return store(account, userId, StoreSecret.parse(body));
-  if (call === "POST /secrets/store/get-secret") return presentSecret(account, (body as { secret_db_id: string }).secret_db_id);
+  if (call === "POST /secrets/store/get-secret") return presentSecret(account, body as { secret_db_id: string; version?: number });
   if (call === "PATCH /secrets/favorite") return setFavorite(account, body as { secret_db_id: string; favorite: boolean });
   if (call.startsWith("DELETE /secrets/store/")) return trash(account, call.slice("DELETE /secrets/store/".length));
   throw fail("not_found");
@@ -114,9 +118,10 @@ function presentKeyring(account: FakeAccount, since: string | number | boolean |
   };
 }
 
-/** Checks and applies a keyring change; the new `state_rev`. */
+/** Checks and applies a keyring change; the new `state_rev`. The last one once more answers as the first time. */
 function applyChange(account: FakeAccount, userId: string, change: KeyringChange): number {
   const before = account.keyring;
+  if (before?.lastChange === canonicalText(change)) return change.state_rev;
   const signingKey = before?.keyStatement.signing_key ?? change.key_statement?.signing_key;
   if (signingKey === undefined || change.user_id !== userId) throw fail("keyring_change_invalid");
   if (change.state_rev !== (lastOf(before?.states)?.state_rev ?? 0) + 1) throw fail("state_conflict"); // before the signature: at bootstrapping it is another key's
@@ -126,6 +131,11 @@ function applyChange(account: FakeAccount, userId: string, change: KeyringChange
   if (before === null && !hasValidSignature("key", statement, fromB64u(signingKey))) throw fail("keyring_change_invalid");
   const slots = [...(before?.slots ?? []).filter((slot) => !change.slots?.set.some((one) => one.opener_id === slot.opener_id)), ...(change.slots?.set ?? [])];
   const records = [...(before?.imageRecords ?? []), ...(change.image_records?.set ?? [])];
+  for (const id of change.purge ?? []) if (account.rows.get(id)?.deletedAt == null) throw fail("keyring_change_invalid");
+  for (const id of change.purge ?? []) {
+    account.rows.delete(id);
+    account.purged = new Map(account.purged).set(id, ++account.changes);
+  }
   account.keyring = {
     keyEpoch: change.key_epoch,
     states: [...(before?.states ?? []), { state_rev: change.state_rev, state: change.state }],
@@ -145,19 +155,32 @@ function store(account: FakeAccount, userId: string, body: StoreSecret): unknown
   if ("restore" in body) {
     if (row === undefined) throw fail("not_found");
     row.deletedAt = null;
-    account.changes++;
+    touch(account, row);
     return { secret_db_id: body.secret_db_id, version: row.versions.length, state_rev: stateRev };
   }
   if (account.keyring?.lastChange === canonicalText(body.keyring)) return { secret_db_id: body.secret_db_id, version: row?.versions.length ?? 0, state_rev: stateRev };
-  if (!("content" in body)) throw fail("validation_error");
   if (body.base_version === undefined && row !== undefined) throw fail("id_taken");
   if (body.base_version !== undefined && body.base_version !== row?.versions.length) throw fail("version_conflict");
   const newRev = applyChange(account, userId, body.keyring);
+  if (!("content" in body)) {
+    const last = lastOf(row?.versions);
+    if (row === undefined || last === undefined) throw fail("not_found");
+    last.label = body.label;
+    last.ticket = body.ticket ?? last.ticket;
+    touch(account, row);
+    return { secret_db_id: body.secret_db_id, version: row.versions.length, state_rev: newRev };
+  }
   const version = { label: body.label, ticket: body.ticket, content: body.content, createdAt: now };
-  if (row === undefined) account.rows.set(body.secret_db_id, { favorite: false, createdAt: now, updatedAt: now, deletedAt: null, versions: [version] });
-  else row.versions.push(version);
-  account.changes++;
-  return { secret_db_id: body.secret_db_id, version: account.rows.get(body.secret_db_id)?.versions.length, state_rev: newRev };
+  const stored = row ?? { favorite: false, createdAt: now, updatedAt: now, deletedAt: null, versions: [] };
+  stored.versions.push(version);
+  account.rows.set(body.secret_db_id, stored);
+  touch(account, stored);
+  return { secret_db_id: body.secret_db_id, version: stored.versions.length, state_rev: newRev };
+}
+
+/** The account's counter moves on with every change of a row; a test that tampers with one touches it too. */
+export function touch(account: FakeAccount, row: FakeRow): void {
+  row.change = ++account.changes;
 }
 
 function presentRow(id: string, row: FakeRow): unknown {
@@ -174,8 +197,10 @@ function presentRow(id: string, row: FakeRow): unknown {
   };
 }
 
-function presentPage(account: FakeAccount, cursor: string | number | boolean | undefined): unknown {
-  const ids = [...account.rows.keys()].sort();
+type Query = string | number | boolean | undefined;
+
+function presentPage(account: FakeAccount, cursor: Query, since: Query): unknown {
+  const ids = [...account.rows].filter(([, row]) => since === undefined || (row.change ?? 0) > Number(since)).map(([id]) => id).sort();
   const left = cursor === undefined ? ids : ids.filter((id) => id > String(cursor));
   const page = left.slice(0, pageSize);
   return {
@@ -183,22 +208,24 @@ function presentPage(account: FakeAccount, cursor: string | number | boolean | u
       const row = account.rows.get(id);
       return row === undefined ? [] : [presentRow(id, row)];
     }),
-    total: ids.length,
+    total: account.rows.size,
     next_cursor: left.length > pageSize ? lastOf(page) : null,
     state_rev: lastOf(account.keyring?.states)?.state_rev ?? 0,
     changes: account.changes,
+    ...(since === undefined ? {} : { purged: [...(account.purged ?? [])].filter(([, change]) => change > Number(since)).map(([id]) => id) }),
   };
 }
 
-function presentSecret(account: FakeAccount, id: string): unknown {
+function presentSecret(account: FakeAccount, { secret_db_id: id, version }: { secret_db_id: string; version?: number }): unknown {
   const row = account.rows.get(id);
-  const last = lastOf(row?.versions);
-  if (row === undefined || last === undefined) throw fail("not_found");
+  const number = version ?? row?.versions.length ?? 0;
+  const wanted = row?.versions[number - 1];
+  if (row === undefined || wanted === undefined) throw fail("not_found");
   return {
-    version: row.versions.length,
-    ticket: last.ticket,
-    content: last.content,
-    label: last.label,
+    version: number,
+    ticket: wanted.ticket,
+    content: wanted.content,
+    label: lastOf(row.versions)?.label,
     versions: row.versions.map((version, index) => ({ version: index + 1, size: fromB64u(version.content).length, created_at: version.createdAt })),
   };
 }
@@ -207,7 +234,7 @@ function setFavorite(account: FakeAccount, { secret_db_id: id, favorite }: { sec
   const row = account.rows.get(id);
   if (row === undefined) throw fail("not_found");
   row.favorite = favorite;
-  account.changes++;
+  touch(account, row);
   return presentRow(id, row);
 }
 
@@ -215,6 +242,6 @@ function trash(account: FakeAccount, id: string): unknown {
   const row = account.rows.get(id);
   if (row === undefined) throw fail("not_found");
   row.deletedAt ??= now;
-  account.changes++;
+  touch(account, row);
   return presentRow(id, row);
 }

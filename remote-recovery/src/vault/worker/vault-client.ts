@@ -1,4 +1,4 @@
-import { autoLockMinutes, type CallOptions, type PortalForServices, type RecoveredSecret, type Vault, type VaultState } from "@relicario/shared/contract";
+import { autoLockMinutes, type CallOptions, type PortalForServices, type RecoveredSecret, type RowsListener, type SecretRow, type Vault, type VaultState } from "@relicario/shared/contract";
 import { PortalError, toPortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
@@ -156,18 +156,24 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     },
     refresh: () => call<VaultState>(undefined, "vault", async (remote) => await remote.refresh()),
     list: async (options) => {
-      const rows = await call(options, "vault", (remote, id) => remote.list(id));
-      options?.onRows?.(rows.toReversed(), { opened: rows.length, total: rows.length });
-      return rows;
+      const newestFirst: SecretRow[] = [];
+      const take: RowsListener = (rows, progress) => {
+        newestFirst.push(...rows);
+        options?.onRows?.(rows, progress);
+      };
+      await call(options, "vault", (remote, id) => remote.list(id, Comlink.proxy(take)));
+      return newestFirst.reverse();
     },
     examine: (picture, options) => call(options, "engine", (remote, id, onProgress) => remote.examine(id, onProgress, picture)),
     images: () => call(undefined, "vault", (remote) => remote.images()),
     protect: (request, options) =>
       call(options, request.protection.kind === "picture" ? "engine" : "vault", (remote, id, onProgress) => remote.protect(id, onProgress, request)),
-    update: notYet,
-    history: notYet,
-    restoreVersion: notYet,
-    purge: notYet,
+    update: (secretId, change, options) =>
+      call(options, change.protection?.kind === "picture" ? "engine" : "vault", (remote, id, onProgress) => remote.update(id, onProgress, secretId, change)),
+    history: (secretId, options) => call(options, "vault", (remote, id) => remote.history(id, secretId)),
+    restoreVersion: (secretId, version, opener, options) =>
+      call(options, "engine", (remote, id, onProgress) => remote.restoreVersion(id, onProgress, secretId, version, opener)),
+    purge: (secretIds, options) => call(options, "vault", (remote, id) => remote.purge(id, secretIds)),
     uploads: () => Promise.resolve([]), // nothing is sent in parts yet
     resumeUpload: () => Promise.reject(new PortalError("not_found")),
     discardUpload: () => Promise.resolve(),
@@ -179,7 +185,7 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
       },
     }),
     unlock: (opener, options) => call(options, "engine", (remote, id, onProgress) => remote.unlock(id, onProgress, opener)),
-    recover: async (secretId, opener, options) => present(await call(options, "engine", (remote, id, onProgress) => remote.recover(id, onProgress, secretId, opener))),
+    recover: async (secretId, opener, options) => present(await call(options, "engine", (remote, id, onProgress) => remote.recover(id, onProgress, secretId, opener, options?.version))),
     answerDevice: (kind) => call(undefined, "vault", (remote) => remote.answerDevice(kind)),
     setFavorite: (secretId, favorite) => call(undefined, "vault", (remote) => remote.setFavorite(secretId, favorite)),
     trash: (secretId) => call(undefined, "vault", (remote) => remote.trash(secretId)),

@@ -4,8 +4,11 @@ import type {
   PictureVerdict,
   ProtectRequest,
   RecoveredSecret,
+  RecoverOptions,
   RecoveryImage,
-  SecretRow,
+  RowsListener,
+  SecretChange,
+  SecretVersion,
   ShownImage,
   VaultProgress,
   VaultState,
@@ -18,11 +21,14 @@ import { openDevice, type Device, type DeviceAccount } from "../device/device.ts
 import { answerDevice } from "../flows/device-kind.ts";
 import { examine, images } from "../flows/examine.ts";
 import { list } from "../flows/list.ts";
-import { protect } from "../flows/protect.ts";
+import { protect, type Published } from "../flows/protect.ts";
+import { purge } from "../flows/purge.ts";
 import { acceptOlderState, readKeyring } from "../flows/read-keyring.ts";
 import { recover } from "../flows/recover.ts";
 import { restore, setFavorite, trash } from "../flows/rows.ts";
 import { unlock } from "../flows/unlock.ts";
+import { update, type NewVersion } from "../flows/update.ts";
+import { history, restoreVersion } from "../flows/versions.ts";
 import { serviceOn } from "../service.ts";
 import { startSession, type FlowOptions, type Session } from "../session.ts";
 import { httpOverPage, type PageHttp } from "./port-http.ts";
@@ -30,6 +36,8 @@ import { httpOverPage, type PageHttp } from "./port-http.ts";
 export type CallId = string;
 type Listener<T> = ((value: T) => unknown) & { readonly [Comlink.releaseProxy]?: () => void };
 export type ProgressListener = Listener<VaultProgress>;
+/** Comlink's proxy of a {@link RowsListener}. */
+type RowsProxy = ((...given: Parameters<RowsListener>) => unknown) & { readonly [Comlink.releaseProxy]?: () => void };
 
 export interface VaultSettings extends DeviceAccount {
   readonly userId: string;
@@ -43,12 +51,17 @@ export interface VaultService {
   /** Once, before any other call. `tell` is called after each change of the state. */
   readonly start: (settings: VaultSettings, http: PageHttp, enginePort: MessagePort, tell: (state: VaultState) => unknown) => Promise<void>;
   readonly refresh: () => Promise<VaultState>;
-  readonly list: (id: CallId) => Promise<readonly SecretRow[]>;
+  /** Gives every row to `onRows`, the newest first, before it is answered; see {@link Vault.list}. */
+  readonly list: (id: CallId, onRows: RowsProxy) => Promise<void>;
   readonly images: () => Promise<readonly RecoveryImage[]>;
   readonly examine: (id: CallId, onProgress: ProgressListener | null, picture: Blob) => Promise<PictureVerdict>;
-  readonly protect: (id: CallId, onProgress: ProgressListener | null, request: ProtectRequest) => Promise<{ readonly secretId: string; readonly version: number }>;
+  readonly protect: (id: CallId, onProgress: ProgressListener | null, request: ProtectRequest) => Promise<Published>;
+  readonly update: (id: CallId, onProgress: ProgressListener | null, secretId: string, change: SecretChange) => Promise<NewVersion>;
+  readonly history: (id: CallId, secretId: string) => Promise<readonly SecretVersion[]>;
+  readonly restoreVersion: (id: CallId, onProgress: ProgressListener | null, secretId: string, version: number, shown: ShownImage) => Promise<NewVersion>;
+  readonly purge: (id: CallId, secretIds: readonly string[]) => Promise<void>;
   readonly unlock: (id: CallId, onProgress: ProgressListener | null, shown: ShownImage) => Promise<void>;
-  readonly recover: (id: CallId, onProgress: ProgressListener | null, secretId: string, shown: ShownImage) => Promise<OpenedByWorker>;
+  readonly recover: (id: CallId, onProgress: ProgressListener | null, secretId: string, shown: ShownImage, version: RecoverOptions["version"]) => Promise<OpenedByWorker>;
   readonly exportAge: (openedId: string) => AgeFile;
   readonly putAway: (openedId: string) => void;
   readonly answerDevice: (kind: DeviceKind) => Promise<void>;
@@ -112,17 +125,30 @@ export function createVaultService(engineOn: EngineOnPort, deviceFor: (account: 
       await tellFirst(readKeyring(requireSession()));
       return requireSession().getState();
     },
-    list: (id) => call(id, null, (one, { signal }) => list(one, signal)),
+    list: (id, onRows) =>
+      call(id, null, async (one, options) => {
+        const given: unknown[] = [];
+        try {
+          await list(one, { ...options, onRows: (rows, progress) => void given.push(onRows(rows, progress)) });
+          await Promise.all(given);
+        } finally {
+          onRows[Comlink.releaseProxy]?.();
+        }
+      }),
     images: () => tellFirst(images(requireSession())),
     examine: (id, onProgress, picture) => call(id, onProgress, (one, options) => examine(one, picture, options)),
     protect: (id, onProgress, request) => call(id, onProgress, (one, options) => protect(one, request, options)),
+    update: (id, onProgress, secretId, change) => call(id, onProgress, (one, options) => update(one, secretId, change, options)),
+    history: (id, secretId) => call(id, null, (one, options) => history(one, secretId, options)),
+    restoreVersion: (id, onProgress, secretId, version, shown) => call(id, onProgress, (one, options) => restoreVersion(one, secretId, version, shown, options)),
+    purge: (id, secretIds) => call(id, null, (one, options) => purge(one, secretIds, options)),
     unlock: (id, onProgress, shown) =>
       call(id, onProgress, async (one, options) => {
         (await unlock(one, shown, options)).opener.forget();
       }),
-    recover: (id, onProgress, secretId, shown) =>
+    recover: (id, onProgress, secretId, shown, version) =>
       call(id, onProgress, async (one, options) => {
-        const { ageFile, ...secret } = await recover(one, secretId, shown, options);
+        const { ageFile, ...secret } = await recover(one, secretId, shown, { ...options, ...(version === undefined ? {} : { version }) });
         const openedId = crypto.randomUUID();
         opened.set(openedId, ageFile);
         return Comlink.transfer({ ...secret, openedId }, [secret.content.buffer]);

@@ -1,0 +1,154 @@
+import { Id, type SecretPage, type StoredSecret } from "@relicario/shared/api";
+import { isPortalError, PortalError } from "@relicario/shared/errors";
+
+import type { AccountKeys } from "../seal/account-key.ts";
+import { openLabel, revOf, type Label } from "../seal/label.ts";
+import { labelDigest, rootOf, type RootRow } from "../seal/state.ts";
+import type { Session } from "../session.ts";
+import { readKeyring, recall, withSecondReading, type KeyringView, type OpenedKeyring } from "./read-keyring.ts";
+
+/**
+ * A row as this session holds it: of its label the digest, and the label itself once it was opened. So a write reads the
+ * changes alone, and computes the root of all.
+ */
+export interface AccountRow extends RootRow {
+  readonly stored: Omit<StoredSecret, "label">;
+  /** As sent; dropped once it is opened. */
+  sealedLabel: string | null;
+  /** The opened label, or its opening: two that ask at once open it once. */
+  label: Promise<Label> | null;
+}
+
+/** All rows as they were read and checked last, and where the account's counter of row changes stood. */
+export interface HeldList {
+  readonly rows: ReadonlyMap<string, AccountRow>;
+  readonly stateRev: number;
+  readonly changes: number;
+}
+
+/** Everything of the account at one `state_rev`: keyring and rows that fit each other. */
+export interface AccountView {
+  readonly view: KeyringView;
+  /** By id, trash included. */
+  readonly rows: ReadonlyMap<string, AccountRow>;
+}
+
+/** Writers move on between our two calls; so often we read again before it counts as a mismatch. */
+const patience = 3;
+
+/**
+ * Reads the keyring first, then the list, which must have its `state_rev`, its count and its root. A session that holds
+ * a list reads the changes since; when they do not fit, everything is read anew before it counts as a mismatch. Null when
+ * nothing was ever kept.
+ *
+ * @throws PortalError `list_mismatch`, `older_state`, `keyring_missing`.
+ */
+export function readAccount(session: Session, signal?: AbortSignal): Promise<AccountView | null> {
+  return withSecondReading(async () => {
+    try {
+      return await readOnce(session, signal);
+    } catch (error) {
+      if (isPortalError(error, "list_mismatch", "older_state", "keyring_missing")) session.held = null;
+      throw error;
+    }
+  });
+}
+
+async function readOnce(session: Session, signal: AbortSignal | undefined): Promise<AccountView | null> {
+  for (let reading = 1; ; reading++) {
+    const view = await readKeyring(session, signal);
+    if (view === null) return null;
+    const list = await readList(session, signal);
+    if (list.stateRev === view.keyring.state_rev) {
+      await checkRows(session, view, list);
+      session.held = list;
+      return { view, rows: list.rows };
+    }
+    if (list.stateRev < view.keyring.state_rev || reading >= patience) throw new PortalError("list_mismatch");
+  }
+}
+
+/** Pages that all carry one `state_rev`; when it changes between pages, reading starts anew. */
+async function readList(session: Session, signal: AbortSignal | undefined): Promise<HeldList> {
+  for (let reading = 1; reading <= patience; reading++) {
+    const { held } = session;
+    const since = held?.changes ?? null;
+    const rows = new Map(held?.rows);
+    const first = await session.service.page({ cursor: null, since }, signal);
+    if (held !== null && (first.changes < held.changes || first.state_rev < held.stateRev)) {
+      session.held = null; // its counters went back: nothing that we hold helps
+      continue;
+    }
+    let page = first;
+    enter(rows, page);
+    while (page.next_cursor !== null && page.state_rev === first.state_rev) {
+      page = await session.service.page({ cursor: Id.parse(page.next_cursor), since }, signal);
+      if (page.secrets.length === 0) throw new PortalError("list_mismatch"); // a cursor that leads nowhere would never end
+      enter(rows, page);
+    }
+    if (page.state_rev !== first.state_rev) continue;
+    for (const id of first.purged ?? []) rows.delete(id);
+    if (rows.size !== page.total) throw new PortalError("list_mismatch");
+    return { rows, stateRev: page.state_rev, changes: first.changes };
+  }
+  throw new PortalError("list_mismatch");
+}
+
+/** A row that is given twice in one reading counts once; the total then does not fit. */
+function enter(rows: Map<string, AccountRow>, page: SecretPage): void {
+  for (const row of page.secrets) rows.set(row.secret_db_id, heldRow(row, rows.get(row.secret_db_id)));
+}
+
+/** @throws PortalError `list_mismatch` for a label that is not one. */
+function heldRow({ label: sealedLabel, ...stored }: StoredSecret, before: AccountRow | undefined): AccountRow {
+  const place = { secretId: stored.secret_db_id, version: stored.version, rev: revIn(sealedLabel), labelHex: labelDigest(sealedLabel) };
+  const same = before?.labelHex === place.labelHex && before.version === place.version;
+  return { ...place, stored, sealedLabel: same ? before.sealedLabel : sealedLabel, label: same ? before.label : null };
+}
+
+function revIn(label: string): number {
+  try {
+    return revOf(label);
+  } catch (cause) {
+    if (isPortalError(cause, "decryption_failed")) throw new PortalError("list_mismatch", { cause });
+    throw cause;
+  }
+}
+
+async function checkRows(session: Session, view: KeyringView, list: HeldList): Promise<void> {
+  const remembered = await recall(session);
+  const expected = view.opened?.state ?? (remembered?.stateRev === view.keyring.state_rev ? remembered : null);
+  if (expected === null) return; // locked, and this device never saw this state: nothing to compare with yet
+  if (expected.count !== list.rows.size || expected.root !== rootOf([...list.rows.values()])) throw new PortalError("list_mismatch");
+}
+
+/** @throws PortalError `decryption_failed`. */
+export function labelOf(userId: string, keys: AccountKeys, row: AccountRow): Promise<Label> {
+  if (row.label !== null) return row.label;
+  const { sealedLabel } = row;
+  if (sealedLabel === null) throw new TypeError("a row without its label");
+  const opening = openLabel(keys, userId, row, sealedLabel);
+  row.label = opening;
+  opening.then(
+    () => {
+      row.sealedLabel = null;
+    },
+    () => {
+      row.label = null; // whoever asks again hears it again
+    },
+  );
+  return opening;
+}
+
+/**
+ * One row of an unlocked account.
+ *
+ * @throws PortalError `not_found`, `vault_locked`.
+ */
+export function requireRow(account: AccountView | null, secretId: string): { readonly opened: OpenedKeyring; readonly row: AccountRow } {
+  const row = account?.rows.get(secretId);
+  if (row === undefined) throw new PortalError("not_found");
+  const opened = account?.view.opened ?? null;
+  if (opened === null) throw new PortalError("vault_locked");
+  return { opened, row };
+}
