@@ -1,5 +1,6 @@
 import { PortalError } from "@relicario/shared/errors";
-import { generated, pngOf, readKind, readPhoto, readVectorFile, toHex, vectors, fromHex } from "../../engine/tests/vectors.ts";
+import { generated } from "../../engine/tests/generated.ts";
+import { pngOf, readKind, readPhoto, readVectorFile, toHex, vectors, fromHex } from "../../engine/tests/vectors.ts";
 import type { Engine, EngineProgress, Sketch } from "./engine.ts";
 import { decodePicture } from "./decoders/decode.ts";
 import { resample } from "./self-test/resample.ts";

@@ -1,4 +1,5 @@
-import { bucketVector, fromHex, generated, pngOf, readPhoto, readVectorFile, rgbOf, sha256, toHex, vectors, type Pixels } from "../../engine/tests/vectors.ts";
+import { generated, rgbOf, type Pixels } from "../../engine/tests/generated.ts";
+import { bucketVector, fromHex, pngOf, readPhoto, readVectorFile, sha256, toHex, vectors } from "../../engine/tests/vectors.ts";
 import { decodePicture, type CodecName } from "./decoders/decode.ts";
 import type { EngineModules } from "./engine-core.ts";
 import {

@@ -1,4 +1,5 @@
-import { exifOrientation, generated, makePng, pngOf, readKind, readPhoto, sha256, type Pixels } from "../../../engine/tests/vectors.ts";
+import { generated, type Pixels } from "../../../engine/tests/generated.ts";
+import { exifOrientation, makePng, pngOf, readKind, readPhoto, sha256 } from "../../../engine/tests/vectors.ts";
 import { PortalError } from "@relicario/shared/errors";
 import type { EngineModules } from "../engine-core.ts";
 import { loadCodecInNode, loadModulesInNode } from "../load-engine.ts";

@@ -1,4 +1,5 @@
-import { generated, readPhoto } from "../../../engine/tests/vectors.ts";
+import { generated } from "../../../engine/tests/generated.ts";
+import { readPhoto } from "../../../engine/tests/vectors.ts";
 import { decodePicture, type CodecName } from "../decoders/decode.ts";
 import { enrolmentWindow, feedPicture, instantiateEngine, readImageSecret, readSketch, type EngineWasm } from "../engine-wasm.ts";
 import type { EngineModules } from "../engine-core.ts";

@@ -1,0 +1,67 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+// eslint-disable-next-line relicario/boundaries -- a tool of developers, like webpack.config.ts: nothing of this is in the product
+import { workersConfig } from "@relicario/tooling/webpack";
+import webpack from "webpack";
+
+export const recovery = fileURLToPath(new URL("../..", import.meta.url));
+/** The portal's policy, as far as it concerns code. */
+const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src blob:; connect-src 'self'";
+
+export interface ServedFile {
+  readonly type: string;
+  readonly body: Uint8Array;
+}
+
+export const modules: Readonly<Record<string, string>> = {
+  "engine-simd": "engine/build/engine.simd.wasm",
+  "engine-scalar": "engine/build/engine.scalar.wasm",
+  jpeg: "node_modules/@jsquash/jpeg/codec/dec/mozjpeg_dec.wasm",
+  png: "node_modules/@jsquash/png/codec/pkg/squoosh_png_bg.wasm",
+};
+
+/** Serves files, the WASM modules and an empty page that runs `/page.js`, if there is one, on a free port. */
+export async function serve(files: ReadonlyMap<string, ServedFile>): Promise<{ readonly origin: string; readonly close: () => void }> {
+  const script = files.has("/page.js") ? '<script src="/page.js"></script>' : "";
+  const served = new Map([
+    ...files,
+    ["/", { type: "text/html", body: Buffer.from(`<!doctype html><title>engine</title>${script}`) }] as const,
+    ...Object.entries(modules).map(([name, path]) => [`/${name}.wasm`, { type: "application/wasm", body: readFileSync(join(recovery, path)) }] as const),
+  ]);
+  const server = createServer((request, response) => {
+    const found = served.get(decodeURIComponent(request.url ?? ""));
+    response.writeHead(found === undefined ? 404 : 200, { "content-type": found?.type ?? "text/plain", "content-security-policy": policy });
+    response.end(found?.body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return {
+    origin: `http://localhost:${String(address.port)}`,
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+/** One script of a source file, built as the portal's workers are. */
+export async function bundle(entry: string): Promise<ServedFile> {
+  const out = mkdtempSync(join(tmpdir(), "engine-bundle-"));
+  try {
+    const config = workersConfig();
+    const compiler = webpack({ ...config, cache: false, entry: { script: join(recovery, entry) }, output: { ...config.output, path: out } });
+    const words = await new Promise<string>((resolve) => {
+      compiler.run((error, stats) => {
+        resolve(error?.message ?? (stats?.hasErrors() === true ? stats.toString("errors-only") : ""));
+      });
+    });
+    if (words !== "") throw new Error(words);
+    return { type: "text/javascript", body: readFileSync(join(out, "script.js")) };
+  } finally {
+    rmSync(out, { recursive: true, force: true });
+  }
+}
