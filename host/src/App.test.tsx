@@ -21,6 +21,7 @@ async function show(path: string, settings: FakeHostSettings & { language?: "en"
 const nobody = { state: { status: "unauthenticated" }, exchange: { status: "empty", error: null } } as const;
 
 beforeEach(() => {
+  window.fetch = () => Promise.reject(new TypeError("Failed to fetch"));
   localStorage.clear();
   sessionStorage.clear();
 });
@@ -84,6 +85,8 @@ describe("while sign-in is on its way", () => {
   it("says Oops when it failed, and comes back to the same place", async () => {
     const { calls } = await show("/secrets", { state: { status: "error", code: "login_failed", user: null } });
     expect(screen.getByRole("heading", { name: "Oops…" })).toBeVisible();
+    expect(await screen.findByText("Nobody can sign in right now. Who is signed in can go on for a while.")).toBeVisible();
+    await expectAccessible();
     await userEvent.click(screen.getByRole("button", { name: "Sign in again" }));
     expect(calls.signIn).toHaveBeenCalledWith("/secrets");
   });

@@ -19,6 +19,7 @@ import { scopedPortal } from "./remotes/scoped-portal.ts";
 import { claimsOf } from "./session-claims.ts";
 import { userOf, type SessionState } from "./session/machine.ts";
 import StatusPage from "./status/StatusPage.tsx"; // part of the page from the start: it is for when little else loads
+import { WhatIsDown } from "./status/WhatIsDown.tsx";
 
 const DebugFlagsPage = lazy(() => import("./flags/DebugFlagsPage.tsx"));
 const ValidateEmailPage = lazy(() => import("./validate-email/ValidateEmailPage.tsx"));
@@ -33,7 +34,11 @@ export function App() {
   if (state.status === "loading" && state.navigator === "sign_out") return <Overlay kind="signing_out" />;
   if (state.status === "loading" && state.user === null) return <Overlay kind="signing_in" />;
   if (state.status === "error" && state.user === null) {
-    return <SignInFailed code={state.code} onRetry={() => void session.signIn(returnAddress(pathname, search, hash))} />;
+    return (
+      <SignInFailed code={state.code} onRetry={() => void session.signIn(returnAddress(pathname, search, hash))}>
+        <WhatIsDown />
+      </SignInFailed>
+    );
   }
   if ("redirect" in place) return <Navigate to={place.redirect} replace />;
   if ("screen" in place && place.screen === "flags" && !flags.switchable) return <Navigate to="/home" replace />;

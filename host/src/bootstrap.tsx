@@ -20,12 +20,18 @@ if (place === null) throw new TypeError("the page has no root");
 const root = createRoot(place);
 const theme = createThemeStore(window);
 
-const withoutFragment = takeFragment(new URL(location.href), sessionStorage);
-if (withoutFragment !== null) {
-  history.replaceState(null, "", withoutFragment);
-  location.reload();
-} else {
+if (!takeOverFragment()) {
+  window.addEventListener("hashchange", takeOverFragment); // a link that is opened in the tab of a page that already runs
   await start();
+}
+
+/** Saves what the fragment carries, clears the fragment so that no history has it, and loads the page anew. */
+function takeOverFragment(): boolean {
+  const without = takeFragment(new URL(location.href), sessionStorage);
+  if (without === null) return false;
+  history.replaceState(null, "", without);
+  location.reload();
+  return true;
 }
 
 /** Deployment first, then the host: nothing is started that was not checked. */

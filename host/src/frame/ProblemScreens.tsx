@@ -1,11 +1,18 @@
 import type { ErrorCode } from "@relicario/shared/errors";
 import { Button, ButtonLink, Muted, Notice, Page, s, Skeleton, space, SpacedRow } from "@relicario/shared/ui";
-import { useEffect } from "react";
+import { useEffect, type ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import styled from "styled-components";
 
+export interface SignInFailedProps {
+  readonly code: ErrorCode;
+  readonly onRetry: () => void;
+  /** What else is known. */
+  readonly children?: ReactNode;
+}
+
 /** Signing in failed: "Oops…", what happened, and another try. */
-export function SignInFailed({ code, onRetry }: { readonly code: ErrorCode; readonly onRetry: () => void }) {
+export function SignInFailed({ code, onRetry, children }: SignInFailedProps) {
   const { t } = useTranslation(["header", "errors"]);
   useEffect(() => {
     document.title = t("header:sign_in_failed.title");
@@ -15,6 +22,7 @@ export function SignInFailed({ code, onRetry }: { readonly code: ErrorCode; read
       <h1>{t("header:sign_in_failed.title")}</h1>
       <Muted role="alert">{t(`errors:${code}`)}</Muted>
       <Button onClick={onRetry}>{t("header:sign_in_failed.retry_action")}</Button>
+      {children}
     </Centre>
   );
 }

@@ -1,5 +1,5 @@
 import type { Notice } from "@relicario/shared/contract";
-import { depths, s, space } from "@relicario/shared/ui";
+import { depths, media, s, space } from "@relicario/shared/ui";
 import { CircleAlert, CircleCheck, Info, X } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import { toast, ToastContainer, type CloseButtonProps } from "react-toastify/unstyled";
@@ -67,7 +67,7 @@ const CloseButton = styled.button`
 const Place = styled.div`
   --toastify-z-index: ${depths.toast};
   --toastify-toast-width: min(360px, calc(100vw - ${space(8)}));
-  --toastify-font-family: inherit;
+  --toastify-font-family: ${s("fontFamily")};
   --toastify-toast-offset: ${space(4)};
   & .Toastify__toast {
     align-items: center;
@@ -83,6 +83,11 @@ const Place = styled.div`
   & .Toastify__toast--success .Toastify__toast-icon { color: ${s("successText")}; }
   & .Toastify__toast--info .Toastify__toast-icon { color: ${s("accentText")}; }
   & .Toastify__toast--error .Toastify__toast-icon { color: ${s("dangerText")}; }
+  ${media.mobile} {
+    /* The library would glue them to the edges of a phone. */
+    & .Toastify__toast-container { inset: ${space(2)} ${space(2)} auto; width: auto; margin: 0; padding: 0; }
+    & .Toastify__toast { width: 100%; margin-bottom: ${space(2)}; border-radius: ${s("radius")}; }
+  }
   /* The library closes a toast when this animation ends: it runs its time for people who want no motion, too. */
   & .Toastify__progress-bar { animation-duration: ${toastMilliseconds}ms !important; }
 `;

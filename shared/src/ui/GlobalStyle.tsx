@@ -27,7 +27,6 @@ export const GlobalStyle = createGlobalStyle<GlobalStyleProps>`
   html {
     font-family: ${s("fontFamily")};
     font-feature-settings: "cv11", "ss03";
-    font-variant-numeric: tabular-nums;
     line-height: 1.5;
     -webkit-text-size-adjust: 100%;
     text-size-adjust: 100%;
@@ -49,6 +48,8 @@ export const GlobalStyle = createGlobalStyle<GlobalStyleProps>`
   legend { padding: 0; }
   h1, h2, h3, h4 { line-height: 1.25; letter-spacing: -0.015em; text-wrap: balance; font-weight: 650; }
   p, li { text-wrap: pretty; }
+  /* Only where figures stand below each other: Inter's tabular set widens hyphens and points in running text too. */
+  time, td, dd, output, meter, [role="progressbar"] { font-variant-numeric: tabular-nums; }
   button, input, textarea, select { font: inherit; color: inherit; letter-spacing: inherit; }
   img, svg { display: block; max-width: 100%; }
   a { color: ${s("accentText")}; text-underline-offset: 0.2em; text-decoration-thickness: 1px; }

@@ -1,0 +1,27 @@
+import { Muted, space } from "@relicario/shared/ui";
+import { useTranslation } from "react-i18next";
+import styled from "styled-components";
+
+import { HealthList, useHealth } from "./HealthList.tsx";
+
+/** Beside a failure: what does not answer. Nothing while all answers, for then the failure has another reason. */
+export function WhatIsDown() {
+  const { t } = useTranslation("header");
+  const { rows } = useHealth();
+  const down = rows.filter(({ health }) => health !== undefined && health !== null);
+  if (down.length === 0) return null;
+  return (
+    <Place role="status">
+      <Muted>{t("status.lead")}</Muted>
+      <HealthList rows={rows} />
+    </Place>
+  );
+}
+
+const Place = styled.div`
+  display: flex;
+  flex-direction: column;
+  gap: ${space(3)};
+  width: min(100%, 480px);
+  margin-top: ${space(6)};
+`;
