@@ -12,8 +12,8 @@ const remote: RemoteModule = {
     { path: "/secrets", load: list },
     { path: "/user-secrets", load: list },
   ],
-  namespaces: ["beta-home", "beta-add-secret"],
-  capabilities: ["vault", "user", "notify", "confirm", "navigate"],
+  namespaces: ["beta-home", "beta-add-secret", "file-upload", "ad-banner"],
+  capabilities: ["http", "vault", "user", "notify", "confirm", "navigate"],
 };
 
 export default remote;

@@ -17,5 +17,6 @@ module.exports = class extends TestEnvironment {
         Object.defineProperty(this.global, name, { value: globalThis[name], configurable: true, writable: true });
       }
     }
+    this.global.scrollTo = () => undefined; // nothing is laid out, so there is nowhere to go
   }
 };

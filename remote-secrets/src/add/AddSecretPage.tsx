@@ -35,7 +35,7 @@ export default function AddSecretPage() {
   return (
     <Page title={t("page.title")} lead={t("page.lead_body")}>
       {failure !== null && <ErrorNotice error={failure.error} onRetry={failure.retry} />}
-      {failure === null && state.status === "locked" && <UnlockNotice then="/add-secret" reason="add" />}
+      {failure === null && vault !== null && state.status === "locked" && <UnlockNotice vault={vault} then="/add-secret" reason="add" />}
       {vault !== null && beginning !== null && (
         <AddSecretForm vault={vault} {...beginning} suggestions={[...new Set((rows.data ?? []).flatMap((row) => row.label?.tags ?? []))]} />
       )}

@@ -1,10 +1,11 @@
-import { maxTags, maxTagLength, maxTitleLength } from "@relicario/shared/api";
+import { maxFileBytes, maxTags, maxTagLength, maxTitleLength } from "@relicario/shared/api";
 import type { ShownImage } from "@relicario/shared/contract";
 
-import { allImages, isDraftProblem, maxTextBytes, newImage, protectRequestOf, SecretDraft } from "./secret-draft.ts";
+import { allImages, isDraftProblem, maxTextBytes, newImage, protectRequestOf, sameImages, SecretDraft, titleOfFile } from "./secret-draft.ts";
 
 const shown: ShownImage = { picture: new Blob(["garden"]), passphrase: " as typed " };
-const draft: SecretDraft = { text: "abandon ability\n", title: "Wallet", tags: ["family"], image: newImage, imageName: "Garden", shown, first: false, promised: false };
+const draft: SecretDraft = { kind: "text", file: null, contentKept: false, text: "abandon ability\n", title: "Wallet", tags: ["family"], image: newImage, imageName: "Garden", shown, first: false, promised: false };
+const sized = (name: string, size: number): File => Object.defineProperty(new File(["x"], name), "size", { value: size });
 const problems = (change: Partial<SecretDraft>) => {
   const parsed = SecretDraft.safeParse({ ...draft, ...change });
   return parsed.success ? [] : parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
@@ -29,11 +30,17 @@ describe("SecretDraft", () => {
     [{ shown: null }, "shown: image_missing"],
     [{ imageName: " " }, "imageName: image_name_missing"],
     [{ first: true }, "promised: promise_missing"],
+    [{ kind: "seed", text: "" }, "text: text_missing"],
+    [{ kind: "file" }, "file: file_missing"],
+    [{ kind: "file", file: new File([], "a.pdf") }, "file: file_empty"],
+    [{ kind: "file", file: new File(["x"], "x".repeat(256)) }, "file: file_name_long"],
+    [{ kind: "file", file: sized("film.mp4", maxFileBytes + 1) }, "file: file_large"],
+    [{ contentKept: true, image: allImages }, "image: content_needed"],
   ])("refuses %j", (change, expected) => {
     expect(problems(change)).toContain(expected);
   });
 
-  it.each<[Partial<SecretDraft>]>([[{ text: "x".repeat(maxTextBytes) }], [{ image: allImages, shown: null, imageName: "" }], [{ first: true, promised: true }]])("accepts %j", (change) => {
+  it.each<[Partial<SecretDraft>]>([[{ text: "x".repeat(maxTextBytes) }], [{ image: allImages, shown: null, imageName: "" }], [{ first: true, promised: true }], [{ kind: "file", text: "", file: sized("film.mp4", maxFileBytes) }], [{ contentKept: true, text: "", image: sameImages }]])("accepts %j", (change) => {
     expect(problems(change)).toEqual([]);
   });
 
@@ -50,6 +57,18 @@ describe("protectRequestOf", () => {
     expect(request.protection).toEqual({ kind: "picture", shown, name: "Garden" });
   });
 
+  it("keeps a file as it is, and does not call it a text", () => {
+    const file = new File(["%PDF"], "pasaporte.pdf", { type: "application/pdf" });
+    const request = protectRequestOf({ ...draft, kind: "file", file });
+    expect(request).toMatchObject({ contentKind: "file", name: "pasaporte.pdf", mime: "application/pdf" });
+    expect(request.content).toBe(file);
+    expect(protectRequestOf({ ...draft, kind: "file", file: new File(["?"], "thing") }).mime).toBe("application/octet-stream");
+  });
+
+  it("marks a seed phrase as one", () => {
+    expect(protectRequestOf({ ...draft, kind: "seed" })).toMatchObject({ contentKind: "seed", name: "secret.txt" });
+  });
+
   it("names the images in use, none for all of them", () => {
     expect(protectRequestOf({ ...draft, image: allImages }).protection).toEqual({ kind: "openers", openers: [] });
     expect(protectRequestOf({ ...draft, image: "id-1" }).protection).toEqual({ kind: "openers", openers: ["id-1"] });
@@ -60,4 +79,13 @@ it("knows its own problems from other words", () => {
   expect(isDraftProblem("title_missing")).toBe(true);
   expect(isDraftProblem("Required")).toBe(false);
   expect(isDraftProblem(undefined)).toBe(false);
+});
+
+it.each([
+  ["pasaporte.pdf", "pasaporte"],
+  ["archive.tar.gz", "archive.tar"],
+  [".env", ".env"],
+  ["README", "README"],
+])("makes a title of the name %s", (name, title) => {
+  expect(titleOfFile(name)).toBe(title);
 });

@@ -1,6 +1,8 @@
-import { maxSmallSecretBytes, maxTagLength, maxTags, maxTitleLength } from "@relicario/shared/api";
-import type { ProtectRequest, ShownImage } from "@relicario/shared/contract";
+import { maxFileBytes, maxFileNameLength, maxSmallSecretBytes, maxTagLength, maxTags, maxTitleLength } from "@relicario/shared/api";
+import type { ContentKind, ProtectRequest, ShownImage } from "@relicario/shared/contract";
 import { z } from "zod";
+
+import { contentFile } from "../editing/editing-state.ts";
 
 /**
  * The longest text, in bytes of UTF-8. Sealing pads it to 256 bytes and adds a header and a mark for each 64 KiB; the
@@ -11,9 +13,12 @@ export const maxTextBytes = maxSmallSecretBytes - 4 * 1024;
 /** Characters of the name of an image. */
 export const maxImageNameLength = 80;
 
-/** Which image protects: all that are in use, one of them by its id, or a new one. */
+/** Which image protects: all that are in use, one of them by its id, a new one, or, when editing, those of before. */
 export const newImage = "new";
 export const allImages = "all";
+export const sameImages = "same";
+
+export const contentKinds = ["text", "seed", "file"] as const satisfies readonly ContentKind[];
 
 const wellFormed = (text: string): boolean => text.isWellFormed();
 
@@ -22,6 +27,11 @@ export const draftProblems = [
   "text_missing",
   "text_long",
   "text_broken",
+  "file_missing",
+  "file_empty",
+  "file_large",
+  "file_name_long",
+  "content_needed",
   "title_missing",
   "title_long",
   "tags_many",
@@ -35,16 +45,14 @@ export type DraftProblem = (typeof draftProblems)[number];
 
 const problem = (name: DraftProblem): { error: DraftProblem } => ({ error: name });
 
-/**
- * What the form of a text secret holds. The text is kept exactly as typed; titles and tags lose spaces around them.
- */
+/** What the forms of a secret hold. The text is kept exactly as typed; titles and tags lose spaces around them. */
 export const SecretDraft = z
   .object({
-    text: z
-      .string()
-      .min(1, problem("text_missing"))
-      .refine(wellFormed, problem("text_broken"))
-      .refine((text) => new TextEncoder().encode(text).length <= maxTextBytes, problem("text_long")),
+    kind: z.enum(contentKinds),
+    text: z.string(),
+    file: z.custom<File>().nullable(),
+    /** When editing: the content stays as it is, unseen. */
+    contentKept: z.boolean(),
     title: z.string().trim().min(1, problem("title_missing")).max(maxTitleLength, problem("title_long")).refine(wellFormed, problem("text_broken")),
     tags: z.array(z.string().max(maxTagLength, problem("tags_long")).refine(wellFormed, problem("text_broken"))).max(maxTags, problem("tags_many")),
     image: z.string(),
@@ -58,29 +66,51 @@ export const SecretDraft = z
     const add = (path: keyof typeof draft, message: DraftProblem) => {
       context.addIssue({ code: "custom", path: [path], message });
     };
+    if (!draft.contentKept) {
+      const wrong = draft.kind === "file" ? fileProblem(draft.file) : textProblem(draft.text);
+      if (wrong !== null) add(draft.kind === "file" ? "file" : "text", wrong);
+    }
+    if (draft.contentKept && draft.image !== sameImages) add("image", "content_needed");
     if (draft.image === newImage && draft.shown === null) add("shown", "image_missing");
     if (draft.image === newImage && draft.imageName === "") add("imageName", "image_name_missing");
     if (draft.first && !draft.promised) add("promised", "promise_missing");
   });
 export type SecretDraft = z.infer<typeof SecretDraft>;
 
+function textProblem(text: string): DraftProblem | null {
+  if (text === "") return "text_missing";
+  if (!wellFormed(text)) return "text_broken";
+  return new TextEncoder().encode(text).length > maxTextBytes ? "text_long" : null;
+}
+
+function fileProblem(file: File | null): DraftProblem | null {
+  if (file === null) return "file_missing";
+  if (file.size === 0) return "file_empty";
+  if (file.size > maxFileBytes) return "file_large";
+  if (!wellFormed(file.name)) return "text_broken";
+  return file.name.length > maxFileNameLength ? "file_name_long" : null;
+}
+
 export function isDraftProblem(message: string | undefined): message is DraftProblem {
   return draftProblems.some((each) => each === message);
 }
 
-/** A text secret is the file `secret.txt` (specification, section 3). */
+/** The content as it is sealed: a text or a phrase is the file `secret.txt`, anything else is kept as it is. */
+export function contentOf({ kind, text, file }: Pick<SecretDraft, "kind" | "text" | "file">): Pick<ProtectRequest, "contentKind" | "name" | "mime" | "content"> {
+  const { secretFile } = contentFile(kind === "file" && file !== null ? file : text);
+  return { contentKind: kind, name: secretFile.name, mime: secretFile.type === "" ? "application/octet-stream" : secretFile.type, content: secretFile };
+}
+
+export function protectionOf({ image, imageName, shown }: SecretDraft): ProtectRequest["protection"] {
+  return image === newImage && shown !== null ? { kind: "picture", shown, name: imageName } : { kind: "openers", openers: image === allImages ? [] : [image] };
+}
+
 export function protectRequestOf(draft: SecretDraft): ProtectRequest {
-  const { title, tags, text, image, imageName, shown } = draft;
-  return {
-    title,
-    tags,
-    contentKind: "text",
-    name: "secret.txt",
-    mime: "text/plain",
-    content: new Blob([text], { type: "text/plain" }),
-    protection:
-      image === newImage && shown !== null
-        ? { kind: "picture", shown, name: imageName }
-        : { kind: "openers", openers: image === allImages ? [] : [image] },
-  };
+  const { title, tags } = draft;
+  return { title, tags, ...contentOf(draft), protection: protectionOf(draft) };
+}
+
+/** A title for a file that has none yet: its name without the ending. */
+export function titleOfFile(name: string): string {
+  return name.replace(/(?<=.)\.[^.]*$/, "").slice(0, maxTitleLength);
 }

@@ -4,45 +4,61 @@ import { useMutation, useQueryClient, type QueryClient } from "@tanstack/react-q
 import { secretKeys } from "./secrets.ts";
 
 interface FavoriteChange {
-  readonly secretId: string;
+  readonly secretIds: readonly string[];
   readonly favorite: boolean;
 }
 
-/** Stars a secret at once, and takes the star back when the service refuses. */
+/** Stars secrets at once, and takes back the stars that the service refuses. */
 export function useSetFavorite(vault: Vault) {
   const { user } = usePortal();
   const client = useQueryClient();
   return useMutation({
-    mutationFn: ({ secretId, favorite }: FavoriteChange) => vault.setFavorite(secretId, favorite),
-    onMutate: ({ secretId, favorite }) => {
-      changeRow(client, user.userId, secretId, (row) => ({ ...row, favorite }));
+    mutationFn: async ({ secretIds, favorite }: FavoriteChange) => {
+      for (const secretId of secretIds) {
+        try {
+          await vault.setFavorite(secretId, favorite);
+        } catch (error) {
+          const rest = secretIds.slice(secretIds.indexOf(secretId));
+          changeRows(client, user.userId, rest, (row) => ({ ...row, favorite: !favorite }));
+          throw error;
+        }
+      }
     },
-    onError: (_error, { secretId, favorite }) => {
-      changeRow(client, user.userId, secretId, (row) => ({ ...row, favorite: !favorite }));
+    onMutate: ({ secretIds, favorite }) => {
+      changeRows(client, user.userId, secretIds, (row) => ({ ...row, favorite }));
     },
   });
 }
 
+/** To the trash, out of it, and out of it for good. One after the other: each is a change of its own, or one for all. */
 export function useTrash(vault: Vault) {
-  const { user } = usePortal();
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (secretId: string) => vault.trash(secretId),
-    onSettled: () => client.invalidateQueries({ queryKey: secretKeys.all(user.userId) }),
+  return useRowsMutation(async (secretIds) => {
+    for (const secretId of secretIds) await vault.trash(secretId);
   });
 }
 
 export function useRestore(vault: Vault) {
+  return useRowsMutation(async (secretIds) => {
+    for (const secretId of secretIds) await vault.restore(secretId);
+  });
+}
+
+export function usePurge(vault: Vault) {
+  return useRowsMutation((secretIds) => vault.purge(secretIds));
+}
+
+function useRowsMutation(change: (secretIds: readonly string[]) => Promise<void>) {
   const { user } = usePortal();
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (secretId: string) => vault.restore(secretId),
+    mutationFn: change,
     onSettled: () => client.invalidateQueries({ queryKey: secretKeys.all(user.userId) }),
   });
 }
 
-function changeRow(client: QueryClient, userId: string, secretId: string, change: (row: SecretRow) => SecretRow): void {
+function changeRows(client: QueryClient, userId: string, secretIds: readonly string[], change: (row: SecretRow) => SecretRow): void {
+  const wanted = new Set(secretIds);
   client.setQueriesData<readonly SecretRow[]>({ queryKey: [...secretKeys.all(userId), "rows"] }, (rows) =>
-    rows?.map((row) => (row.secretId === secretId ? change(row) : row)),
+    rows?.map((row) => (wanted.has(row.secretId) ? change(row) : row)),
   );
 }

@@ -3,12 +3,17 @@ import { useVault, useVaultState, type VaultAccess } from "@relicario/shared/ui"
 import { queryOptions, skipToken, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 
+import { useForgetEditingOnLock } from "../editing/editing-state.ts";
+
 /** Keys of everything that is known of the secrets of one account. Rows hold titles: they live in memory alone. */
 export const secretKeys = {
   all: (userId: string) => ["secrets", userId] as const,
   standing: (userId: string) => ["secrets", userId, "standing"] as const,
   rows: (userId: string, status: VaultState["status"]) => ["secrets", userId, "rows", status] as const,
+  opening: (userId: string, status: VaultState["status"]) => ["secrets", userId, "opening", status] as const,
   images: (userId: string, status: VaultState["status"]) => ["secrets", userId, "images", status] as const,
+  history: (userId: string, secretId: string) => ["secrets", userId, "history", secretId] as const,
+  uploads: (userId: string, status: VaultState["status"]) => ["secrets", userId, "uploads", status] as const,
 };
 
 /** Decrypted titles are dropped this soon after the last screen that shows them. */
@@ -23,16 +28,44 @@ export function standingQuery(vault: Vault | null, userId: string) {
   });
 }
 
-/** All rows, trash included, newest first. What was read while locked is not what is read unlocked. */
+/** Rows that are there while the rest is still opening. */
+interface OpeningRows {
+  readonly rows: readonly SecretRow[];
+  readonly opened: number;
+  readonly total: number;
+}
+
+/**
+ * All rows, trash included, newest first. What was read while locked is not what is read unlocked. The first time, what is
+ * opened so far stands under the key `opening`; later the rows of before stay until the new ones are whole.
+ */
 export function rowsQuery(vault: Vault | null, userId: string, status: VaultState["status"]) {
   return queryOptions({
     queryKey: secretKeys.rows(userId, status),
     queryFn:
       vault === null || status === "unknown"
         ? skipToken
-        : async ({ signal }): Promise<readonly SecretRow[]> => (status === "empty" ? [] : newestFirst(await vault.list({ signal }))),
+        : async ({ signal, client }): Promise<readonly SecretRow[]> => {
+            if (status === "empty") return [];
+            let rows: readonly SecretRow[] = [];
+            const onRows = (batch: readonly SecretRow[], progress: { readonly opened: number; readonly total: number }) => {
+              if (signal.aborted) return; // locked meanwhile: nothing plain may be put back
+              rows = [...rows, ...batch];
+              client.setQueryData<OpeningRows>(secretKeys.opening(userId, status), { rows, ...progress });
+            };
+            try {
+              const first = client.getQueryData(secretKeys.rows(userId, status)) === undefined;
+              return newestFirst(await vault.list({ signal, ...(first ? { onRows } : {}) }));
+            } finally {
+              client.removeQueries({ queryKey: secretKeys.opening(userId, status) });
+            }
+          },
     gcTime: plaintextMilliseconds,
   });
+}
+
+function openingQuery(userId: string, status: VaultState["status"]) {
+  return queryOptions<OpeningRows>({ queryKey: secretKeys.opening(userId, status), queryFn: skipToken, gcTime: plaintextMilliseconds });
 }
 
 /** The recovery images in use, by name. */
@@ -44,11 +77,32 @@ export function imagesQuery(vault: Vault | null, userId: string, status: VaultSt
   });
 }
 
+/** How often the state of a running upload is asked for. */
+const lookAgainMilliseconds = 1_000;
+
+/** Uploads of this device that are not published. While one runs they are looked at again and again. */
+export function uploadsQuery(vault: Vault | null, userId: string, status: VaultState["status"]) {
+  return queryOptions({
+    queryKey: secretKeys.uploads(userId, status),
+    queryFn: vault === null || status === "unknown" ? skipToken : () => vault.uploads(),
+    staleTime: 0,
+    gcTime: plaintextMilliseconds,
+    refetchInterval: ({ state }) => (state.data?.some((upload) => upload.state === "running") === true ? lookAgainMilliseconds : false),
+  });
+}
+
 /** What a screen needs of the secrets: one state instead of three queries. */
 export type Secrets =
   | { readonly status: "loading" }
   | { readonly status: "failed"; readonly error: unknown; readonly vault: Vault | null; readonly retry: () => void }
-  | { readonly status: "ready"; readonly vault: Vault; readonly standing: "empty" | "locked" | "unlocked"; readonly rows: readonly SecretRow[] };
+  | {
+      readonly status: "ready";
+      readonly vault: Vault;
+      readonly standing: "empty" | "locked" | "unlocked";
+      readonly rows: readonly SecretRow[];
+      /** How far the opening is while `rows` are not all yet; null once they are. */
+      readonly opening: { readonly opened: number; readonly total: number } | null;
+    };
 
 export function useSecrets(): Secrets {
   const { user } = usePortal();
@@ -57,19 +111,27 @@ export function useSecrets(): Secrets {
   const vault = vaultOf(access);
   const standing = useQuery(standingQuery(vault, user.userId));
   const rows = useQuery(rowsQuery(vault, user.userId, state.status));
+  const opening = useQuery(openingQuery(user.userId, state.status));
+  // Asked for with the rows, so that what the screens show beside them comes with them.
+  useQuery(uploadsQuery(vault, user.userId, state.status));
+  useQuery(imagesQuery(vault, user.userId, state.status));
   useForgetOnLock();
 
   if (access.status === "failed") return { status: "failed", error: access.error, vault: null, retry: access.retry };
   const failed = standing.isError ? standing : rows.isError ? rows : null;
   if (failed !== null) return { status: "failed", error: failed.error, vault, retry: () => void failed.refetch() };
-  if (vault === null || state.status === "unknown" || rows.data === undefined) return { status: "loading" };
-  return { status: "ready", vault, standing: state.status, rows: rows.data };
+  if (vault === null || state.status === "unknown") return { status: "loading" };
+  if (rows.data !== undefined) return { status: "ready", vault, standing: state.status, rows: rows.data, opening: null };
+  if (opening.data === undefined || opening.data.rows.length === 0) return { status: "loading" };
+  return { status: "ready", vault, standing: state.status, rows: opening.data.rows, opening: opening.data };
 }
 
 /** Drops every title from memory before the portal locks. */
 export function useForgetOnLock(): void {
-  const { onLock, user } = usePortal();
+  const portal = usePortal();
   const client = useQueryClient();
+  const { onLock, user } = portal;
+  useForgetEditingOnLock(portal);
   useEffect(
     () =>
       onLock(() => {

@@ -9,9 +9,12 @@ import { useSecrets } from "../data/secrets.ts";
 import { SecretList } from "../list/SecretList.tsx";
 import { SecretsTrouble } from "../list/SecretsTrouble.tsx";
 import { UnlockNotice } from "../list/UnlockNotice.tsx";
+import { WaitingUploads } from "../uploads/WaitingUploads.tsx";
+import { Attention } from "./Attention.tsx";
 import { HowItWorks } from "./HowItWorks.tsx";
+import { Messages } from "./Messages.tsx";
 
-/** The first screen: one big thing to do, and what is at hand. */
+/** The first screen: one big thing to do, what needs attention, and what is at hand. */
 export default function HomePage() {
   const { t } = useTranslation("beta-home");
   const { user } = usePortal();
@@ -31,15 +34,22 @@ export default function HomePage() {
         <Loading label={t("list.loading_status")}>
           <Stack $gap={3}>
             <Skeleton width="160px" height="30px" />
-            <Skeleton height="78px" />
-            <Skeleton height="78px" />
+            <Skeleton height="80px" />
+            <Skeleton height="80px" />
           </Stack>
         </Loading>
       )}
       {secrets.status === "failed" && <SecretsTrouble error={secrets.error} vault={secrets.vault} onRetry={secrets.retry} />}
-      {secrets.status === "ready" && secrets.standing === "empty" && <HowItWorks />}
-      {secrets.status === "ready" && secrets.standing === "locked" && <UnlockNotice then="/home" />}
-      {secrets.status === "ready" && <AtHand vault={secrets.vault} rows={secrets.rows} />}
+      {secrets.status === "ready" && (
+        <>
+          {secrets.standing === "empty" && <HowItWorks />}
+          {secrets.standing === "locked" && <UnlockNotice vault={secrets.vault} then="/home" />}
+          <WaitingUploads vault={secrets.vault} status={secrets.standing} />
+          {secrets.standing !== "empty" && secrets.opening === null && <Attention rows={secrets.rows} />}
+          <AtHand vault={secrets.vault} rows={secrets.rows} />
+        </>
+      )}
+      {secrets.status !== "loading" && <Messages />}
     </Page>
   );
 }

@@ -1,22 +1,37 @@
+import { trashDays } from "@relicario/shared/api";
 import { usePortal, type SecretRow } from "@relicario/shared/contract";
 import { formatsOf } from "@relicario/shared/i18n";
-import { IconButton, media, Menu, s, space } from "@relicario/shared/ui";
-import { FileText, KeyRound, Lock, NotepadText, RotateCcw, Star, Trash2, type LucideIcon } from "lucide-react";
+import { IconButton, media, Menu, s, space, type MenuItem } from "@relicario/shared/ui";
+import { FileText, History, KeyRound, Lock, NotepadText, Pencil, RotateCcw, Star, Trash2, type LucideIcon } from "lucide-react";
+import { memo } from "react";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router-dom";
 import styled from "styled-components";
 
+import { changeEditing } from "../editing/editing-state.ts";
+
+/** What can be done with a row; one object for all rows of a list. */
+export interface RowActions {
+  readonly favorite: (row: SecretRow, favorite: boolean) => void;
+  readonly trash: (row: SecretRow) => void;
+  readonly restore: (row: SecretRow) => void;
+  /** Removes it for good; null where that cannot be done. */
+  readonly purge: ((row: SecretRow) => void) | null;
+  readonly select: (row: SecretRow, selected: boolean) => void;
+}
+
 interface SecretRowCardProps {
   readonly row: SecretRow;
-  readonly onFavorite: (favorite: boolean) => void;
-  readonly onTrash: () => void;
-  readonly onRestore: () => void;
+  readonly actions: RowActions;
+  /** Null while nothing is being selected. */
+  readonly selected: boolean | null;
 }
 
 const kindIcons = { text: NotepadText, seed: KeyRound, file: FileText } as const satisfies Record<string, LucideIcon>;
+const dayMilliseconds = 86_400_000;
 
 /** One secret. While locked it has a date and a size, and no name. */
-export function SecretRowCard({ row, onFavorite, onTrash, onRestore }: SecretRowCardProps) {
+export const SecretRowCard = memo(function SecretRowCard({ row, actions, selected }: SecretRowCardProps) {
   const { t } = useTranslation("beta-home");
   const { language, navigate } = usePortal();
   const { label } = row;
@@ -26,17 +41,54 @@ export function SecretRowCard({ row, onFavorite, onTrash, onRestore }: SecretRow
   const recoverPath = `/provide-image-recovery?${new URLSearchParams({ secret: row.secretId }).toString()}`;
   const Icon = label === null ? Lock : kindIcons[label.contentKind];
   const trashed = row.deletedAt !== null;
+  const go = (path: string) => {
+    changeEditing({ selectedSecret: row.secretId });
+    navigate(path);
+  };
+
+  const items: MenuItem[] = trashed
+    ? [{ key: "restore", label: t("row.restore_action"), icon: <RotateCcw aria-hidden />, onSelect: () => actions.restore(row) }]
+    : [
+        { key: "recover", label: t("row.recover_action"), icon: <KeyRound aria-hidden />, onSelect: () => go(recoverPath) },
+        { key: "edit", label: t("row.edit_action"), icon: <Pencil aria-hidden />, onSelect: () => go(`/edit-secret/${row.secretId}`) },
+        { key: "history", label: t("row.history_action"), icon: <History aria-hidden />, onSelect: () => go(`/secret-history/${row.secretId}`) },
+        { key: "favorite", label: t(row.favorite ? "row.unstar_action" : "row.star_action"), icon: <Star aria-hidden />, onSelect: () => actions.favorite(row, !row.favorite) },
+        { key: "trash", label: t("row.trash_action"), icon: <Trash2 aria-hidden />, tone: "danger", onSelect: () => actions.trash(row) },
+      ];
+  const { purge } = actions;
+  if (trashed && purge !== null) items.push({ key: "purge", label: t("row.purge_action"), icon: <Trash2 aria-hidden />, tone: "danger", onSelect: () => purge(row) });
 
   return (
-    <Row data-state={label === null ? "locked" : "open"}>
-      <Kind aria-hidden>
-        <Icon />
-      </Kind>
+    <Row data-state={label === null ? "locked" : "open"} data-selected={selected === true}>
+      {selected === null ? (
+        <Kind aria-hidden>
+          <Icon />
+        </Kind>
+      ) : (
+        <Tick>
+          <input
+            type="checkbox"
+            aria-label={t("row.select_aria", { name })}
+            checked={selected}
+            onChange={(event) => {
+              actions.select(row, event.target.checked);
+            }}
+          />
+        </Tick>
+      )}
       <Text>
-        <Name to={recoverPath}>{name}</Name>
+        <Name
+          to={recoverPath}
+          data-cover={selected === null}
+          onClick={() => {
+            changeEditing({ selectedSecret: row.secretId });
+          }}
+        >
+          {name}
+        </Name>
         <Facts>
           <span>{label === null ? t("row.sealed_body", { size: formats.size(row.sealedSize) }) : formats.size(label.size)}</span>
-          {label !== null && <span>{day}</span>}
+          {row.deletedAt !== null ? <span>{t("row.days_left_body", { count: daysLeft(row.deletedAt) })}</span> : label !== null && <span>{day}</span>}
           {label !== null && label.tags.length > 0 && (
             <Tags aria-label={t("row.tags_aria")}>
               {label.tags.map((tag) => (
@@ -46,40 +98,32 @@ export function SecretRowCard({ row, onFavorite, onTrash, onRestore }: SecretRow
           )}
         </Facts>
       </Text>
-      {!trashed && (
-        <StarButton
-          label={t("row.favorite_action", { name })}
-          aria-pressed={row.favorite}
-          icon={<Star aria-hidden />}
-          onClick={() => {
-            onFavorite(!row.favorite);
-          }}
-        />
+      {selected === null && (
+        <>
+          {!trashed && (
+            <StarButton
+              label={t("row.favorite_action", { name })}
+              aria-pressed={row.favorite}
+              icon={<Star aria-hidden />}
+              onClick={() => {
+                actions.favorite(row, !row.favorite);
+              }}
+            />
+          )}
+          <Menu label={t("row.menu_aria", { name })} items={items} />
+        </>
       )}
-      <Menu
-        label={t("row.menu_aria", { name })}
-        items={
-          trashed
-            ? [{ key: "restore", label: t("row.restore_action"), icon: <RotateCcw aria-hidden />, onSelect: onRestore }]
-            : [
-                { key: "recover", label: t("row.recover_action"), icon: <KeyRound aria-hidden />, onSelect: () => { navigate(recoverPath); } },
-                {
-                  key: "favorite",
-                  label: t(row.favorite ? "row.unstar_action" : "row.star_action"),
-                  icon: <Star aria-hidden />,
-                  onSelect: () => {
-                    onFavorite(!row.favorite);
-                  },
-                },
-                { key: "trash", label: t("row.trash_action"), icon: <Trash2 aria-hidden />, tone: "danger", onSelect: onTrash },
-              ]
-        }
-      />
     </Row>
   );
+});
+
+/** Whole days until the service drops the content of what is in the trash. */
+function daysLeft(deletedAt: string): number {
+  const end = Date.parse(deletedAt) + trashDays * dayMilliseconds;
+  return Math.max(0, Math.ceil((end - Date.now()) / dayMilliseconds));
 }
 
-const Row = styled.li`
+const Row = styled.div`
   position: relative;
   display: flex;
   align-items: center;
@@ -91,8 +135,9 @@ const Row = styled.li`
   background: ${s("surface")};
   box-shadow: ${s("shadow")};
   &:hover { border-color: ${s("borderStrong")}; }
+  &[data-selected="true"] { border-color: ${s("accent")}; box-shadow: inset 0 0 0 1px ${s("accent")}; }
   & > button { position: relative; z-index: 1; }
-  ${media.mobile} { gap: ${space(2)}; padding-left: ${space(3)}; padding-right: ${space(1)}; }
+  ${media.mobile} { gap: ${space(2)}; padding-left: ${space(3)}; padding-right: ${space(1)}; & > button + button { margin-left: -${space(2)}; } }
 `;
 
 const Kind = styled.span`
@@ -106,6 +151,18 @@ const Kind = styled.span`
   color: ${s("accentText")};
   & > svg { width: 20px; height: 20px; }
   [data-state="locked"] > & { background: ${s("surfaceSunken")}; color: ${s("textMuted")}; }
+`;
+
+/** The whole row is the target of its box. */
+const Tick = styled.label`
+  display: grid;
+  place-items: center;
+  flex: none;
+  width: 40px;
+  height: 40px;
+  cursor: pointer;
+  & > input { width: 22px; height: 22px; margin: 0; accent-color: ${s("accent")}; cursor: pointer; }
+  &::after { content: ""; position: absolute; inset: 0; border-radius: ${s("radius")}; }
 `;
 
 const Text = styled.div`
@@ -124,9 +181,9 @@ const Name = styled(Link)`
   font-weight: 600;
   line-height: 1.35;
   text-decoration: none;
-  &::after { content: ""; position: absolute; inset: 0; border-radius: ${s("radius")}; }
-  &:focus-visible { outline: none; }
-  &:focus-visible::after { outline: 2px solid ${s("focus")}; outline-offset: 2px; }
+  &[data-cover="true"]::after { content: ""; position: absolute; inset: 0; border-radius: ${s("radius")}; }
+  &[data-cover="true"]:focus-visible { outline: none; }
+  &[data-cover="true"]:focus-visible::after { outline: 2px solid ${s("focus")}; outline-offset: 2px; }
 `;
 
 const Facts = styled.div`
@@ -143,6 +200,8 @@ const Tags = styled.ul`
   flex-wrap: wrap;
   gap: ${space(1)};
   min-width: 0;
+  max-height: 3.5rem;
+  overflow: hidden;
   & > li {
     max-width: 100%;
     padding: 0 ${space(2)};

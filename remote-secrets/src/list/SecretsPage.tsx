@@ -1,122 +1,85 @@
-import type { SecretRow, Vault } from "@relicario/shared/contract";
-import { Button, ButtonLink, EmptyState, Loading, Page, Skeleton, SmallText, SpacedRow, Stack, TextField } from "@relicario/shared/ui";
-import { Lock, Plus, Search, ShieldPlus, Trash2 } from "lucide-react";
-import { useDeferredValue, useMemo, useState } from "react";
+import { usePortal, type SecretRow, type Vault } from "@relicario/shared/contract";
+import { Button, ButtonLink, Loading, media, Notice, Page, Skeleton, Stack } from "@relicario/shared/ui";
+import { Lock, Plus } from "lucide-react";
+import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
+import styled from "styled-components";
 
 import { useSecrets } from "../data/secrets.ts";
+import { leaveSecrets, recoverIdKey } from "../editing/editing-state.ts";
+import { WaitingUploads } from "../uploads/WaitingUploads.tsx";
+import { LoadedList } from "./LoadedList.tsx";
 import { SecretsTrouble } from "./SecretsTrouble.tsx";
-import { SecretList } from "./SecretList.tsx";
-import { searchRows } from "./search.ts";
-import { UnlockNotice } from "./UnlockNotice.tsx";
 
-/** Everything that is kept: search, star, recover, and the trash. */
+/** Everything that is kept: search, star, edit, recover, and the trash. */
 export default function SecretsPage() {
   const { t } = useTranslation("beta-home");
   const secrets = useSecrets();
+  useEffect(
+    () => () => {
+      leaveSecrets(sessionStorage);
+    },
+    [],
+  );
   return (
     <Page
       width="wide"
       title={t("list.title")}
       actions={
         <>
-          {secrets.status === "ready" && secrets.standing === "unlocked" && (
-            <Button tone="quiet" icon={<Lock aria-hidden />} onClick={() => void secrets.vault.lock()}>
-              {t("list.lock_action")}
-            </Button>
-          )}
-          <ButtonLink to="/add-secret" icon={<Plus aria-hidden />}>
+          {secrets.status === "ready" && secrets.standing === "unlocked" && <LockButton vault={secrets.vault} />}
+          <AddLink to="/add-secret" icon={<Plus aria-hidden />}>
             {t("list.add_action")}
-          </ButtonLink>
+          </AddLink>
         </>
       }
     >
       {secrets.status === "loading" && <LoadingList />}
       {secrets.status === "failed" && <SecretsTrouble error={secrets.error} vault={secrets.vault} onRetry={secrets.retry} />}
-      {secrets.status === "ready" && <LoadedList vault={secrets.vault} rows={secrets.rows} locked={secrets.standing === "locked"} />}
+      {secrets.status === "ready" && (
+        <>
+          <LinkedSecret rows={secrets.rows} />
+          <WaitingUploads vault={secrets.vault} status={secrets.standing} />
+          <LoadedList vault={secrets.vault} rows={secrets.rows} locked={secrets.standing === "locked"} opening={secrets.opening} />
+        </>
+      )}
     </Page>
   );
 }
 
-interface LoadedListProps {
-  readonly vault: Vault;
-  readonly rows: readonly SecretRow[];
-  readonly locked: boolean;
+function LockButton({ vault }: { readonly vault: Vault }) {
+  const { t } = useTranslation("beta-home");
+  return (
+    <SmallOnPhone tone="quiet" icon={<Lock aria-hidden />} onClick={() => void vault.lock()}>
+      {t("list.lock_action")}
+    </SmallOnPhone>
+  );
 }
 
-function LoadedList({ vault, rows, locked }: LoadedListProps) {
+/** A link asked to recover one of these secrets. */
+function LinkedSecret({ rows }: { readonly rows: readonly SecretRow[] }) {
   const { t } = useTranslation("beta-home");
-  const [typed, setTyped] = useState("");
-  const [place, setPlace] = useState<"kept" | "trash">("kept");
-  const search = useDeferredValue(typed);
-  const kept = useMemo(() => rows.filter((row) => row.deletedAt === null), [rows]);
-  const trashed = useMemo(() => rows.filter((row) => row.deletedAt !== null), [rows]);
-  const here = place === "kept" ? kept : trashed;
-  const found = useMemo(() => searchRows(here, search), [here, search]);
-
-  if (rows.length === 0) {
-    return (
-      <EmptyState
-        icon={<ShieldPlus />}
-        title={t("list.empty_title")}
-        actions={
-          <>
-            <ButtonLink to="/add-secret">{t("list.first_action")}</ButtonLink>
-            <ButtonLink to="/welcome-backup" tone="quiet">
-              {t("list.how_action")}
-            </ButtonLink>
-          </>
-        }
-      >
-        <p>{t("list.empty_body")}</p>
-      </EmptyState>
-    );
-  }
+  const { navigate } = usePortal();
+  const [recoverId] = useState(() => sessionStorage.getItem(recoverIdKey));
+  const row = rows.find(({ secretId }) => secretId === recoverId);
+  if (row === undefined) return null;
+  const { label, secretId } = row;
   return (
-    <Stack $gap={5}>
-      {locked && <UnlockNotice then="/secrets" />}
-      {!locked && (
-        <div role="search" data-tour="secrets-search">
-          <TextField
-            type="search"
-            label={t("list.search_label")}
-            autoComplete="off"
-            spellCheck={false}
-            value={typed}
-            onChange={(event) => {
-              setTyped(event.target.value);
-            }}
-          />
-        </div>
-      )}
-      <SpacedRow $justify="between">
-        <SmallText role="status" data-tour="secrets-total">
-          {search.trim() === "" ? t(place === "kept" ? "list.total_status" : "list.trash_status", { count: here.length }) : t("list.found_status", { count: found.length, total: here.length })}
-        </SmallText>
-        {(trashed.length > 0 || place === "trash") && (
-          <Button
-            tone="quiet"
-            size="small"
-            icon={place === "kept" ? <Trash2 aria-hidden /> : undefined}
-            onClick={() => {
-              setPlace(place === "kept" ? "trash" : "kept");
-            }}
-          >
-            {place === "kept" ? t("list.trash_action", { count: trashed.length }) : t("list.kept_action")}
-          </Button>
-        )}
-      </SpacedRow>
-      {found.length > 0 ? (
-        <SecretList key={place} vault={vault} rows={found} label={t(place === "kept" ? "list.title" : "list.trash_title")} />
-      ) : search.trim() === "" ? (
-        <EmptyState icon={<Trash2 />} title={t(place === "kept" ? "list.all_trashed_title" : "list.trash_empty_title")} />
-      ) : (
-        <EmptyState icon={<Search />} title={t("list.none_found_title")}>
-          <p>{t("list.none_found_body")}</p>
-        </EmptyState>
-      )}
-      {place === "trash" && trashed.length > 0 && <SmallText>{t("list.trash_hint")}</SmallText>}
-    </Stack>
+    <Notice
+      title={t("linked.title")}
+      actions={
+        <Button
+          size="small"
+          onClick={() => {
+            navigate(`/provide-image-recovery?${new URLSearchParams({ secret: secretId }).toString()}`);
+          }}
+        >
+          {t("linked.recover_action")}
+        </Button>
+      }
+    >
+      {label === null || label.title === "" ? t("linked.locked_body") : t("linked.body", { title: label.title })}
+    </Notice>
   );
 }
 
@@ -126,9 +89,23 @@ function LoadingList() {
     <Loading label={t("list.loading_status")}>
       <Stack $gap={3}>
         {[0, 1, 2, 3].map((each) => (
-          <Skeleton key={each} height="78px" />
+          <Skeleton key={each} height="80px" />
         ))}
       </Stack>
     </Loading>
   );
 }
+
+/** On a phone the bar at the bottom has this, larger. */
+const AddLink = styled(ButtonLink)`
+  ${media.mobile} { display: none; }
+`;
+
+/** On a phone it stands beside the title, as its icon alone. */
+const SmallOnPhone = styled(Button)`
+  ${media.mobile} {
+    width: 44px;
+    padding: 0;
+    & > span { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+  }
+`;

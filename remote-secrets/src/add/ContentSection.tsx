@@ -1,0 +1,70 @@
+import { Stack, TextArea } from "@relicario/shared/ui";
+import { Controller, useFormContext, useWatch } from "react-hook-form";
+import { useTranslation } from "react-i18next";
+
+import { SeedField } from "../seed/SeedField.tsx";
+import { FileField } from "./FileField.tsx";
+import { KindChoice } from "./KindChoice.tsx";
+import { useProblemWords } from "./problem-words.ts";
+import { titleOfFile, type SecretDraft } from "./secret-draft.ts";
+
+interface ContentSectionProps {
+  readonly disabled: boolean;
+}
+
+/** The content: a text, a seed phrase or a file. Going from one to the other loses nothing. */
+export function ContentSection({ disabled }: ContentSectionProps) {
+  const { t } = useTranslation("beta-add-secret");
+  const { control, register, setValue, getValues, formState } = useFormContext<SecretDraft>();
+  const words = useProblemWords();
+  const kind = useWatch({ control, name: "kind" });
+  const { errors } = formState;
+  return (
+    <Stack $gap={5}>
+      <Controller control={control} name="kind" render={({ field }) => <KindChoice value={field.value} disabled={disabled} onChange={field.onChange} />} />
+      <div data-tour="add-secret-content">
+        {kind === "text" && (
+          <TextArea
+            mono
+            rows={6}
+            label={t("content.label")}
+            hint={t("content.hint")}
+            error={words(errors.text?.message)}
+            autoComplete="off"
+            autoCapitalize="none"
+            autoCorrect="off"
+            spellCheck={false}
+            disabled={disabled}
+            {...register("text")}
+          />
+        )}
+        {kind === "seed" && (
+          <Controller
+            control={control}
+            name="text"
+            render={({ field, fieldState }) => (
+              <SeedField value={field.value} disabled={disabled} error={words(fieldState.error?.message)} fieldRef={field.ref} onBlur={field.onBlur} onChange={field.onChange} />
+            )}
+          />
+        )}
+        {kind === "file" && (
+          <Controller
+            control={control}
+            name="file"
+            render={({ field, fieldState }) => (
+              <FileField
+                value={field.value}
+                disabled={disabled}
+                error={words(fieldState.error?.message)}
+                onChange={(file) => {
+                  field.onChange(file);
+                  if (getValues("title") === "") setValue("title", titleOfFile(file.name), { shouldDirty: true });
+                }}
+              />
+            )}
+          />
+        )}
+      </div>
+    </Stack>
+  );
+}

@@ -1,0 +1,90 @@
+import type { RecoveryImage, Vault } from "@relicario/shared/contract";
+import type { PortalError } from "@relicario/shared/errors";
+import { Card, ChoiceGroup, FieldError, SectionTitle, Stack, TextField, type Choice } from "@relicario/shared/ui";
+import type { TFunction } from "i18next";
+import { Controller, useFormContext, useWatch } from "react-hook-form";
+import { useTranslation } from "react-i18next";
+
+import { useProblemWords } from "./problem-words.ts";
+import { allImages, maxImageNameLength, newImage, sameImages, type SecretDraft } from "./secret-draft.ts";
+
+interface ImageSectionProps {
+  readonly vault: Vault;
+  readonly images: readonly RecoveryImage[];
+  /** What was wrong with the picture when it was last sent. */
+  readonly pictureError: PortalError | null;
+  /** Whether "as it is" is among the choices. */
+  readonly editing: boolean;
+  readonly disabled: boolean;
+}
+
+/** What opens the secret: images in use, or a new one with its passphrase. */
+export function ImageSection({ vault, images, pictureError, editing, disabled }: ImageSectionProps) {
+  const { t } = useTranslation(["beta-add-secret", "errors"]);
+  const { control, register, formState } = useFormContext<SecretDraft>();
+  const words = useProblemWords();
+  const isNew = useWatch({ control, name: "image" }) === newImage;
+  const { errors } = formState;
+  return (
+    <Card aria-labelledby="add-secret-image" data-tour="add-secret-image">
+      <Stack $gap={5}>
+        <SectionTitle id="add-secret-image">{t("image.title")}</SectionTitle>
+        {images.length > 0 && (
+          <Controller
+            control={control}
+            name="image"
+            render={({ field, fieldState }) => (
+              <Stack $gap={2}>
+                <ChoiceGroup
+                  legend={t("image.which_label")}
+                  name="image"
+                  choices={imageChoices(images, editing, t)}
+                  value={field.value}
+                  disabled={disabled}
+                  onChange={field.onChange}
+                />
+                {fieldState.error !== undefined && <FieldError>{words(fieldState.error.message)}</FieldError>}
+              </Stack>
+            )}
+          />
+        )}
+        {isNew && (
+          <>
+            <Controller
+              control={control}
+              name="shown"
+              render={({ field, fieldState }) => (
+                <vault.PictureField
+                  purpose="choose"
+                  value={field.value}
+                  disabled={disabled}
+                  error={words(fieldState.error?.message) ?? (pictureError === null ? null : t(`errors:${pictureError.code}`))}
+                  onChange={field.onChange}
+                />
+              )}
+            />
+            <TextField
+              label={t("image.name_label")}
+              hint={t("image.name_hint")}
+              error={words(errors.imageName?.message)}
+              maxLength={maxImageNameLength}
+              autoComplete="off"
+              spellCheck={false}
+              disabled={disabled}
+              {...register("imageName")}
+            />
+          </>
+        )}
+      </Stack>
+    </Card>
+  );
+}
+
+function imageChoices(images: readonly RecoveryImage[], editing: boolean, t: TFunction<readonly ["beta-add-secret", "errors"]>): readonly Choice<string>[] {
+  const each = images.map(({ id, name }) => ({ value: id, label: t("image.one_label", { name }) }));
+  const all = { value: allImages, label: t("image.all_label"), hint: t("image.all_hint") };
+  const fresh = { value: newImage, label: t("image.new_label"), hint: t("image.new_hint") };
+  const same = editing ? [{ value: sameImages, label: t("image.same_label"), hint: t("image.same_hint") }] : [];
+  const only = each[0];
+  return [...same, ...(images.length === 1 && only !== undefined ? [{ ...only, value: allImages }] : [all, ...each]), fresh];
+}

@@ -1,0 +1,155 @@
+import type { ContentKind, RecoveryImage } from "@relicario/shared/contract";
+import { Button, s, space, Switch } from "@relicario/shared/ui";
+import { X } from "lucide-react";
+import { useTranslation } from "react-i18next";
+import styled from "styled-components";
+
+import { SelectField } from "./SelectField.tsx";
+import { filtersOf, sorts, wholeView, type View } from "./view.ts";
+
+interface FilterPanelProps {
+  readonly id: string;
+  readonly view: View;
+  readonly onChange: (view: View) => void;
+  /** Tags in use, the most used first. */
+  readonly tags: readonly string[];
+  readonly images: readonly RecoveryImage[];
+}
+
+const kinds = ["text", "seed", "file"] as const satisfies readonly ContentKind[];
+const any = "";
+
+/** Which secrets to show, and in which order. */
+export function FilterPanel({ id, view, onChange, tags, images }: FilterPanelProps) {
+  const { t } = useTranslation("beta-home");
+  const free = tags.filter((tag) => !view.tags.includes(tag));
+  return (
+    <Panel id={id} role="group" aria-label={t("filter.panel_aria")}>
+      <Fields>
+        <SelectField
+          label={t("filter.sort_label")}
+          value={view.sort}
+          choices={sorts.map((sort) => ({ value: sort, label: t(`filter.sort_${sort}_label`) }))}
+          onChange={(value) => {
+            onChange({ ...view, sort: sorts.find((sort) => sort === value) ?? "newest" });
+          }}
+        />
+        <SelectField
+          label={t("filter.kind_label")}
+          value={view.kind}
+          choices={[{ value: "all", label: t("filter.kind_all_label") }, ...kinds.map((kind) => ({ value: kind, label: t(`filter.kind_${kind}_label`) }))]}
+          onChange={(value) => {
+            onChange({ ...view, kind: kinds.find((kind) => kind === value) ?? "all" });
+          }}
+        />
+        {tags.length > 0 && (
+          <SelectField
+            label={t("filter.tag_label")}
+            value={any}
+            choices={[{ value: any, label: t(view.tags.length === 0 ? "filter.tag_any_label" : "filter.tag_more_label") }, ...free.map((tag) => ({ value: tag, label: tag }))]}
+            onChange={(tag) => {
+              if (tag !== any) onChange({ ...view, tags: [...view.tags, tag] });
+            }}
+          />
+        )}
+        {images.length > 1 && (
+          <SelectField
+            label={t("filter.image_label")}
+            value={view.image ?? any}
+            choices={[{ value: any, label: t("filter.image_any_label") }, ...images.map((image) => ({ value: image.id, label: image.name }))]}
+            onChange={(image) => {
+              onChange({ ...view, image: image === any ? null : image });
+            }}
+          />
+        )}
+      </Fields>
+      {view.tags.length > 0 && (
+        <Chosen aria-label={t("filter.tags_aria")}>
+          {view.tags.map((tag) => (
+            <li key={tag}>
+              <Chip
+                type="button"
+                aria-label={t("filter.tag_remove_action", { tag })}
+                onClick={() => {
+                  onChange({ ...view, tags: view.tags.filter((each) => each !== tag) });
+                }}
+              >
+                <span>{tag}</span>
+                <X aria-hidden size={14} />
+              </Chip>
+            </li>
+          ))}
+        </Chosen>
+      )}
+      <Foot>
+        <Switch
+          label={t("filter.favorite_label")}
+          checked={view.favorite}
+          onChange={(favorite) => {
+            onChange({ ...view, favorite });
+          }}
+        />
+        {filtersOf(view) > 0 && (
+          <Button
+            tone="plain"
+            size="small"
+            onClick={() => {
+              onChange({ ...wholeView, sort: view.sort });
+            }}
+          >
+            {t("filter.clear_action")}
+          </Button>
+        )}
+      </Foot>
+    </Panel>
+  );
+}
+
+const Panel = styled.div`
+  display: flex;
+  flex-direction: column;
+  gap: ${space(3)};
+  padding: ${space(4)};
+  border: 1px solid ${s("border")};
+  border-radius: ${s("radius")};
+  background: ${s("surface")};
+`;
+
+const Fields = styled.div`
+  display: grid;
+  grid-template-columns: repeat(auto-fit, minmax(min(100%, 11rem), 1fr));
+  gap: ${space(3)} ${space(4)};
+`;
+
+const Chosen = styled.ul`
+  display: flex;
+  flex-wrap: wrap;
+  gap: ${space(2)};
+`;
+
+const Chip = styled.button`
+  display: inline-flex;
+  align-items: center;
+  gap: ${space(1.5)};
+  max-width: 100%;
+  min-height: 36px;
+  padding: 0 ${space(3)};
+  border: 1px solid transparent;
+  border-radius: ${s("radiusRound")};
+  background: ${s("accentSoft")};
+  color: ${s("text")};
+  font-size: ${s("textSmall")};
+  cursor: pointer;
+  & > span { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+  & > svg { flex: none; }
+  &:hover { border-color: ${s("accent")}; }
+  @media (pointer: coarse) { min-height: ${s("target")}; }
+`;
+
+const Foot = styled.div`
+  display: flex;
+  flex-wrap: wrap;
+  align-items: center;
+  justify-content: space-between;
+  gap: ${space(2)};
+`;

@@ -1,0 +1,71 @@
+import type { SecretRow } from "@relicario/shared/contract";
+import { formatsOf } from "@relicario/shared/i18n";
+import { usePortal } from "@relicario/shared/contract";
+import { Button, Dialog, s, space } from "@relicario/shared/ui";
+import { TriangleAlert } from "lucide-react";
+import { useTranslation } from "react-i18next";
+import styled from "styled-components";
+
+interface PurgeDialogProps {
+  /** What is to go; null while the dialog is closed. */
+  readonly rows: readonly SecretRow[] | null;
+  readonly pending: boolean;
+  readonly onClose: () => void;
+  readonly onConfirm: (rows: readonly SecretRow[]) => void;
+}
+
+/** The last question before secrets are gone for good: it shows which. */
+export function PurgeDialog({ rows, pending, onClose, onConfirm }: PurgeDialogProps) {
+  const { t } = useTranslation("beta-home");
+  const { language } = usePortal();
+  const count = rows?.length ?? 0;
+  return (
+    <Dialog
+      open={rows !== null}
+      onClose={onClose}
+      mustAnswer={pending}
+      role="alertdialog"
+      title={t("purge.confirm_title", { count })}
+      description={t("purge.confirm_body")}
+      icon={<AlertIcon aria-hidden />}
+      footer={
+        <>
+          <Button
+            tone="danger"
+            pending={pending}
+            onClick={() => {
+              if (rows !== null) onConfirm(rows);
+            }}
+          >
+            {t("purge.confirm_action", { count })}
+          </Button>
+          <Button tone="quiet" disabled={pending} data-autofocus onClick={onClose}>
+            {t("purge.keep_action")}
+          </Button>
+        </>
+      }
+    >
+      <Titles tabIndex={0} aria-label={t("purge.titles_aria")}>
+        {(rows ?? []).map(({ secretId, label, updatedAt }) => (
+          <li key={secretId}>{label === null ? t("row.locked_title", { day: formatsOf(language).date(updatedAt) }) : label.title === "" ? t("row.untitled_title") : label.title}</li>
+        ))}
+      </Titles>
+    </Dialog>
+  );
+}
+
+const AlertIcon = styled(TriangleAlert)`
+  color: ${s("dangerText")};
+`;
+
+const Titles = styled.ul`
+  display: flex;
+  flex-direction: column;
+  gap: ${space(1)};
+  max-height: 40vh;
+  overflow: auto;
+  padding: ${space(3)} ${space(4)};
+  border-radius: ${s("radiusSmall")};
+  background: ${s("surfaceSunken")};
+  & > li { overflow-wrap: anywhere; font-weight: 550; }
+`;

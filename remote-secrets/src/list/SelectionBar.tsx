@@ -1,0 +1,125 @@
+import type { SecretRow } from "@relicario/shared/contract";
+import { Button, depths, media, s, space } from "@relicario/shared/ui";
+import { RotateCcw, Star, StarOff, Trash2, X } from "lucide-react";
+import { useTranslation } from "react-i18next";
+import styled from "styled-components";
+
+import type { ListActions } from "./useRowActions.ts";
+
+interface SelectionBarProps {
+  readonly place: "kept" | "trash";
+  /** What is selected, of what is shown. */
+  readonly chosen: readonly SecretRow[];
+  readonly total: number;
+  readonly actions: ListActions;
+  /** Null on a locked device: removing for good takes the key. */
+  readonly onPurge: ((rows: readonly SecretRow[]) => void) | null;
+  readonly onAll: (all: boolean) => void;
+  readonly onEnd: () => void;
+}
+
+/** What can be done with several secrets at once. It stays in sight while the list is scrolled. */
+export function SelectionBar({ place, chosen, total, actions, onPurge, onAll, onEnd }: SelectionBarProps) {
+  const { t } = useTranslation("beta-home");
+  const none = chosen.length === 0;
+  const starred = !none && chosen.every(({ favorite }) => favorite);
+  const endWhenDone = (work: Promise<boolean>) => {
+    void work.then((done) => {
+      if (done) onEnd();
+    });
+  };
+  return (
+    <Bar role="group" aria-label={t("select.bar_aria")}>
+      <Count role="status">{t("select.count_status", { count: chosen.length })}</Count>
+      <Button
+        tone="plain"
+        size="small"
+        onClick={() => {
+          onAll(chosen.length < total);
+        }}
+      >
+        {t(chosen.length < total ? "select.all_action" : "select.none_action")}
+      </Button>
+      {place === "kept" ? (
+        <>
+          <Button
+            tone="quiet"
+            size="small"
+            disabled={none || actions.pending}
+            icon={starred ? <StarOff aria-hidden /> : <Star aria-hidden />}
+            onClick={() => {
+              actions.favorite(chosen, !starred);
+            }}
+          >
+            {t(starred ? "select.unstar_action" : "select.star_action")}
+          </Button>
+          <Button
+            tone="quiet"
+            size="small"
+            disabled={none}
+            pending={actions.pending}
+            icon={<Trash2 aria-hidden />}
+            onClick={() => {
+              endWhenDone(actions.trash(chosen));
+            }}
+          >
+            {t("select.trash_action")}
+          </Button>
+        </>
+      ) : (
+        <>
+          <Button
+            tone="quiet"
+            size="small"
+            disabled={none}
+            pending={actions.pending}
+            icon={<RotateCcw aria-hidden />}
+            onClick={() => {
+              endWhenDone(actions.restore(chosen));
+            }}
+          >
+            {t("row.restore_action")}
+          </Button>
+          {onPurge !== null && (
+            <Button
+              tone="quiet"
+              size="small"
+              disabled={none || actions.pending}
+              icon={<Trash2 aria-hidden />}
+              onClick={() => {
+                onPurge(chosen);
+              }}
+            >
+              {t("row.purge_action")}
+            </Button>
+          )}
+        </>
+      )}
+      <Button tone="plain" size="small" icon={<X aria-hidden />} onClick={onEnd}>
+        {t("select.end_action")}
+      </Button>
+    </Bar>
+  );
+}
+
+const Bar = styled.div`
+  position: sticky;
+  top: ${space(2)};
+  z-index: ${depths.raised + 1};
+  display: flex;
+  flex-wrap: wrap;
+  align-items: center;
+  gap: ${space(2)};
+  padding: ${space(2)} ${space(3)};
+  border: 1px solid ${s("accent")};
+  border-radius: ${s("radius")};
+  background: ${s("surfaceRaised")};
+  box-shadow: ${s("shadow")};
+  ${media.mobile} { top: 64px; }
+`;
+
+const Count = styled.p`
+  margin-right: auto;
+  font-weight: 600;
+  font-variant-numeric: tabular-nums;
+`;

@@ -1,0 +1,123 @@
+import { usePortal, type Vault, type VaultState, type WaitingUpload } from "@relicario/shared/contract";
+import { formatsOf } from "@relicario/shared/i18n";
+import { Button, Card, ErrorNotice, Progress, s, SectionTitle, SmallText, space, SpacedRow, Stack, visuallyHidden } from "@relicario/shared/ui";
+import { useQuery } from "@tanstack/react-query";
+import { useId, useRef } from "react";
+import { useTranslation } from "react-i18next";
+import styled from "styled-components";
+
+import { uploadsQuery } from "../data/secrets.ts";
+import { useResuming, useUploadActions, type Resuming } from "./uploads.ts";
+
+interface WaitingUploadsProps {
+  readonly vault: Vault;
+  readonly status: VaultState["status"];
+}
+
+/** Large files that are on their way, or wait for somebody to go on with them. Nothing is drawn when there are none. */
+export function WaitingUploads({ vault, status }: WaitingUploadsProps) {
+  const { t } = useTranslation("file-upload");
+  const { user, notify } = usePortal();
+  const titleId = useId();
+  const uploads = useQuery(uploadsQuery(vault, user.userId, status));
+  const resuming = useResuming();
+  const { resume, discard } = useUploadActions(vault, () => {
+    notify({ tone: "success", text: t("waiting.done_status") });
+  });
+  if (uploads.isError) return <ErrorNotice error={uploads.error} onRetry={() => void uploads.refetch()} />;
+  if (uploads.data === undefined || uploads.data.length === 0) return null;
+  return (
+    <Card aria-labelledby={titleId}>
+      <Stack $gap={4}>
+        <SectionTitle id={titleId}>{t("waiting.title")}</SectionTitle>
+        <Uploads>
+          {uploads.data.map((upload) => (
+            <li key={upload.uploadId}>
+              <OneUpload upload={upload} resuming={resuming.get(upload.uploadId) ?? null} onResume={resume} onDiscard={discard} />
+            </li>
+          ))}
+        </Uploads>
+      </Stack>
+    </Card>
+  );
+}
+
+interface OneUploadProps {
+  readonly upload: WaitingUpload;
+  readonly resuming: Resuming | null;
+  readonly onResume: (uploadId: string, file: Blob | null) => Promise<void>;
+  readonly onDiscard: (uploadId: string) => Promise<void>;
+}
+
+function OneUpload({ upload, resuming, onResume, onDiscard }: OneUploadProps) {
+  const { t } = useTranslation("file-upload");
+  const { language, confirm } = usePortal();
+  const chooser = useRef<HTMLInputElement>(null);
+  const { uploadId, title, name, size, sent, startedAt, state, needsFile } = upload;
+  const formats = formatsOf(language);
+  const shownTitle = title ?? t("waiting.locked_title", { day: formats.date(startedAt) });
+  const running = resuming?.status === "running" || state === "running";
+  const progress = resuming?.status === "running" && resuming.progress?.phase === "sending" ? resuming.progress : { done: sent, total: size };
+
+  const handleResume = () => {
+    if (needsFile) chooser.current?.click();
+    else void onResume(uploadId, null);
+  };
+  const handleDiscard = async () => {
+    const sure = await confirm({ title: t("waiting.discard_title"), description: t("waiting.discard_body"), confirmLabel: t("waiting.discard_action"), alert: true });
+    if (sure) await onDiscard(uploadId);
+  };
+  return (
+    <Stack $gap={3}>
+      <div>
+        <Title>{shownTitle}</Title>
+        <SmallText>
+          {t(running ? "waiting.running_body" : state === "sealed" ? "waiting.sealed_body" : needsFile ? "waiting.file_body" : "waiting.stopped_body", {
+            name: name ?? t("waiting.unnamed_body"),
+            done: formats.size(sent),
+            size: formats.size(size),
+          })}
+        </SmallText>
+      </div>
+      <Progress label={t(running ? "waiting.sending_status" : "waiting.sent_status")} done={progress.done} total={progress.total} />
+      {resuming?.status === "failed" && <ErrorNotice error={resuming.error} />}
+      <SpacedRow>
+        {!running && (
+          <Button size="small" aria-label={t("waiting.resume_aria", { title: shownTitle })} onClick={handleResume}>
+            {t(state === "sealed" ? "waiting.publish_action" : needsFile ? "waiting.choose_action" : "waiting.resume_action")}
+          </Button>
+        )}
+        <Button tone="quiet" size="small" aria-label={t("waiting.discard_aria", { title: shownTitle })} onClick={() => void handleDiscard()}>
+          {t("waiting.discard_action")}
+        </Button>
+      </SpacedRow>
+      <FileInput
+        ref={chooser}
+        type="file"
+        tabIndex={-1}
+        aria-label={t("waiting.file_aria", { title: shownTitle })}
+        onChange={(event) => {
+          const file = event.target.files?.[0];
+          event.target.value = ""; // the same file can be chosen once more
+          if (file !== undefined) void onResume(uploadId, file);
+        }}
+      />
+    </Stack>
+  );
+}
+
+const Uploads = styled.ul`
+  display: flex;
+  flex-direction: column;
+  gap: ${space(5)};
+  & > li + li { padding-top: ${space(5)}; border-top: 1px solid ${s("border")}; }
+`;
+
+const Title = styled.h3`
+  font-size: ${s("textBase")};
+  overflow-wrap: anywhere;
+`;
+
+const FileInput = styled.input`
+  ${visuallyHidden}
+`;
