@@ -13,15 +13,19 @@ import { guardRoutes } from "./http/access.ts";
 import { answerHeaders } from "./http/headers.ts";
 import { factsOf, logAnswers, loggerOptions, type LogStream } from "./http/logging.ts";
 import { answerErrors } from "./http/on-error.ts";
+import { endSlowRequests, longestSeconds } from "./http/slow-requests.ts";
 import { createRateLimiter } from "./http/rate-limits.ts";
 import { createRecordBox } from "./keyring/record-box.ts";
 import { keyringRoutes } from "./keyring/routes.ts";
 import { openFolderStore } from "./objects/folder-store.ts";
-import { collect } from "./objects/loose.ts";
+import { createMailer } from "./mail/mailer.ts";
+import { openTransport } from "./mail/transport.ts";
 import { measureAnswers } from "./operations/metrics.ts";
 import { operationRoutes } from "./operations/routes.ts";
+import { sweep } from "./operations/sweep.ts";
 import { secretRoutes } from "./secrets/routes.ts";
 import type { Services } from "./services.ts";
+import { uploadRoutes } from "./uploads/routes.ts";
 import { userRoutes } from "./users/routes.ts";
 import { createVendors } from "./vendors/vendors.ts";
 import { vendorRoutes } from "./vendors/routes.ts";
@@ -29,28 +33,37 @@ import { vendorRoutes } from "./vendors/routes.ts";
 export interface App {
   readonly http: FastifyInstance;
   readonly services: Services;
-  /** Removes what is due: loose objects, counters of windows that are over. */
-  sweep(): Promise<void>;
+  /** Removes what is due and sends the mails that are; false when another process is at it. */
+  sweep(): Promise<boolean>;
   /** Readiness turns false, requests in flight are finished, then everything is closed. */
   stop(): Promise<void>;
 }
 
+export interface AppOptions {
+  readonly logStream?: LogStream;
+  /** The clock; a seam for tests. */
+  readonly now?: () => Date;
+}
+
 /** The whole service, not yet listening. The database must be migrated. */
-export async function buildApp(env: Env, { logStream }: { logStream?: LogStream } = {}): Promise<App> {
+export async function buildApp(env: Env, { logStream, now = () => new Date() }: AppOptions = {}): Promise<App> {
   const http = Fastify({
     ...loggerOptions(env.LOG_LEVEL, logStream),
     genReqId: () => randomUUID(),
     trustProxy: env.TRUSTED_PROXIES,
     bodyLimit: 16 * 1024, // routes that take more say so
-    requestTimeout: 60_000, // 350 KB take half a minute on a slow phone
+    requestTimeout: longestSeconds * 1_000, // each route has its own, see endSlowRequests
     keepAliveTimeout: 72_000,
     forceCloseConnections: "idle",
     return503OnClosing: true,
   });
-  const { db, pool } = openDatabase(env.DATABASE_URL, (error) => {
+  const database = openDatabase(env.DATABASE_URL, (error) => {
     http.log.warn({ failure: factsOf(error) }, "lost a database connection");
   });
+  const { db } = database;
   const vendors = createVendors(env.VENDORS);
+  const origin = env.PUBLIC_ORIGIN;
+  const transport = await openTransport(env.MAIL_URL, env.MAIL_FROM ?? `no-reply@${new URL(origin).hostname}`);
   const services: Services = {
     env,
     db,
@@ -59,13 +72,16 @@ export async function buildApp(env: Env, { logStream }: { logStream?: LogStream 
     identityProvider: createIdentityProvider(env),
     sessionTokens: createSessionTokens(env.SESSION_KEYS.keys, db, vendors),
     recordBox: createRecordBox(env.RECORD_KEY),
-    limiter: createRateLimiter(db, env.RECORD_KEY),
+    limiter: createRateLimiter(db, env.RECORD_KEY, now, env.RATE_LIMITS),
+    mailer: createMailer({ db, vendors, transport, origin, key: env.RECORD_KEY, log: http.log, now }),
+    now,
   };
 
   let stopping = false;
   http.setValidatorCompiler(validatorCompiler);
   http.setSerializerCompiler(serializerCompiler);
-  answerHeaders(http, env.PUBLIC_ORIGIN);
+  answerHeaders(http, origin);
+  endSlowRequests(http);
   logAnswers(http);
   const metrics = measureAnswers(http);
   answerErrors(http);
@@ -79,21 +95,22 @@ export async function buildApp(env: Env, { logStream }: { logStream?: LogStream 
     },
   });
   const typed = http.withTypeProvider<ZodTypeProvider>();
-  for (const routes of [authRoutes, keyringRoutes, secretRoutes, userRoutes, vendorRoutes]) await typed.register(routes, { services });
+  for (const routes of [authRoutes, keyringRoutes, secretRoutes, uploadRoutes, userRoutes, vendorRoutes]) await typed.register(routes, { services });
   await typed.register(operationRoutes, { services, metrics, stopping: () => stopping });
+  http.addHook("onResponse", async () => {
+    services.mailer.kick();
+  });
   await http.ready();
 
   return {
     http,
     services,
-    async sweep() {
-      await collect(db, services.objects, new Date());
-      await services.limiter.sweep();
-    },
+    sweep: () => sweep(services, database),
     async stop() {
       stopping = true;
       await http.close();
-      await pool.end();
+      await services.mailer.stop();
+      await database.close();
     },
   };
 }

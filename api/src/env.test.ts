@@ -46,6 +46,11 @@ describe("parseEnv", () => {
     ["SESSION_KEYS", '{"keys":[{"kty":"RSA"}]}'],
     ["SESSION_TTL_SECONDS", "soon"],
     ["LOG_LEVEL", "loud"],
+    ["MAIL_URL", "imap://localhost"],
+    ["MAIL_FROM", "nobody"],
+    ["RATE_LIMITS", '{"writes":5}'],
+    ["RATE_LIMITS", '{"write":0}'],
+    ["VENDORS", '[{"vendor_id":"x","name":"x","part_bytes":1000}]'],
   ])("refuses %s=%s", async (name, value) => {
     expect(messageOf({ ...(await variables()), [name]: value })).toContain(name);
   });

@@ -1,7 +1,8 @@
-import { VendorId } from "@relicario/shared/api";
+import { maxPartBytes, maxSealedBytes, maxVersions, minPartBytes, VendorId } from "@relicario/shared/api";
 import { z } from "zod";
 
 import { ed25519PrivateJwk } from "./auth/session-keys.ts";
+import { rateNames } from "./http/rate-limits.ts";
 
 const json = <T extends z.ZodType>(schema: T) =>
   z
@@ -23,6 +24,9 @@ const ConfiguredVendor = z.strictObject({
   name: z.string().min(1),
   enabled: z.boolean().default(true),
   quota_bytes: z.int().positive().optional(),
+  content_bytes: z.int().positive().max(maxSealedBytes).optional(),
+  part_bytes: z.int().min(minPartBytes).max(maxPartBytes).optional(),
+  versions: z.int().positive().max(maxVersions).optional(),
 });
 export type ConfiguredVendor = z.infer<typeof ConfiguredVendor>;
 
@@ -51,6 +55,15 @@ const Environment = z.object({
     .string()
     .regex(/^[A-Za-z0-9_-]{43}$/, "is not 32 bytes in base64url")
     .transform((text) => Buffer.from(text, "base64url")),
+  /** A folder that gets `.eml` files, or `smtp://user:password@host:port`, `smtps://…`. */
+  MAIL_URL: z
+    .string()
+    .min(1)
+    .refine((text) => !/^[a-z0-9]+:\/\//i.test(text) || /^(file|smtps?):\/\//.test(text), "is neither a folder nor smtp://"),
+  /** Sender of mails; `no-reply@` the portal's host by default. */
+  MAIL_FROM: z.email("is no mail address").optional(),
+  /** Other limits than the usual ones, by name (http/rate-limits.ts), such as `{"write":100000}` for a benchmark. */
+  RATE_LIMITS: json(z.partialRecord(z.enum(rateNames), z.int().positive())).default({}),
   /** Whose `X-Forwarded-For` is believed: `loopback`, addresses or networks, separated by commas. */
   TRUSTED_PROXIES: z.string().min(1).default("loopback"),
   ENVIRONMENT: z.string().min(1).default("test"),

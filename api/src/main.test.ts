@@ -162,7 +162,7 @@ async function query(text: string): Promise<Record<string, unknown>[]> {
 }
 
 const objectKeys = async (): Promise<string[]> =>
-  (await query("select object_key from secret_versions union select object_key from loose_objects")).map((row) => String(row["object_key"]));
+  (await query("select object_key from version_objects union select object_key from upload_parts union select object_key from loose_objects")).map((row) => String(row["object_key"]));
 
 /** Waits until the service works on the call: its object is announced, or published already. */
 async function moreThan(before: number): Promise<void> {

@@ -4,6 +4,7 @@ import type { Db } from "./db/database.ts";
 import type { Env } from "./env.ts";
 import type { RateLimiter } from "./http/rate-limits.ts";
 import type { RecordBox } from "./keyring/record-box.ts";
+import type { Mailer } from "./mail/mailer.ts";
 import type { ObjectStore } from "./objects/object-store.ts";
 import type { Vendors } from "./vendors/vendors.ts";
 
@@ -17,4 +18,7 @@ export interface Services {
   readonly sessionTokens: SessionTokens;
   readonly recordBox: RecordBox;
   readonly limiter: RateLimiter;
+  readonly mailer: Mailer;
+  /** The service's clock. */
+  readonly now: () => Date;
 }

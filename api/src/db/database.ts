@@ -7,8 +7,13 @@ export type Tx = Parameters<Parameters<Db["transaction"]>[0]>[0];
 
 export interface OpenDatabase {
   readonly db: Db;
-  readonly pool: Pool;
+  /** Runs `work` unless another process does so now. @returns whether it ran. */
+  oneAtATime(work: () => Promise<void>): Promise<boolean>;
+  close(): Promise<void>;
 }
+
+/** Any number, the same in every release, and not that of the migrations. */
+const lock = 7_235_002;
 
 /** A pool of connections; `onError` hears of idle connections that were lost, which the pool replaces by itself. */
 export function openDatabase(url: string, onError: (error: Error) => void): OpenDatabase {
@@ -22,7 +27,24 @@ export function openDatabase(url: string, onError: (error: Error) => void): Open
     idle_in_transaction_session_timeout: 30_000,
   });
   pool.on("error", onError);
-  return { pool, db: drizzle(pool) };
+  return { db: drizzle(pool), oneAtATime: (work) => oneAtATime(pool, work), close: () => pool.end() };
+}
+
+/** By an advisory lock, which belongs to a connection: a killed process gives it back. */
+async function oneAtATime(pool: Pool, work: () => Promise<void>): Promise<boolean> {
+  const client = await pool.connect();
+  try {
+    const { rows } = await client.query<{ taken: boolean }>("select pg_try_advisory_lock($1) as taken", [lock]);
+    if (rows[0]?.taken !== true) return false;
+    try {
+      await work();
+    } finally {
+      await client.query("select pg_advisory_unlock($1)", [lock]);
+    }
+    return true;
+  } finally {
+    client.release();
+  }
 }
 
 /** True when the database cannot be reached or is going away: the caller may try again later. Drizzle wraps the driver's error. */

@@ -1,7 +1,8 @@
 /* eslint-disable @typescript-eslint/no-unsafe-argument, @typescript-eslint/no-unsafe-member-access, @typescript-eslint/no-unnecessary-type-assertion --
    the types of drizzle-kit refer to packages that are not installed, so the linter sees none of them; tsc checks the file */
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
@@ -11,11 +12,26 @@ import { Client } from "pg";
 
 import { migrateDatabase, migrationsFolder } from "./migrate.ts";
 import * as schema from "./schema.ts";
+import { uuidv7 } from "./uuid.ts";
 
 const execute = promisify(execFile);
 jest.setTimeout(60_000); // four processes start at once
 
 const emptyDatabase = () => freshDatabase("empty_template", () => Promise.resolve());
+
+interface Journal {
+  readonly entries: readonly { readonly idx: number }[];
+}
+
+const journalOf = async (folder: string): Promise<Journal> => JSON.parse(await readFile(join(folder, "meta/_journal.json"), "utf8")) as Journal;
+
+type Snapshot = Parameters<typeof generateMigration>[0];
+
+const lastSnapshot = async (): Promise<Snapshot> => {
+  const { entries } = await journalOf(migrationsFolder);
+  const last = String(entries.at(-1)?.idx).padStart(4, "0");
+  return JSON.parse(await readFile(join(migrationsFolder, `meta/${last}_snapshot.json`), "utf8")) as Snapshot;
+};
 
 const rowsOf = async (url: string, text: string): Promise<unknown[]> => {
   const client = new Client({ connectionString: url });
@@ -29,18 +45,39 @@ const rowsOf = async (url: string, text: string): Promise<unknown[]> => {
 
 describe("migrations", () => {
   it("agree with the schema: nothing is left to generate", async () => {
-    const journal = JSON.parse(await readFile(join(migrationsFolder, "meta/_journal.json"), "utf8")) as { entries: { idx: number }[] };
-    const last = String(journal.entries.at(-1)?.idx).padStart(4, "0");
-    const snapshot = JSON.parse(await readFile(join(migrationsFolder, `meta/${last}_snapshot.json`), "utf8")) as Parameters<typeof generateMigration>[0];
+    const snapshot = await lastSnapshot();
     const present = generateDrizzleJson(schema as Record<string, unknown>, snapshot.id);
     expect(await generateMigration(snapshot, present)).toEqual([]);
   });
 
   it("would not agree with a schema that lacks one of their tables", async () => {
-    const snapshot = JSON.parse(await readFile(join(migrationsFolder, "meta/0000_snapshot.json"), "utf8")) as Parameters<typeof generateMigration>[0];
+    const snapshot = await lastSnapshot();
     const { secrets: _, ...others } = schema;
     const present = generateDrizzleJson(others as Record<string, unknown>, snapshot.id);
     expect(await generateMigration(snapshot, present)).not.toEqual([]);
+  });
+
+  it("keep what was stored before contents had parts", async () => {
+    const database = await emptyDatabase();
+    const before = await mkdtemp(join(tmpdir(), "relicario-migrations-"));
+    try {
+      await cp(migrationsFolder, before, { recursive: true });
+      const journal = await journalOf(before);
+      await writeFile(join(before, "meta/_journal.json"), JSON.stringify({ ...journal, entries: journal.entries.slice(0, 1) }));
+      await migrateDatabase(database.url, before);
+      await rowsOf(
+        database.url,
+        `insert into secret_versions (account_id, secret_id, version, ticket, object_key, content_sha256, size, created_at)
+         values ('${uuidv7()}', '${uuidv7()}', 3, 'a', 'the key', 'b', 700, now())`,
+      );
+      await migrateDatabase(database.url);
+      expect(await rowsOf(database.url, "select v.version, v.part_size::int, o.part, o.object_key from secret_versions v join version_objects o using (account_id, secret_id, version)")).toEqual([
+        { version: 3, part_size: 700, part: 1, object_key: "the key" },
+      ]);
+    } finally {
+      await database.drop();
+      await rm(before, { recursive: true });
+    }
   });
 
   it("are applied once when four processes start at once, and change nothing when applied again", async () => {
@@ -52,8 +89,7 @@ describe("migrations", () => {
       const applied = await rowsOf(database.url, "select hash from drizzle.__drizzle_migrations");
       await migrateDatabase(database.url);
       expect(await rowsOf(database.url, "select hash from drizzle.__drizzle_migrations")).toEqual(applied);
-      const journal = JSON.parse(await readFile(join(migrationsFolder, "meta/_journal.json"), "utf8")) as { entries: unknown[] };
-      expect(applied).toHaveLength(journal.entries.length);
+      expect(applied).toHaveLength((await journalOf(migrationsFolder)).entries.length);
     } finally {
       await database.drop();
     }

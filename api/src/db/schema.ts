@@ -20,10 +20,14 @@ export const accounts = pgTable("accounts", {
   contactEmail: text("contact_email"),
   contactEmailVerified: boolean("contact_email_verified").notNull().default(false),
   plan: text("plan").notNull().default("free"),
-  /** Bytes of sealed contents, all versions. */
+  /** In which language mails are written: that of the last call that could lead to one. Null until there was such a call. */
+  language: text("language", { enum: ["en", "es"] }),
+  /** Bytes of sealed contents, all versions, and of uploads under way: they take their place when they start. */
   storageUsed: counter("storage_used").notNull().default(0),
   /** Grows in the transaction of every change of a row in `secrets`: `since` and the ETag of the list. */
   changes: counter("changes").notNull().default(0),
+  /** When a mail last said that something went to the trash. */
+  trashMailAt: time("trash_mail_at"),
   createdAt: time("created_at").notNull().defaultNow(),
 });
 
@@ -73,12 +77,16 @@ export const secrets = pgTable(
     createdAt: time("created_at").notNull(),
     updatedAt: time("updated_at").notNull(),
     deletedAt: time("deleted_at"),
+    /** When it was said that the content will be dropped, and when it was. Both null again when the secret leaves the trash. */
+    dropWarnedAt: time("drop_warned_at"),
+    droppedAt: time("dropped_at"),
     /** `accounts.changes` when this row last changed. */
     change: counter("change").notNull(),
   },
   (table) => [
     primaryKey({ columns: [table.accountId, table.id] }),
     index("secrets_by_change").on(table.accountId, table.change),
+    index("secrets_in_trash").on(table.deletedAt).where(sql`${table.deletedAt} is not null and ${table.droppedAt} is null`),
     check("version_begins_at_1", sql`${table.version} >= 1`),
   ],
 );
@@ -90,12 +98,60 @@ export const secretVersions = pgTable(
     secretId: uuid("secret_id").notNull(),
     version: integer("version").notNull(),
     ticket: bytea("ticket").notNull(),
-    objectKey: text("object_key").notNull(),
     contentSha256: bytea("content_sha256").notNull(),
     size: counter("size").notNull(),
+    /** Bytes of each of its objects but the last, which has the rest. */
+    partSize: counter("part_size").notNull(),
     createdAt: time("created_at").notNull(),
   },
   (table) => [primaryKey({ columns: [table.accountId, table.secretId, table.version] })],
+);
+
+/** The objects that are a version's sealed content, in order; `part` begins at 1. */
+export const versionObjects = pgTable(
+  "version_objects",
+  {
+    accountId: uuid("account_id").notNull(),
+    secretId: uuid("secret_id").notNull(),
+    version: integer("version").notNull(),
+    part: integer("part").notNull(),
+    objectKey: text("object_key").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.secretId, table.version, table.part] })],
+);
+
+/** Contents on their way, and for a day those that were published, so that a repeated last call gets its answer. */
+export const uploads = pgTable(
+  "uploads",
+  {
+    accountId: uuid("account_id").notNull(),
+    id: uuid("id").notNull(),
+    secretId: uuid("secret_id").notNull(),
+    /** Null for a new secret. */
+    baseVersion: integer("base_version"),
+    size: counter("size").notNull(),
+    partSize: counter("part_size").notNull(),
+    expiresAt: time("expires_at").notNull(),
+    /** Of the whole content, once all parts were there and were read through. */
+    contentSha256: bytea("content_sha256"),
+    /** What was published, and by which call; null until then. */
+    publishedVersion: integer("published_version"),
+    publishedStateRev: counter("published_state_rev"),
+    publishedCallSha256: bytea("published_call_sha256"),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.id] }), index("uploads_by_end").on(table.expiresAt)],
+);
+
+export const uploadParts = pgTable(
+  "upload_parts",
+  {
+    accountId: uuid("account_id").notNull(),
+    uploadId: uuid("upload_id").notNull(),
+    part: integer("part").notNull(),
+    sha256: bytea("sha256").notNull(),
+    objectKey: text("object_key").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.uploadId, table.part] })],
 );
 
 /** Ids that went for good: `purged` of the list, and never to be used again. */
@@ -116,7 +172,7 @@ export const keyrings = pgTable("keyrings", {
   keyStatement: text("key_statement").notNull(),
   /** SHA-256 of the JCS of the last keyring change, `sig` included: the same one once more answers as the first time. */
   lastChangeSha256: bytea("last_change_sha256").notNull(),
-  /** SHA-256 of what came with it in the call (see keyring/repeat.ts), and the secret that it was about. */
+  /** SHA-256 of what came with it in the call (see keyring/apply-change.ts), and the secret that it was about. */
   lastCallSha256: bytea("last_call_sha256").notNull(),
   lastSecretId: uuid("last_secret_id"),
   lastVersion: integer("last_version"),
@@ -175,6 +231,30 @@ export const looseObjects = pgTable(
   { accountId: uuid("account_id").notNull(), objectKey: text("object_key").notNull(), dueAt: time("due_at").notNull() },
   (table) => [primaryKey({ columns: [table.accountId, table.objectKey] }), index("loose_objects_by_due").on(table.dueAt)],
 );
+
+/** Mails that are due; a row goes when its mail was handed over. They are written when they are sent, from what is true then. */
+export const mails = pgTable(
+  "mails",
+  {
+    accountId: uuid("account_id").notNull(),
+    id: uuid("id").notNull(),
+    kind: text("kind", { enum: ["openers_changed", "address_changed", "trashed", "drop_warning", "validate_email"] }).notNull(),
+    /** Whom it goes to, where that is not the account's verified address. */
+    address: text("address"),
+    createdAt: time("created_at").notNull(),
+    dueAt: time("due_at").notNull(),
+    attempts: integer("attempts").notNull().default(0),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.id] }), index("mails_by_due").on(table.dueAt)],
+);
+
+/** The one open question to an account whether an address is its own. The nonce is not kept (mail/address-nonce.ts). */
+export const emailValidations = pgTable("email_validations", {
+  accountId: uuid("account_id").primaryKey(),
+  id: uuid("id").notNull(),
+  address: text("address").notNull(),
+  createdAt: time("created_at").notNull(),
+});
 
 /** Calls counted in fixed windows, across processes. `subject` is an account, a keyed digest of an address, or empty. */
 export const rateLimits = pgTable(

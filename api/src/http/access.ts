@@ -18,6 +18,8 @@ declare module "fastify" {
     /** Every route says who may call it at all; one that does not is refused at start. */
     access?: "anybody" | "signed_in";
     rates?: readonly RateRule[];
+    /** How long its body may take to arrive, where the usual minute is too short. */
+    bodySeconds?: number;
   }
   interface FastifyRequest {
     actor: Actor | null;

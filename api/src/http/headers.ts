@@ -11,14 +11,14 @@ export function answerHeaders(app: FastifyInstance, publicOrigin: string): void 
     void reply.headers({
       "access-control-allow-origin": publicOrigin,
       "access-control-allow-credentials": "true",
-      "access-control-expose-headers": "ETag, Retry-After, X-Request-Id",
+      "access-control-expose-headers": "Accept-Ranges, Content-Range, ETag, Retry-After, X-Request-Id",
     });
     if (request.method !== "OPTIONS" || request.headers["access-control-request-method"] === undefined) return undefined;
     return reply
       .code(204)
       .headers({
         "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
-        "access-control-allow-headers": "authorization, content-type, if-none-match",
+        "access-control-allow-headers": "authorization, content-type, if-none-match, if-range, range",
         "access-control-max-age": "600",
       })
       .send();

@@ -20,8 +20,16 @@ export const rateRules = {
   exchangeOfAll: { name: "exchange_all", calls: 6_000, windowSeconds: 60, per: "everybody" },
   write: { name: "write", calls: 1_200, windowSeconds: 60, per: "account" },
   imageRecords: { name: "image_records", calls: imageRecordReadsAnHour, windowSeconds: 3_600, per: "account" },
+  askAddress: { name: "ask_address", calls: 5, windowSeconds: 3_600, per: "account" },
+  askAddressOfAll: { name: "ask_address_all", calls: 1_000, windowSeconds: 3_600, per: "everybody" },
+  answerAddress: { name: "answer_address", calls: 20, windowSeconds: 3_600, per: "account" },
   keyDirectory: { name: "key_directory", calls: 120, windowSeconds: 3_600, per: "account" },
 } as const satisfies Record<string, RateRule>;
+
+export const rateNames = Object.values(rateRules).map(({ name }) => name);
+
+/** Other numbers of calls than those above, by the rules' names. */
+export type RateOverrides = Readonly<Partial<Record<string, number>>>;
 
 export interface Caller {
   readonly accountId: string | null;
@@ -36,7 +44,7 @@ export interface RateLimiter {
 }
 
 /** Fixed windows in the database, so that they hold across processes. Addresses are kept as keyed digests only. */
-export function createRateLimiter(db: Db, key: Buffer, now: () => Date = () => new Date()): RateLimiter {
+export function createRateLimiter(db: Db, key: Buffer, now: () => Date = () => new Date(), overrides: RateOverrides = {}): RateLimiter {
   const subjectOf = (rule: RateRule, caller: Caller): string => {
     if (rule.per === "everybody") return "";
     if (rule.per === "account" && caller.accountId !== null) return caller.accountId;
@@ -54,7 +62,7 @@ export function createRateLimiter(db: Db, key: Buffer, now: () => Date = () => n
           set: { calls: sql`${rateLimits.calls} + 1` },
         })
         .returning({ calls: rateLimits.calls });
-      if (row === undefined || row.calls <= rule.calls) return;
+      if (row === undefined || row.calls <= (overrides[rule.name] ?? rule.calls)) return;
       throw new Problem("too_many_requests", { headers: { "retry-after": String(start + rule.windowSeconds - seconds) } });
     },
     async sweep() {

@@ -4,6 +4,8 @@ import { canonicalBytes, type Json, type KeyringChange } from "@relicario/shared
 
 import type { Tx } from "../db/database.ts";
 import { Problem } from "../http/problem.ts";
+import type { Language } from "../mail/language.ts";
+import type { Mailer } from "../mail/mailer.ts";
 import { purgeSecrets } from "../secrets/purge.ts";
 import { checkChange, type StoredKeyring } from "./check-change.ts";
 import { presentKeyring } from "./present.ts";
@@ -57,14 +59,20 @@ export interface GoesWith {
 }
 
 export interface Deps {
-  readonly box: RecordBox;
+  readonly recordBox: RecordBox;
+  readonly mailer: Mailer;
+}
+
+export interface Circumstances {
   readonly now: Date;
+  /** What the caller reads. */
+  readonly language: Language | null;
 }
 
 /**
  * @throws Problem `no_keyring`, `state_conflict` (with the current keyring as the member `keyring`), `keyring_change_invalid`.
  */
-export async function applyChange(tx: Tx, account: AccountRow, stored: KeyringRow | null, call: Call, secret: GoesWith | null, deps: Deps): Promise<void> {
+export async function applyChange(tx: Tx, account: AccountRow, stored: KeyringRow | null, call: Call, secret: GoesWith | null, deps: Deps, when: Circumstances): Promise<void> {
   const { change } = call;
   if (stored === null && change.state_rev !== 1) throw new Problem("no_keyring");
   if (stored !== null && change.state_rev !== stored.stateRev + 1) throw conflictWith(stored);
@@ -76,8 +84,14 @@ export async function applyChange(tx: Tx, account: AccountRow, stored: KeyringRo
     throw new Problem("keyring_change_invalid", { detail: "it purges the secret that it goes with" });
   }
   const record = { changeSha256: call.changeSha256, callSha256: call.callSha256, secretId: secret?.secretId ?? null, version: secret?.version ?? null };
-  await writeChange(tx, account.id, stored, change, record, deps.box, deps.now);
-  await purgeSecrets(tx, account, change.purge ?? [], deps.now);
+  await writeChange(tx, account.id, stored, change, record, deps.recordBox, when.now);
+  await purgeSecrets(tx, account, change.purge ?? [], when.now);
+  if (changesOpeners(change)) await deps.mailer.queue(tx, account.id, "openers_changed", when);
+}
+
+/** Slots, key statement or image records: what somebody who took an account over would have to touch. */
+function changesOpeners({ slots, image_records: records, key_statement: statement }: KeyringChange): boolean {
+  return statement !== undefined || [slots, records].some((list) => list !== undefined && list.set.length + list.remove.length > 0);
 }
 
 function conflictWith(stored: KeyringRow): Problem {

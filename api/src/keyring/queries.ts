@@ -21,8 +21,8 @@ export interface KeyringRow extends StoredKeyring {
 export interface AccountRow {
   readonly id: string;
   readonly vendorId: string;
-  readonly changes: number;
   readonly storageUsed: number;
+  readonly trashMailAt: Date | null;
 }
 
 /**
@@ -31,7 +31,7 @@ export interface AccountRow {
  */
 export async function lockAccount(tx: Tx, accountId: string): Promise<AccountRow> {
   const [row] = await tx
-    .select({ id: accounts.id, vendorId: accounts.vendorId, changes: accounts.changes, storageUsed: accounts.storageUsed })
+    .select({ id: accounts.id, vendorId: accounts.vendorId, storageUsed: accounts.storageUsed, trashMailAt: accounts.trashMailAt })
     .from(accounts)
     .where(eq(accounts.id, accountId))
     .for("update");

@@ -4,6 +4,7 @@ import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { actorOf } from "../http/access.ts";
 import { Problem } from "../http/problem.ts";
 import { rateRules } from "../http/rate-limits.ts";
+import { languageOf } from "../mail/language.ts";
 import type { Services } from "../services.ts";
 import { applyChange, callOf, repeatOf } from "./apply-change.ts";
 import { directoryPolicy, keyringPolicy } from "./policy.ts";
@@ -12,7 +13,7 @@ import { inOneMoment, lockAccount, readImageRecords, readKeyring, readKeyStateme
 import { keyringSchemas } from "./schema.ts";
 
 export const keyringRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
-  const { db, recordBox } = services;
+  const { db, recordBox, now } = services;
 
   app.get("/user/keyring", { schema: keyringSchemas.get, config: { access: "signed_in" } }, async (request) => {
     const own = keyringPolicy(actorOf(request));
@@ -34,7 +35,7 @@ export const keyringRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
         const account = await lockAccount(tx, own.accountId);
         const stored = await readKeyring(tx, own);
         const repeated = repeatOf(stored, call);
-        if (repeated === null) await applyChange(tx, account, stored, call, null, { box: recordBox, now: new Date() });
+        if (repeated === null) await applyChange(tx, account, stored, call, null, services, { now: now(), language: languageOf(request) });
         return { state_rev: call.change.state_rev };
       });
     },

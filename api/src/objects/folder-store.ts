@@ -9,6 +9,8 @@ import { ObjectMissing, type ObjectStore } from "./object-store.ts";
 /** `<account id>/<secret id>/<version>-<random>`: nothing else becomes a path. */
 const keyPattern = /^[0-9a-f-]{36}\/[0-9a-f-]{36}\/[0-9]{1,10}-[A-Za-z0-9_-]{1,40}$/;
 
+const readAtOnceBytes = 256 * 1024;
+
 /** Objects as files: written under a temporary name, fsynced, renamed, and the folder fsynced, so that each is whole or absent. */
 export async function openFolderStore(url: string): Promise<ObjectStore> {
   const root = resolve(url.startsWith("file://") ? fileURLToPath(url) : url);
@@ -37,13 +39,10 @@ export async function openFolderStore(url: string): Promise<ObjectStore> {
       }
       await syncFolder(dirname(path));
     },
-    async get(key) {
-      try {
-        return await readFile(pathOf(key));
-      } catch (cause) {
-        if (isCode(cause, "ENOENT")) throw new ObjectMissing("no such object", { cause });
-        throw cause;
-      }
+    get: (key) => orMissing(() => readFile(pathOf(key))),
+    async read(key, start, end) {
+      const file = await orMissing(() => open(pathOf(key), "r"));
+      return file.createReadStream({ start, end, highWaterMark: readAtOnceBytes });
     },
     async delete(key) {
       const path = pathOf(key);
@@ -54,6 +53,15 @@ export async function openFolderStore(url: string): Promise<ObjectStore> {
     },
     check: () => access(root, constants.W_OK),
   };
+}
+
+async function orMissing<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (cause) {
+    if (isCode(cause, "ENOENT")) throw new ObjectMissing("no such object", { cause });
+    throw cause;
+  }
 }
 
 /** A new folder is itself an entry that must survive a loss of power. */

@@ -8,6 +8,12 @@ export interface ObjectStore {
   put(key: string, bytes: Uint8Array | Readable): Promise<void>;
   /** @throws ObjectMissing */
   get(key: string): Promise<Buffer>;
+  /**
+   * The bytes from `start` to `end`, both counted, as they are read.
+   *
+   * @throws ObjectMissing
+   */
+  read(key: string, start: number, end: number): Promise<Readable>;
   /** Nothing happens when there is none. */
   delete(key: string): Promise<void>;
   /** Throws when it cannot be written to. */

@@ -12,6 +12,7 @@ export function presentSecret(row: SecretRow): StoredSecret {
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),
     ...(row.deletedAt === null ? {} : { deleted_at: row.deletedAt.toISOString() }),
+    ...(row.droppedAt === null ? {} : { dropped_at: row.droppedAt.toISOString() }),
   };
 }
 

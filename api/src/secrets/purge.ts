@@ -1,11 +1,10 @@
 import { and, eq, inArray, isNotNull } from "drizzle-orm";
 
 import type { Tx } from "../db/database.ts";
-import { purgedSecrets, secrets, secretVersions } from "../db/schema.ts";
+import { purgedSecrets, secrets } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
 import type { AccountRow } from "../keyring/queries.ts";
-import { discard } from "../objects/loose.ts";
-import { addStorage, nextChange } from "./queries.ts";
+import { addStorage, nextChange, removeVersions } from "./queries.ts";
 
 /**
  * Removes secrets for good, as the signed change says; their ids are never used again. Their objects go after the commit.
@@ -20,17 +19,8 @@ export async function purgeSecrets(tx: Tx, account: AccountRow, ids: readonly st
     .where(and(eq(secrets.accountId, account.id), inArray(secrets.id, wanted), isNotNull(secrets.deletedAt)))
     .returning({ id: secrets.id });
   if (gone.length !== ids.length) throw new Problem("keyring_change_invalid", { detail: "it purges a secret that is not in the trash" });
-  const versions = await tx
-    .delete(secretVersions)
-    .where(and(eq(secretVersions.accountId, account.id), inArray(secretVersions.secretId, wanted)))
-    .returning({ objectKey: secretVersions.objectKey, size: secretVersions.size });
+  const freed = await removeVersions(tx, { accountId: account.id, vendorId: account.vendorId }, wanted, now);
   const change = await nextChange(tx, account.id);
   await tx.insert(purgedSecrets).values(wanted.map((id) => ({ accountId: account.id, id, change })));
-  await discard(
-    tx,
-    account.id,
-    versions.map(({ objectKey }) => objectKey),
-    now,
-  );
-  await addStorage(tx, account.id, -versions.reduce((sum, { size }) => sum + size, 0));
+  await addStorage(tx, account.id, -freed);
 }

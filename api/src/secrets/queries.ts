@@ -1,8 +1,8 @@
-import { maxVersions } from "@relicario/shared/api";
-import { and, asc, count, desc, eq, gt, sql, type SQL } from "drizzle-orm";
+import { and, asc, between, count, desc, eq, gt, inArray, lte, sql, type SQL } from "drizzle-orm";
 
 import type { Db, Tx } from "../db/database.ts";
-import { accounts, keyrings, purgedSecrets, secrets, secretVersions } from "../db/schema.ts";
+import { accounts, keyrings, purgedSecrets, secrets, secretVersions, versionObjects } from "../db/schema.ts";
+import { Problem } from "../http/problem.ts";
 import { inOneMoment } from "../keyring/queries.ts";
 import { discard } from "../objects/loose.ts";
 import type { OwnSecrets } from "./policy.ts";
@@ -81,12 +81,49 @@ export async function countSecrets(db: Db | Tx, { accountId }: OwnSecrets): Prom
 }
 
 /** Newest first. */
-export function readVersions(db: Db | Tx, { accountId }: OwnSecrets, id: string): Promise<VersionRow[]> {
+function readVersions(db: Db | Tx, { accountId }: OwnSecrets, id: string): Promise<VersionRow[]> {
   return db
     .select()
     .from(secretVersions)
     .where(and(eq(secretVersions.accountId, accountId), eq(secretVersions.secretId, id)))
     .orderBy(desc(secretVersions.version));
+}
+
+/**
+ * One version of a secret, the present one when none is named, beside all that are kept, newest first.
+ *
+ * @throws Problem `not_found`, `content_gone`
+ */
+export async function findVersion(
+  db: Db | Tx,
+  own: OwnSecrets,
+  id: string,
+  version: number | undefined,
+): Promise<{ row: SecretRow; wanted: VersionRow; versions: readonly VersionRow[] }> {
+  const row = await findSecret(db, own, id);
+  if (row === null) throw new Problem("not_found");
+  if (row.droppedAt !== null) throw new Problem("content_gone");
+  const versions = await readVersions(db, own, id);
+  const wanted = versions.find((candidate) => candidate.version === (version ?? row.version));
+  if (wanted === undefined) throw new Problem("not_found");
+  return { row, wanted, versions };
+}
+
+/** The keys of the objects `from` … `to` of a version, in order. */
+export async function readObjectKeys(db: Db | Tx, { accountId }: OwnSecrets, { secretId, version }: VersionRow, from: number, to: number): Promise<string[]> {
+  const rows = await db
+    .select({ objectKey: versionObjects.objectKey })
+    .from(versionObjects)
+    .where(
+      and(
+        eq(versionObjects.accountId, accountId),
+        eq(versionObjects.secretId, secretId),
+        eq(versionObjects.version, version),
+        between(versionObjects.part, from, to),
+      ),
+    )
+    .orderBy(asc(versionObjects.part));
+  return rows.map(({ objectKey }) => objectKey);
 }
 
 /** An id is taken while its row is there and for ever after it was purged. */
@@ -117,42 +154,67 @@ export async function addStorage(tx: Tx, accountId: string, bytes: number): Prom
     .where(eq(accounts.id, accountId));
 }
 
+const notInTrash = { deletedAt: null, dropWarnedAt: null, droppedAt: null } as const;
+
 export interface NewVersion {
   readonly id: string;
   readonly version: number;
   readonly label: string;
   readonly ticket: Buffer;
-  readonly objectKey: string;
+  /** In order; all have `partSize` bytes but the last. */
+  readonly objectKeys: readonly string[];
+  readonly partSize: number;
   readonly contentSha256: Buffer;
   readonly size: number;
 }
 
-/** Version 1 makes the row. Versions beyond the newest 20 go, with their objects. */
-export async function writeVersion(tx: Tx, { accountId }: OwnSecrets, next: NewVersion, change: number, now: Date): Promise<void> {
-  const { id, version, label, ticket, objectKey, contentSha256, size } = next;
+/**
+ * Version 1 makes the row; a later one takes it out of the trash, for somebody wants it kept. Versions beyond the newest
+ * `keep` go, with their objects.
+ *
+ * @returns the bytes that became free.
+ */
+export async function writeVersion(tx: Tx, own: OwnSecrets, next: NewVersion, { change, now, keep }: { change: number; now: Date; keep: number }): Promise<number> {
+  const { accountId } = own;
+  const { id, version, label, ticket, objectKeys, partSize, contentSha256, size } = next;
   if (version === 1) {
     await tx.insert(secrets).values({ accountId, id, version, label, size, createdAt: now, updatedAt: now, change });
   } else {
     await tx
       .update(secrets)
-      .set({ version, label, size, updatedAt: now, change })
+      .set({ version, label, size, updatedAt: now, ...notInTrash, change })
       .where(and(eq(secrets.accountId, accountId), eq(secrets.id, id)));
   }
-  await tx.insert(secretVersions).values({ accountId, secretId: id, version, ticket, objectKey, contentSha256, size, createdAt: now });
-  const dropped = await tx
-    .delete(secretVersions)
-    .where(and(eq(secretVersions.accountId, accountId), eq(secretVersions.secretId, id), sql`${secretVersions.version} <= ${version - maxVersions}`))
-    .returning({ objectKey: secretVersions.objectKey, size: secretVersions.size });
+  await tx.insert(secretVersions).values({ accountId, secretId: id, version, ticket, contentSha256, size, partSize, createdAt: now });
+  await tx.insert(versionObjects).values(objectKeys.map((objectKey, index) => ({ accountId, secretId: id, version, part: index + 1, objectKey })));
+  return removeVersions(tx, own, [id], now, version - keep);
+}
+
+/**
+ * Removes versions of these secrets up to `last`, all without it. Their objects go after the commit.
+ *
+ * @returns the bytes that became free.
+ */
+export async function removeVersions(tx: Tx, { accountId }: OwnSecrets, ids: readonly string[], now: Date, last?: number): Promise<number> {
+  const ofThese = (table: typeof secretVersions | typeof versionObjects) =>
+    and(eq(table.accountId, accountId), inArray(table.secretId, [...ids]), last === undefined ? undefined : lte(table.version, last));
+  const versions = await tx.delete(secretVersions).where(ofThese(secretVersions)).returning({ size: secretVersions.size });
+  if (versions.length === 0) return 0;
+  const objects = await tx.delete(versionObjects).where(ofThese(versionObjects)).returning({ objectKey: versionObjects.objectKey });
   await discard(
     tx,
     accountId,
-    dropped.map((former) => former.objectKey),
+    objects.map(({ objectKey }) => objectKey),
     now,
   );
-  await addStorage(tx, accountId, size - dropped.reduce((sum, former) => sum + former.size, 0));
+  return versions.reduce((sum, { size }) => sum + size, 0);
 }
 
-/** A new label, and a new ticket of the present version where one comes with it. */
+/**
+ * A new label, and a new ticket of the present version where one comes with it.
+ *
+ * @throws Problem `content_gone` for a ticket whose content was dropped.
+ */
 export async function writeLabel(
   tx: Tx,
   { accountId }: OwnSecrets,
@@ -165,16 +227,25 @@ export async function writeLabel(
     .set({ label, updatedAt: now, change })
     .where(and(eq(secrets.accountId, accountId), eq(secrets.id, id)));
   if (ticket === null) return;
-  await tx
+  const written = await tx
     .update(secretVersions)
     .set({ ticket })
-    .where(and(eq(secretVersions.accountId, accountId), eq(secretVersions.secretId, id), eq(secretVersions.version, version)));
+    .where(and(eq(secretVersions.accountId, accountId), eq(secretVersions.secretId, id), eq(secretVersions.version, version)))
+    .returning({ version: secretVersions.version });
+  if (written.length === 0) throw new Problem("content_gone");
 }
 
-export async function writeTrashed(tx: Tx, { accountId }: OwnSecrets, id: string, deletedAt: Date | null, change: number): Promise<void> {
+export async function writeTrashed(tx: Tx, { accountId }: OwnSecrets, id: string, deletedAt: Date, change: number): Promise<void> {
   await tx
     .update(secrets)
     .set({ deletedAt, change })
+    .where(and(eq(secrets.accountId, accountId), eq(secrets.id, id)));
+}
+
+export async function writeRestored(tx: Tx, { accountId }: OwnSecrets, id: string, change: number): Promise<void> {
+  await tx
+    .update(secrets)
+    .set({ ...notInTrash, change })
     .where(and(eq(secrets.accountId, accountId), eq(secrets.id, id)));
 }
 

@@ -1,5 +1,3 @@
-import { createHash } from "node:crypto";
-
 import { maxJsonBodyBytes, maxSmallSecretBytes } from "@relicario/shared/api";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
@@ -7,15 +5,18 @@ import { actorOf } from "../http/access.ts";
 import { Problem } from "../http/problem.ts";
 import { rateRules } from "../http/rate-limits.ts";
 import { inOneMoment, lockAccount } from "../keyring/queries.ts";
+import { languageOf } from "../mail/language.ts";
 import type { Services } from "../services.ts";
 import { secretsPolicy } from "./policy.ts";
 import { presentContent, presentPage, presentSecret } from "./present.ts";
-import { findSecret, listSecrets, nextChange, readCounters, readVersions, writeFavorite, writeTrashed, type Counters } from "./queries.ts";
+import { findSecret, findVersion, listSecrets, nextChange, readCounters, writeFavorite, type Counters } from "./queries.ts";
 import { secretSchemas } from "./schema.ts";
 import { storeSecret } from "./store.ts";
+import { openContent, readContent } from "./stream.ts";
+import { trashSecret } from "./trash.ts";
 
 export const secretRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
-  const { db, objects } = services;
+  const { db, now } = services;
   const write = { access: "signed_in", rates: [rateRules.write] } as const;
 
   app.get("/secrets/store", { schema: secretSchemas.list, config: { access: "signed_in" } }, async (request, reply) => {
@@ -26,34 +27,25 @@ export const secretRoutes: FastifyPluginAsyncZod<{ services: Services }> = async
   });
 
   app.post("/secrets/store", { schema: secretSchemas.store, bodyLimit: maxJsonBodyBytes, config: write }, (request) =>
-    storeSecret(services, secretsPolicy(actorOf(request)), request.body),
+    storeSecret(services, secretsPolicy(actorOf(request)), request.body, { now: now(), language: languageOf(request) }),
   );
 
-  app.delete("/secrets/store/:secret_db_id", { schema: secretSchemas.trash, config: write }, (request) => {
-    const own = secretsPolicy(actorOf(request));
-    const { secret_db_id: id } = request.params;
-    return db.transaction(async (tx) => {
-      await lockAccount(tx, own.accountId);
-      const row = await findSecret(tx, own, id);
-      if (row === null) throw new Problem("not_found");
-      if (row.deletedAt !== null) return presentSecret(row); // it is there already
-      const deletedAt = new Date();
-      const change = await nextChange(tx, own.accountId);
-      await writeTrashed(tx, own, id, deletedAt, change);
-      return presentSecret({ ...row, deletedAt, change });
-    });
-  });
+  app.delete("/secrets/store/:secret_db_id", { schema: secretSchemas.trash, config: write }, (request) =>
+    trashSecret(services, secretsPolicy(actorOf(request)), request.params.secret_db_id, { now: now(), language: languageOf(request) }),
+  );
 
   app.post("/secrets/store/get-secret", { schema: secretSchemas.get, config: { access: "signed_in" } }, async (request) => {
     const own = secretsPolicy(actorOf(request));
     const { secret_db_id: id, version } = request.body;
-    const { row, versions } = await inOneMoment(db, async (tx) => ({ row: await findSecret(tx, own, id), versions: await readVersions(tx, own, id) }));
-    const wanted = versions.find((candidate) => candidate.version === (version ?? row?.version));
-    if (row === null || wanted === undefined) throw new Problem("not_found");
-    if (wanted.size > maxSmallSecretBytes) return presentContent(row, wanted, versions, null);
-    const content = await objects.get(wanted.objectKey);
-    if (!createHash("sha256").update(content).digest().equals(wanted.contentSha256)) throw new Error("a stored object has other bytes");
-    return presentContent(row, wanted, versions, content);
+    const { row, wanted, versions } = await inOneMoment(db, (tx) => findVersion(tx, own, id, version));
+    return presentContent(row, wanted, versions, wanted.size > maxSmallSecretBytes ? null : await readContent(services, own, wanted));
+  });
+
+  app.post("/v2/secrets/get-secret", { schema: secretSchemas.stream, config: { access: "signed_in" } }, async (request, reply) => {
+    const { secret_db_id: id, version } = request.body;
+    const { range, "if-range": ifRange } = request.headers;
+    const { status, headers, bytes } = await openContent(services, secretsPolicy(actorOf(request)), { id, version, range, ifRange: typeof ifRange === "string" ? ifRange : undefined });
+    return reply.code(status).headers(headers).send(bytes);
   });
 
   app.patch("/secrets/favorite", { schema: secretSchemas.favorite, config: write }, (request) => {

@@ -12,5 +12,10 @@ export const secretSchemas = {
   },
   trash: { summary: "To the trash, for 30 days", params: z.strictObject({ secret_db_id: Id }), response: answers(StoredSecret) },
   get: { summary: "Ticket and content of one version", body: GetSecret, response: answers(SecretContent) },
+  stream: {
+    summary: "The sealed content of one version as a stream; Range and If-Range are kept to",
+    body: GetSecret,
+    response: { ...answers(z.unknown().describe("the sealed content")), 206: z.unknown().describe("the range that was asked for") },
+  },
   favorite: { summary: "Sets or takes away the star", body: SetFavorite, response: answers(StoredSecret) },
 };

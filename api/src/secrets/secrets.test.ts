@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { maxSmallSecretBytes, maxVersions, SecretContent, SecretPage, StoredSecret, type StoreSecret } from "@relicario/shared/api";
 import { and, eq } from "drizzle-orm";
 
-import { looseObjects, secretVersions } from "../db/schema.ts";
+import { looseObjects, versionObjects } from "../db/schema.ts";
 import { uuidv7 } from "../db/uuid.ts";
 import { buildChange, buildLabel, buildSecret, buildJwe, confirm, type Person, type SecretCall } from "../testing/person.ts";
 import { startService, type Answer, type TestService } from "../testing/service.ts";
@@ -315,8 +315,8 @@ describe("POST /secrets/store/get-secret", () => {
     const id = body.secret_db_id;
     const [row] = await service.app.services.db
       .select()
-      .from(secretVersions)
-      .where(and(eq(secretVersions.accountId, person.userId), eq(secretVersions.secretId, id)));
+      .from(versionObjects)
+      .where(and(eq(versionObjects.accountId, person.userId), eq(versionObjects.secretId, id)));
     await writeFile(join(service.objectsFolder, String(row?.objectKey)), randomBytes(700));
     expect(await service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: id } })).toMatchObject({ status: 500, body: { code: "internal_error" } });
     expect(await service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: id, version: 2 } })).toMatchObject({ status: 404 });

@@ -1,37 +1,35 @@
 import { createHash, randomBytes } from "node:crypto";
 
-import type { KeyringChange, SecretStored, StoreSecret } from "@relicario/shared/api";
+import type { SecretStored, StoreSecret } from "@relicario/shared/api";
 
-import type { Tx } from "../db/database.ts";
 import { Problem } from "../http/problem.ts";
-import { applyChange, callOf, repeatOf, type Call } from "../keyring/apply-change.ts";
-import { lockAccount, readKeyring, type AccountRow, type KeyringRow } from "../keyring/queries.ts";
-import { hasHeader } from "../keyring/sealed-header.ts";
+import { applyChange, callOf, type Circumstances } from "../keyring/apply-change.ts";
+import { lockAccount } from "../keyring/queries.ts";
 import { abandon, announce, publish } from "../objects/loose.ts";
 import type { Services } from "../services.ts";
 import type { OwnSecrets } from "./policy.ts";
-import { countSecrets, findSecret, isTaken, nextChange, readCounters, writeLabel, writeTrashed, writeVersion } from "./queries.ts";
-
-/** Rows of one account; far above what one person keeps, and within what one device lists. */
-export const maxSecrets = 50_000;
+import { addStorage, findSecret, nextChange, readCounters, writeLabel, writeRestored, writeVersion } from "./queries.ts";
+import { refuseExcess } from "./quota.ts";
+import { begin, checkLabel, refuseConflicts, versionAfter } from "./signed-call.ts";
 
 type Sealed = Extract<StoreSecret, { content: string }>;
 type Labelled = Exclude<StoreSecret, Sealed | { restore: true }>;
 
-export function storeSecret(services: Services, own: OwnSecrets, body: StoreSecret): Promise<SecretStored> {
+export function storeSecret(services: Services, own: OwnSecrets, body: StoreSecret, when: Circumstances): Promise<SecretStored> {
   if ("restore" in body) return restore(services, own, body.secret_db_id);
-  if ("content" in body) return storeContent(services, own, body);
-  return storeLabel(services, own, body);
+  if ("content" in body) return storeContent(services, own, body, when);
+  return storeLabel(services, own, body, when);
 }
 
 /** [Note: Objects and rows] and [Note: Keyring changes] in one: the content is on disk before the transaction publishes it. */
-async function storeContent(services: Services, own: OwnSecrets, { keyring, ...rest }: Sealed): Promise<SecretStored> {
+async function storeContent(services: Services, own: OwnSecrets, { keyring, ...rest }: Sealed, when: Circumstances): Promise<SecretStored> {
   const { db, objects } = services;
-  const now = new Date();
+  const { now } = when;
+  const vendor = services.vendors.require(own.vendorId);
   const call = callOf(keyring, rest);
   const { secret_db_id: id, base_version: base } = rest;
   const content = Buffer.from(rest.content, "base64url");
-  const version = base === undefined ? 1 : base + 1;
+  const version = versionAfter(base);
   checkLabel(own, keyring, rest.label, id, version);
 
   const objectKey = `${own.accountId}/${id}/${String(version)}-${randomBytes(12).toString("base64url")}`;
@@ -42,13 +40,15 @@ async function storeContent(services: Services, own: OwnSecrets, { keyring, ...r
       const { account, stored, repeated } = await begin(tx, own, call);
       if (repeated !== null) return { stored: repeated, published: false };
       await refuseConflicts(tx, own, id, base);
-      await refuseExcess(tx, services, own, account, content.length, base === undefined);
-      await applyChange(tx, account, stored, call, { secretId: id, version }, { box: services.recordBox, now });
+      await refuseExcess(tx, vendor, own, account, content.length, base === undefined);
+      await applyChange(tx, account, stored, call, { secretId: id, version }, services, when);
       await publish(tx, own.accountId, objectKey);
       const contentSha256 = createHash("sha256").update(content).digest();
       const ticket = Buffer.from(rest.ticket, "base64url");
-      const next = { id, version, label: rest.label, ticket, objectKey, contentSha256, size: content.length };
-      await writeVersion(tx, own, next, await nextChange(tx, own.accountId), now);
+      const size = content.length;
+      const next = { id, version, label: rest.label, ticket, objectKeys: [objectKey], partSize: size, contentSha256, size };
+      const freed = await writeVersion(tx, own, next, { change: await nextChange(tx, own.accountId), now, keep: vendor.versions });
+      await addStorage(tx, own.accountId, size - freed);
       return { stored: { secret_db_id: id, version, state_rev: keyring.state_rev }, published: true };
     });
     if (!answer.published) await abandon(db, objects, own.accountId, objectKey);
@@ -61,8 +61,7 @@ async function storeContent(services: Services, own: OwnSecrets, { keyring, ...r
   }
 }
 
-async function storeLabel(services: Services, own: OwnSecrets, { keyring, ...rest }: Labelled): Promise<SecretStored> {
-  const now = new Date();
+async function storeLabel(services: Services, own: OwnSecrets, { keyring, ...rest }: Labelled, when: Circumstances): Promise<SecretStored> {
   const { ticket, ...always } = rest;
   const call = callOf(keyring, { ...always, ...(ticket === undefined ? {} : { ticket }) });
   const { secret_db_id: id, base_version: version, label } = rest;
@@ -71,59 +70,26 @@ async function storeLabel(services: Services, own: OwnSecrets, { keyring, ...res
     const { account, stored, repeated } = await begin(tx, own, call);
     if (repeated !== null) return repeated;
     await refuseConflicts(tx, own, id, version);
-    await applyChange(tx, account, stored, call, { secretId: id, version }, { box: services.recordBox, now });
+    await applyChange(tx, account, stored, call, { secretId: id, version }, services, when);
     const next = { id, version, label, ticket: ticket === undefined ? null : Buffer.from(ticket, "base64url") };
-    await writeLabel(tx, own, next, await nextChange(tx, own.accountId), now);
+    await writeLabel(tx, own, next, await nextChange(tx, own.accountId), when.now);
     return { secret_db_id: id, version, state_rev: keyring.state_rev };
   });
 }
 
-/** Out of the trash; nothing changes when it is not in it. */
+/**
+ * Out of the trash; nothing changes when it is not in it.
+ *
+ * @throws Problem `content_gone` when there is nothing left to take out.
+ */
 function restore({ db }: Services, own: OwnSecrets, id: string): Promise<SecretStored> {
   return db.transaction(async (tx) => {
     await lockAccount(tx, own.accountId);
     const row = await findSecret(tx, own, id);
     if (row === null) throw new Problem("not_found");
-    if (row.deletedAt !== null) await writeTrashed(tx, own, id, null, await nextChange(tx, own.accountId));
+    if (row.droppedAt !== null) throw new Problem("content_gone");
+    if (row.deletedAt !== null) await writeRestored(tx, own, id, await nextChange(tx, own.accountId));
     const { stateRev } = await readCounters(tx, own);
     return { secret_db_id: id, version: row.version, state_rev: stateRev };
   });
-}
-
-interface Begun {
-  readonly account: AccountRow;
-  readonly stored: KeyringRow | null;
-  readonly repeated: SecretStored | null;
-}
-
-async function begin(tx: Tx, own: OwnSecrets, call: Call): Promise<Begun> {
-  const account = await lockAccount(tx, own.accountId);
-  const stored = await readKeyring(tx, own);
-  const first = repeatOf(stored, call);
-  if (first === null) return { account, stored, repeated: null };
-  if (first.secretId === null || first.version === null) throw new Error("a call with a secret was kept without one");
-  return { account, stored, repeated: { secret_db_id: first.secretId, version: first.version, state_rev: first.stateRev } };
-}
-
-/** Looked at before `state_conflict`: what the person has to decide comes before what the device settles alone. */
-async function refuseConflicts(tx: Tx, own: OwnSecrets, id: string, base: number | undefined): Promise<void> {
-  if (base === undefined) {
-    if (await isTaken(tx, own, id)) throw new Problem("id_taken");
-    return;
-  }
-  const row = await findSecret(tx, own, id);
-  if (row === null) throw new Problem("not_found");
-  if (row.version !== base) throw new Problem("version_conflict", { members: { version: row.version } });
-}
-
-async function refuseExcess(tx: Tx, { vendors }: Services, own: OwnSecrets, account: AccountRow, size: number, isNew: boolean): Promise<void> {
-  const quota = vendors.find(own.vendorId)?.quotaBytes ?? 0;
-  if (account.storageUsed + size > quota) throw new Problem("quota_exceeded");
-  if (isNew && (await countSecrets(tx, own)) >= maxSecrets) throw new Problem("quota_exceeded");
-}
-
-/** A label that names another account, secret or version could never be opened again. */
-function checkLabel({ accountId }: OwnSecrets, { key_epoch }: KeyringChange, label: string, id: string, version: number): void {
-  const fits = hasHeader(label, { typ: "relicario-label", user_id: accountId, key_epoch, secret_id: id, version }, ["rev"]);
-  if (!fits) throw new Problem("keyring_change_invalid", { detail: "the label's header does not fit" });
 }

@@ -41,6 +41,8 @@ export interface TestService {
   readonly log: () => string;
   /** A call as anybody who has this session token, or nobody. */
   call(method: Method, path: string, token: string | null, options?: CallOptions): Promise<Answer>;
+  /** The same service on a socket. @returns its address. */
+  listen(): Promise<string>;
   /** Signs somebody in: token exchange with a real access token. */
   signIn(subject?: string, vendorId?: string): Promise<Person>;
   stop(): Promise<void>;
@@ -66,6 +68,11 @@ export async function serviceDatabase(): Promise<TestDatabase> {
   return freshDatabase(`service_${digest.digest("hex").slice(0, 16)}`, migrateDatabase);
 }
 
+/** Where the service of this folder of objects puts its mails. */
+export function outboxOf(objectsFolder: string): string {
+  return `${objectsFolder}-outbox`;
+}
+
 /** The variables that the service is started with. */
 export async function serviceVariables(issuer: string, databaseUrl: string, objectsFolder: string): Promise<Record<string, string>> {
   return {
@@ -76,18 +83,19 @@ export async function serviceVariables(issuer: string, databaseUrl: string, obje
     VENDORS: JSON.stringify(testVendors),
     PUBLIC_ORIGIN: "http://localhost:3000",
     SESSION_KEYS: JSON.stringify({ keys: [await makeSessionKey(), await makeSessionKey()] }),
+    MAIL_URL: outboxOf(objectsFolder),
     RECORD_KEY: randomBytes(32).toString("base64url"),
   };
 }
 
 /** The real service on a database and a folder of its own, called without a socket. */
-export async function startService(overrides: Readonly<Record<string, string>> = {}): Promise<TestService> {
+export async function startService(overrides: Readonly<Record<string, string>> = {}, now?: () => Date): Promise<TestService> {
   const issuer = await startIssuer();
   const database = await serviceDatabase();
   const objectsFolder = await mkdtemp(join(tmpdir(), "relicario-objects-"));
   const lines: string[] = [];
   const env = parseEnv({ ...(await serviceVariables(issuer.issuer, database.url, objectsFolder)), ...overrides });
-  const app = await buildApp(env, { logStream: { write: (line) => lines.push(line) } });
+  const app = await buildApp(env, { logStream: { write: (line) => lines.push(line) }, ...(now === undefined ? {} : { now }) });
 
   const call: TestService["call"] = async (method, path, token, { body, headers = {}, remoteAddress = "127.0.0.1" } = {}) => {
     const response = await app.http.inject({
@@ -109,6 +117,7 @@ export async function startService(overrides: Readonly<Record<string, string>> =
     database,
     log: () => lines.join(""),
     call,
+    listen: () => (app.http.server.listening ? Promise.resolve(app.http.listeningOrigin) : app.http.listen({ host: "127.0.0.1", port: 0 })),
     async signIn(subject = `person-${randomBytes(4).toString("hex")}`, vendorId = "relicario") {
       const token = await issuer.accessToken(subject);
       const answer = await call("POST", `/auth/token?app_vendor_id=${vendorId}`, null, { body: { token } });
@@ -119,7 +128,7 @@ export async function startService(overrides: Readonly<Record<string, string>> =
       await app.stop();
       await database.drop();
       await issuer.stop();
-      await rm(objectsFolder, { recursive: true, force: true });
+      for (const folder of [objectsFolder, outboxOf(objectsFolder)]) await rm(folder, { recursive: true, force: true });
     },
   };
 }

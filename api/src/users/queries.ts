@@ -4,7 +4,9 @@ import { and, count, eq } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import { accounts, secrets, userNames } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
+import type { Circumstances } from "../keyring/apply-change.ts";
 import { lockAccount } from "../keyring/queries.ts";
+import type { Mailer } from "../mail/mailer.ts";
 import type { OwnAccount } from "./policy.ts";
 import { nameKeyOf } from "./user-name.ts";
 
@@ -18,11 +20,21 @@ export async function readAccount(db: Db | Tx, { accountId }: OwnAccount): Promi
 }
 
 /** @throws Problem `validation_error` with the reason `taken` when another account of the vendor has the name. */
-export async function updateAccount(tx: Tx, own: OwnAccount, { user_name: userName, contact_email: contactEmail }: UpdateMe): Promise<void> {
+export async function updateAccount(
+  tx: Tx,
+  own: OwnAccount,
+  { user_name: userName, contact_email: contactEmail }: UpdateMe,
+  mailer: Mailer,
+  when: Circumstances,
+): Promise<void> {
   await lockAccount(tx, own.accountId);
   const { account } = await readAccount(tx, own);
   if (userName !== undefined && userName !== account.userName) await rename(tx, own, account.userName, userName);
   if (contactEmail !== undefined && contactEmail !== account.contactEmail) {
+    // Whoever took a session over could turn the mails away from their reader: the reader hears of it.
+    if (account.contactEmail !== null && account.contactEmailVerified) {
+      await mailer.queue(tx, own.accountId, "address_changed", { ...when, address: account.contactEmail });
+    }
     await tx.update(accounts).set({ contactEmail, contactEmailVerified: false }).where(eq(accounts.id, own.accountId));
   }
 }

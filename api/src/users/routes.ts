@@ -3,14 +3,16 @@ import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { actorOf } from "../http/access.ts";
 import { Problem } from "../http/problem.ts";
 import { rateRules } from "../http/rate-limits.ts";
+import { languageOf } from "../mail/language.ts";
 import type { Services } from "../services.ts";
+import { answerAddress, askAddress } from "./contact-address.ts";
 import { accountPolicy, type OwnAccount } from "./policy.ts";
 import { presentMe } from "./present.ts";
 import { readAccount, updateAccount } from "./queries.ts";
 import { userSchemas } from "./schema.ts";
 
 export const userRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
-  const { db, vendors } = services;
+  const { db, env, mailer, vendors, now } = services;
 
   async function me(own: OwnAccount) {
     const vendor = vendors.find(own.vendorId);
@@ -23,7 +25,27 @@ export const userRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (
 
   app.post("/user/me", { schema: userSchemas.update, config: { access: "signed_in", rates: [rateRules.write] } }, async (request) => {
     const own = accountPolicy(actorOf(request));
-    await db.transaction((tx) => updateAccount(tx, own, request.body));
+    await db.transaction((tx) => updateAccount(tx, own, request.body, mailer, { now: now(), language: languageOf(request) }));
     return me(own);
   });
+
+  app.post(
+    "/user/send-validate-email",
+    { schema: userSchemas.askAddress, config: { access: "signed_in", rates: [rateRules.askAddress, rateRules.askAddressOfAll] } },
+    async (request, reply) => {
+      const own = accountPolicy(actorOf(request));
+      await db.transaction((tx) => askAddress(tx, own, mailer, { now: now(), language: languageOf(request) }));
+      return reply.code(204).send();
+    },
+  );
+
+  app.get(
+    "/user/validate-contact-email",
+    { schema: userSchemas.answerAddress, config: { access: "signed_in", rates: [rateRules.answerAddress] } },
+    async (request) => {
+      const own = accountPolicy(actorOf(request));
+      await db.transaction((tx) => answerAddress(tx, own, env.RECORD_KEY, request.query, now()));
+      return { valid: true as const };
+    },
+  );
 };

@@ -1,4 +1,4 @@
-import { quotaBytes } from "@relicario/shared/api";
+import { maxSealedBytes, maxVersions, partBytes, quotaBytes } from "@relicario/shared/api";
 
 import type { ConfiguredVendor } from "../env.ts";
 
@@ -7,19 +7,42 @@ export interface KnownVendor {
   readonly name: string;
   readonly enabled: boolean;
   readonly quotaBytes: number;
+  /** Of the sealed content of one version. */
+  readonly contentBytes: number;
+  /** Of a part where the client wishes nothing else. */
+  readonly partBytes: number;
+  /** How many of a secret are kept. */
+  readonly versions: number;
 }
 
 /** Vendors are configuration of a deployment, not rows. */
 export interface Vendors {
   find(id: string): KnownVendor | null;
+  /** The vendor of a session, which is known: its token says so. */
+  require(id: string): KnownVendor;
 }
 
 export function createVendors(configured: readonly ConfiguredVendor[]): Vendors {
   const known = new Map(
-    configured.map(({ vendor_id, name, enabled, quota_bytes }): [string, KnownVendor] => [
-      vendor_id,
-      { id: vendor_id, name, enabled, quotaBytes: quota_bytes ?? quotaBytes },
+    configured.map((vendor): [string, KnownVendor] => [
+      vendor.vendor_id,
+      {
+        id: vendor.vendor_id,
+        name: vendor.name,
+        enabled: vendor.enabled,
+        quotaBytes: vendor.quota_bytes ?? quotaBytes,
+        contentBytes: vendor.content_bytes ?? maxSealedBytes,
+        partBytes: vendor.part_bytes ?? partBytes,
+        versions: vendor.versions ?? maxVersions,
+      },
     ]),
   );
-  return { find: (id) => known.get(id) ?? null };
+  return {
+    find: (id) => known.get(id) ?? null,
+    require(id) {
+      const vendor = known.get(id);
+      if (vendor === undefined) throw new Error("a session of an unknown vendor");
+      return vendor;
+    },
+  };
 }

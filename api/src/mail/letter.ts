@@ -1,0 +1,33 @@
+import { fill } from "../identity/language.ts";
+import type { Language } from "./language.ts";
+import en from "./locales/en.json" with { type: "json" };
+import es from "./locales/es.json" with { type: "json" };
+
+export type MailKind = Exclude<keyof typeof en, "footer">;
+
+export interface Letter {
+  readonly subject: string;
+  readonly text: string;
+}
+
+/** What a letter may say of an account: times and links. Nothing that somebody typed or sealed stands in one. */
+export interface LetterFacts {
+  readonly product: string;
+  readonly link: string;
+  /** When it happened. */
+  readonly at: Date;
+  /** From when on contents are dropped. */
+  readonly dropAt?: Date;
+  /** The link that confirms an address. */
+  readonly validation?: string;
+}
+
+const texts = { en, es } as const satisfies Record<Language, typeof en>;
+
+export function writeLetter(kind: MailKind, language: Language, { product, link, at, dropAt, validation }: LetterFacts): Letter {
+  const time = new Intl.DateTimeFormat(language, { dateStyle: "long", timeStyle: "short", timeZone: "UTC" }).format(at);
+  const date = dropAt === undefined ? "" : new Intl.DateTimeFormat(language, { dateStyle: "long", timeZone: "UTC" }).format(dropAt);
+  const values = { product, link, time, date, validation: validation ?? "" };
+  const { subject, body } = texts[language][kind];
+  return { subject: fill(subject, values), text: `${fill(body, values)}\n\n-- \n${fill(texts[language].footer, values)}\n` };
+}

@@ -1,0 +1,157 @@
+import { and, eq, isNotNull, isNull, lte, min, sql } from "drizzle-orm";
+import type { FastifyBaseLogger } from "fastify";
+
+import type { Db, Tx } from "../db/database.ts";
+import { accounts, emailValidations, mails, secrets } from "../db/schema.ts";
+import { uuidv7 } from "../db/uuid.ts";
+import { factsOf } from "../http/logging.ts";
+import { dropTime } from "../secrets/trash-times.ts";
+import type { Vendors } from "../vendors/vendors.ts";
+import { nonceOf } from "./address-nonce.ts";
+import type { Language } from "./language.ts";
+import { writeLetter, type LetterFacts, type MailKind } from "./letter.ts";
+import type { Transport } from "./transport.ts";
+
+/*
+ * [Note: Mails]
+ *
+ * 1. `queue`, in the transaction of what the mail is about: a row says that one is due. No row, no mail; no change, no row.
+ * 2. `deliver`, after the commit and by timer, in any process: rows are claimed by putting their time later, so that
+ *    another process leaves them alone and a killed one does not lose them.
+ * 3. The letter is written now, to the address that is verified now, and its row goes. A killed process may send one twice.
+ */
+
+export interface Mailer {
+  /** @param language what the caller reads; it is remembered for mails that nobody calls for. */
+  queue(tx: Tx, accountId: string, kind: MailKind, options: { now: Date; language?: Language | null; address?: string }): Promise<void>;
+  /** Sends what is due. @returns how many mails were handed over. */
+  deliver(): Promise<number>;
+  /** Delivers in the background when something was queued by this process. */
+  kick(): void;
+  /** Waits for what is being delivered. */
+  stop(): Promise<void>;
+}
+
+export interface MailerParts {
+  readonly db: Db;
+  readonly vendors: Vendors;
+  readonly transport: Transport;
+  readonly origin: string;
+  /** RECORD_KEY: nonces are made of it. */
+  readonly key: Buffer;
+  readonly log: FastifyBaseLogger;
+  readonly now: () => Date;
+}
+
+type MailRow = typeof mails.$inferSelect;
+
+const atOnce = 20;
+const firstPauseSeconds = 60;
+const giveUpDays = 3;
+
+export function createMailer(parts: MailerParts): Mailer {
+  const { db, log, now } = parts;
+  let queued = 0;
+  let delivering: Promise<number> | null = null;
+
+  async function deliverAll(): Promise<number> {
+    for (let sent = 0; ; ) {
+      const claimed = await claim(db, now());
+      queued = Math.max(0, queued - claimed.length);
+      for (const row of claimed) if (await deliverOne(row)) sent += 1;
+      if (claimed.length < atOnce) return sent;
+    }
+  }
+
+  async function deliverOne(row: MailRow): Promise<boolean> {
+    try {
+      const { to, language, facts } = (await addressed(parts, row)) ?? {};
+      if (to !== undefined && language !== undefined && facts !== undefined) {
+        await parts.transport.send(to, writeLetter(row.kind, language, facts));
+        log.info({ mail: row.kind }, "mailed");
+      }
+      await forget(db, row);
+      return to !== undefined;
+    } catch (error) {
+      const late = now().getTime() - row.createdAt.getTime() > giveUpDays * 86_400_000;
+      log.error({ mail: row.kind, attempts: row.attempts, given_up: late, failure: factsOf(error) }, "a mail could not be sent");
+      if (late) await forget(db, row);
+      return false;
+    }
+  }
+
+  const deliver = (): Promise<number> => {
+    delivering ??= deliverAll().finally(() => {
+      delivering = null;
+    });
+    return delivering;
+  };
+
+  return {
+    async queue(tx, accountId, kind, { now: at, language, address }) {
+      await tx.insert(mails).values({ accountId, id: uuidv7(at.getTime()), kind, address: address ?? null, createdAt: at, dueAt: at });
+      if (language != null) await tx.update(accounts).set({ language }).where(eq(accounts.id, accountId));
+      queued += 1;
+    },
+    deliver,
+    kick() {
+      if (queued === 0) return;
+      deliver().catch((error: unknown) => {
+        log.error({ failure: factsOf(error) }, "mails could not be looked for"); // they are due again by the timer
+      });
+    },
+    async stop() {
+      await delivering?.catch(() => 0); // said above
+      parts.transport.close();
+    },
+  };
+}
+
+/** Takes mails that are due, for a minute at first and twice as long each time. */
+function claim(db: Db, now: Date): Promise<MailRow[]> {
+  return db.transaction(async (tx) => {
+    const due = await tx.select().from(mails).where(lte(mails.dueAt, now)).orderBy(mails.dueAt).limit(atOnce).for("update", { skipLocked: true });
+    for (const { accountId, id, attempts } of due) {
+      const dueAt = new Date(now.getTime() + firstPauseSeconds * 1_000 * 2 ** Math.min(attempts, 8));
+      await tx.update(mails).set({ attempts: sql`${mails.attempts} + 1`, dueAt }).where(isThat(accountId, id));
+    }
+    return due;
+  });
+}
+
+interface Addressed {
+  readonly to: string;
+  readonly language: Language;
+  readonly facts: LetterFacts;
+}
+
+/** Whom it goes to and what it may say; null when nobody is to be told any more. */
+async function addressed({ db, vendors, origin, key }: MailerParts, { accountId, kind, address, createdAt }: MailRow): Promise<Addressed | null> {
+  const [account] = await db.select().from(accounts).where(eq(accounts.id, accountId));
+  const vendor = account === undefined ? null : vendors.find(account.vendorId);
+  if (account === undefined || vendor === null) return null;
+  const language = account.language ?? "en";
+  const facts: LetterFacts = { product: vendor.name, link: origin, at: createdAt };
+
+  if (kind === "validate_email") {
+    const [question] = await db.select().from(emailValidations).where(eq(emailValidations.accountId, accountId));
+    if (question === undefined) return null;
+    const query = new URLSearchParams({ value: question.address, nonce: nonceOf(key, question) });
+    return { to: question.address, language, facts: { ...facts, validation: `${origin}/validate-email#${query.toString()}` } };
+  }
+  const to = address ?? (account.contactEmailVerified ? account.contactEmail : null);
+  if (to === null) return null;
+  if (kind !== "drop_warning") return { to, language, facts };
+  const [oldest] = await db
+    .select({ deletedAt: min(secrets.deletedAt), warnedAt: min(secrets.dropWarnedAt) })
+    .from(secrets)
+    .where(and(eq(secrets.accountId, accountId), isNotNull(secrets.dropWarnedAt), isNull(secrets.droppedAt)));
+  if (oldest?.deletedAt == null || oldest.warnedAt == null) return null; // all of it was taken out of the trash
+  return { to, language, facts: { ...facts, dropAt: dropTime(oldest.deletedAt, oldest.warnedAt) } };
+}
+
+async function forget(db: Db, { accountId, id }: MailRow): Promise<void> {
+  await db.delete(mails).where(isThat(accountId, id));
+}
+
+const isThat = (accountId: string, id: string) => and(eq(mails.accountId, accountId), eq(mails.id, id));

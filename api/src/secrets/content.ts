@@ -1,0 +1,51 @@
+import { Readable } from "node:stream";
+
+import { Problem } from "../http/problem.ts";
+import type { ObjectStore } from "../objects/object-store.ts";
+
+/** Where a sealed content is: its objects in order, all of `partSize` bytes but the last. */
+export interface ContentPlace {
+  readonly size: number;
+  readonly partSize: number;
+}
+
+/** Both counted. */
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * The bytes that a `Range` header asks for; null for all of them: without a header, and for ranges that are not one
+ * `bytes` range, which a server may pass over (RFC 9110 14.2).
+ *
+ * @throws Problem `range_not_satisfiable` when it begins behind the end.
+ */
+export function rangeOf(header: string | undefined, size: number): ByteRange | null {
+  const [, from = "", to = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? "") ?? [];
+  if (from === "" && to === "") return null;
+  const range = from === "" ? { start: Math.max(0, size - Number(to)), end: size - 1 } : { start: Number(from), end: to === "" ? size - 1 : Math.min(Number(to), size - 1) };
+  if (from !== "" && to !== "" && Number(from) > Number(to)) return null;
+  if (range.start > range.end) throw new Problem("range_not_satisfiable", { headers: { "content-range": `bytes */${String(size)}` } });
+  return range;
+}
+
+/** Numbers, from 1, of the objects that hold these bytes. */
+export function objectsOf({ partSize }: ContentPlace, { start, end }: ByteRange): { from: number; to: number } {
+  return { from: Math.floor(start / partSize) + 1, to: Math.floor(end / partSize) + 1 };
+}
+
+/** These bytes, one object after the other; no more than a piece of one is held at a time. `keys` are those of {@link objectsOf}. */
+export function streamContent(objects: ObjectStore, { size, partSize }: ContentPlace, keys: readonly string[], { start, end }: ByteRange): Readable {
+  return Readable.from(
+    (async function* () {
+      const first = Math.floor(start / partSize);
+      for (const [index, key] of keys.entries()) {
+        const offset = (first + index) * partSize;
+        const last = Math.min(end, offset + partSize - 1, size - 1) - offset;
+        yield* await objects.read(key, Math.max(start - offset, 0), last);
+      }
+    })(),
+    { objectMode: false },
+  );
+}

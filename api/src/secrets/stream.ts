@@ -1,0 +1,53 @@
+import { createHash } from "node:crypto";
+import type { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+
+import { inOneMoment } from "../keyring/queries.ts";
+import type { Services } from "../services.ts";
+import { objectsOf, rangeOf, streamContent } from "./content.ts";
+import type { OwnSecrets } from "./policy.ts";
+import { findVersion, readObjectKeys, type VersionRow } from "./queries.ts";
+
+export interface StreamedContent {
+  readonly status: 200 | 206;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly bytes: Readable;
+}
+
+export interface StreamRequest {
+  readonly id: string;
+  /** The present one when undefined. */
+  readonly version: number | undefined;
+  readonly range: string | undefined;
+  readonly ifRange: string | undefined;
+}
+
+/** The sealed content of one version, or a range of it. Its ETag is the content's own digest, so that `If-Range` never mixes two versions. */
+export function openContent({ db, objects }: Services, own: OwnSecrets, { id, version, range, ifRange }: StreamRequest): Promise<StreamedContent> {
+  return inOneMoment(db, async (tx) => {
+    const { wanted } = await findVersion(tx, own, id, version);
+    const etag = `"${wanted.contentSha256.toString("base64url")}"`;
+    const asked = ifRange === undefined || ifRange === etag ? rangeOf(range, wanted.size) : null;
+    const given = asked ?? { start: 0, end: wanted.size - 1 };
+    const { from, to } = objectsOf(wanted, given);
+    const keys = await readObjectKeys(tx, own, wanted, from, to);
+    if (keys.length !== to - from + 1) throw new Error("a version without its objects");
+    const headers = {
+      "content-type": "application/octet-stream",
+      "content-length": String(given.end - given.start + 1),
+      "accept-ranges": "bytes",
+      etag,
+      ...(asked === null ? {} : { "content-range": `bytes ${String(given.start)}-${String(given.end)}/${String(wanted.size)}` }),
+    };
+    return { status: asked === null ? 200 : 206, headers, bytes: streamContent(objects, wanted, keys, given) };
+  });
+}
+
+/** The whole of a small content, read through: other bytes than those that were kept are never given. */
+export async function readContent({ db, objects }: Services, own: OwnSecrets, wanted: VersionRow): Promise<Buffer> {
+  const whole = { start: 0, end: wanted.size - 1 };
+  const { from, to } = objectsOf(wanted, whole);
+  const content = await buffer(streamContent(objects, wanted, await readObjectKeys(db, own, wanted, from, to), whole));
+  if (!createHash("sha256").update(content).digest().equals(wanted.contentSha256)) throw new Error("a stored object has other bytes");
+  return content;
+}

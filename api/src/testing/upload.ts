@@ -1,0 +1,63 @@
+import { createHash, randomBytes } from "node:crypto";
+
+import { formOfPart, minPartBytes, type FinishUpload, type Json, type StartUpload } from "@relicario/shared/api";
+
+import { uuidv7 } from "../db/uuid.ts";
+import { buildChange, buildLabel, type Person } from "./person.ts";
+
+export const sha256B64u = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("base64url");
+
+/** A body with its content type, as a browser would send a form. */
+export interface SentForm {
+  readonly body: Buffer;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export async function sentForm(form: FormData): Promise<SentForm> {
+  const response = new Response(form);
+  return { body: Buffer.from(await response.arrayBuffer()), headers: { "content-type": String(response.headers.get("content-type")) } };
+}
+
+/** A sealed content cut into parts, and the calls that bring it to the service. */
+export interface LargeContent {
+  readonly id: string;
+  readonly content: Buffer;
+  readonly parts: readonly Buffer[];
+  start(fields?: Readonly<Partial<Record<keyof StartUpload, string>>>): Promise<SentForm>;
+  /** From 1. */
+  part(number: number, more?: { readonly sha256?: string; readonly data?: Uint8Array<ArrayBuffer> }): Promise<SentForm>;
+}
+
+export function buildLarge({ id = uuidv7(), bytes = minPartBytes + 1_000, partSize = minPartBytes }: { id?: string; bytes?: number; partSize?: number } = {}): LargeContent {
+  const content = randomBytes(bytes);
+  const parts = Array.from({ length: Math.ceil(bytes / partSize) }, (_, index) => content.subarray(index * partSize, (index + 1) * partSize));
+  return {
+    id,
+    content,
+    parts,
+    start(fields = {}) {
+      const form = new FormData();
+      const all = { size: String(bytes), part_size: String(partSize), secret_db_id: id, ...fields };
+      for (const [name, value] of Object.entries(all)) form.set(name, value);
+      return sentForm(form);
+    },
+    part(number, { sha256, data = Uint8Array.from(parts[number - 1] ?? []) } = {}) {
+      return sentForm(formOfPart({ part: number, sha256: sha256 ?? sha256B64u(data) }, new Blob([data])));
+    },
+  };
+}
+
+/** What the device of this person would send to publish it as the version after `base`. */
+export function buildFinish(
+  person: Person,
+  { id, content }: LargeContent,
+  { base = 0, change = {}, ...more }: { base?: number; change?: Readonly<Record<string, Json | undefined>> } & Partial<FinishUpload> = {},
+): FinishUpload {
+  return {
+    label: buildLabel(person, id, base + 1),
+    ticket: randomBytes(2_000).toString("base64url"),
+    content_sha256: sha256B64u(content),
+    keyring: buildChange(person, change),
+    ...more,
+  };
+}

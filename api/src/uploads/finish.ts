@@ -1,0 +1,94 @@
+import { createHash } from "node:crypto";
+
+import type { FinishUpload, SecretStored } from "@relicario/shared/api";
+
+import { Problem } from "../http/problem.ts";
+import { applyChange, callOf, type Call, type Circumstances } from "../keyring/apply-change.ts";
+import { streamContent } from "../secrets/content.ts";
+import { addStorage, nextChange, writeVersion } from "../secrets/queries.ts";
+import { begin, checkLabel, refuseConflicts, versionAfter } from "../secrets/signed-call.ts";
+import type { Services } from "../services.ts";
+import type { OwnUploads } from "./policy.ts";
+import { findUpload, keepDigest, markPublished, partCount, readParts, type PartRow, type UploadRow } from "./queries.ts";
+import { expiryAfter } from "./start.ts";
+
+/**
+ * All parts become the next version, in one transaction with the keyring change. They are read through before it, without
+ * holding anything: parts never change, so what was found stays true.
+ *
+ * @throws Problem `not_found`, `upload_incomplete` (with `missing`), `digest_mismatch`, `conflict` when another call has
+ * published it, and those of a keyring change.
+ */
+export async function finishUpload(services: Services, own: OwnUploads, uploadId: string, { keyring, ...rest }: FinishUpload, when: Circumstances): Promise<SecretStored> {
+  const call = callOf(keyring, { upload_id: uploadId, ...withoutUndefined(rest) });
+  const upload = await findUpload(services.db, own, uploadId, when.now);
+  if (upload === null) throw new Problem("not_found");
+  const first = answerOf(upload, call);
+  if (first !== null) return first;
+
+  const base = upload.baseVersion === null ? undefined : (rest.base_version ?? upload.baseVersion);
+  if (upload.baseVersion === null && rest.base_version !== undefined) throw new Problem("conflict", { detail: "this upload is a new secret" });
+  const version = versionAfter(base);
+  checkLabel(own, keyring, rest.label, upload.secretId, version);
+  const parts = await readParts(services.db, own, uploadId);
+  const contentSha256 = await digestOf(services, own, upload, parts);
+  if (!contentSha256.equals(Buffer.from(rest.content_sha256, "base64url"))) throw new Problem("digest_mismatch");
+
+  const vendor = services.vendors.require(own.vendorId);
+  return services.db.transaction(async (tx) => {
+    const { account, stored, repeated } = await begin(tx, own, call);
+    if (repeated !== null) return repeated;
+    const present = await findUpload(tx, own, uploadId, when.now);
+    if (present === null) throw new Problem("not_found");
+    if (present.publishedVersion !== null) throw published();
+    await refuseConflicts(tx, own, upload.secretId, base);
+    await applyChange(tx, account, stored, call, { secretId: upload.secretId, version }, services, when);
+    const next = {
+      id: upload.secretId,
+      version,
+      label: rest.label,
+      ticket: Buffer.from(rest.ticket, "base64url"),
+      objectKeys: parts.map(({ objectKey }) => objectKey),
+      partSize: upload.partSize,
+      contentSha256,
+      size: upload.size,
+    };
+    const freed = await writeVersion(tx, own, next, { change: await nextChange(tx, own.accountId), now: when.now, keep: vendor.versions });
+    await addStorage(tx, own.accountId, -freed); // its own bytes took their place when it started
+    await markPublished(tx, own, uploadId, { version, stateRev: keyring.state_rev, callSha256: wholeCall(call), expiresAt: expiryAfter(when.now) });
+    return { secret_db_id: upload.secretId, version, state_rev: keyring.state_rev };
+  });
+}
+
+/** The first answer to the call that published this upload; null while nothing has. */
+function answerOf({ secretId, publishedVersion, publishedStateRev, publishedCallSha256 }: UploadRow, call: Call): SecretStored | null {
+  if (publishedVersion === null || publishedStateRev === null) return null;
+  if (publishedCallSha256?.equals(wholeCall(call)) !== true) throw published();
+  return { secret_db_id: secretId, version: publishedVersion, state_rev: publishedStateRev };
+}
+
+/** SHA-256 over all parts in order, read once and kept. */
+async function digestOf({ db, objects }: Services, own: OwnUploads, upload: UploadRow, parts: readonly PartRow[]): Promise<Buffer> {
+  const there = new Set(parts.map(({ part }) => part));
+  const missing = Array.from({ length: partCount(upload) }, (_, index) => index + 1).filter((part) => !there.has(part));
+  if (missing.length > 0) throw new Problem("upload_incomplete", { members: { missing } });
+  if (upload.contentSha256 !== null) return upload.contentSha256;
+  const digest = createHash("sha256");
+  const keys = parts.map(({ objectKey }) => objectKey);
+  for await (const piece of streamContent(objects, upload, keys, { start: 0, end: upload.size - 1 }) as AsyncIterable<Buffer>) digest.update(piece);
+  const found = digest.digest();
+  await keepDigest(db, own, upload.id, found);
+  return found;
+}
+
+function wholeCall({ changeSha256, callSha256 }: Call): Buffer {
+  return createHash("sha256").update(changeSha256).update(callSha256).digest();
+}
+
+function published(): Problem {
+  return new Problem("conflict", { detail: "this upload is published" });
+}
+
+function withoutUndefined({ base_version: base, ...always }: Omit<FinishUpload, "keyring">): Omit<FinishUpload, "keyring"> {
+  return base === undefined ? always : { ...always, base_version: base };
+}

@@ -1,0 +1,24 @@
+import type { UploadStarted, UploadState } from "@relicario/shared/api";
+
+import { partCount, partSizeOf, type PartRow, type UploadRow } from "./queries.ts";
+
+export function presentStarted(upload: UploadRow): UploadStarted {
+  return {
+    upload_id: upload.id,
+    secret_db_id: upload.secretId,
+    part_size: upload.partSize,
+    parts: partCount(upload),
+    expires_at: upload.expiresAt.toISOString(),
+  };
+}
+
+export function presentState(upload: UploadRow, parts: readonly PartRow[]): UploadState {
+  const { baseVersion, size, publishedVersion: version, publishedStateRev: stateRev } = upload;
+  return {
+    ...presentStarted(upload),
+    base_version: baseVersion,
+    size,
+    received: parts.map(({ part, sha256 }) => ({ part, size: partSizeOf(upload, part), sha256: sha256.toString("base64url") })),
+    published: version === null || stateRev === null ? null : { version, state_rev: stateRev },
+  };
+}

@@ -1,0 +1,107 @@
+import { and, asc, count, eq, gt, isNull, lte } from "drizzle-orm";
+
+import type { Db, Tx } from "../db/database.ts";
+import { uploadParts, uploads } from "../db/schema.ts";
+import { discard } from "../objects/loose.ts";
+import type { OwnUploads } from "./policy.ts";
+
+export type UploadRow = typeof uploads.$inferSelect;
+export type PartRow = typeof uploadParts.$inferSelect;
+
+type Sizes = Pick<UploadRow, "size" | "partSize">;
+
+export function partCount({ size, partSize }: Sizes): number {
+  return Math.ceil(size / partSize);
+}
+
+/** Bytes of the part with this number, from 1: the last one has the rest. */
+export function partSizeOf(upload: Sizes, part: number): number {
+  return part < partCount(upload) ? upload.partSize : upload.size - (part - 1) * upload.partSize;
+}
+
+/** Null for one that is not there, not the caller's, or over. */
+export async function findUpload(db: Db | Tx, { accountId }: OwnUploads, id: string, now: Date): Promise<UploadRow | null> {
+  const [row] = await db.select().from(uploads).where(and(isThat(accountId, id), gt(uploads.expiresAt, now)));
+  return row ?? null;
+}
+
+/** In order. */
+export function readParts(db: Db | Tx, { accountId }: OwnUploads, id: string): Promise<PartRow[]> {
+  return db
+    .select()
+    .from(uploadParts)
+    .where(and(eq(uploadParts.accountId, accountId), eq(uploadParts.uploadId, id)))
+    .orderBy(asc(uploadParts.part));
+}
+
+export async function findPart(db: Db | Tx, { accountId }: OwnUploads, id: string, part: number): Promise<PartRow | null> {
+  const [row] = await db
+    .select()
+    .from(uploadParts)
+    .where(and(eq(uploadParts.accountId, accountId), eq(uploadParts.uploadId, id), eq(uploadParts.part, part)));
+  return row ?? null;
+}
+
+export async function countOpen(tx: Tx, { accountId }: OwnUploads): Promise<number> {
+  const [all] = await tx
+    .select({ rows: count() })
+    .from(uploads)
+    .where(and(eq(uploads.accountId, accountId), isNull(uploads.publishedVersion)));
+  return all?.rows ?? 0;
+}
+
+export async function insertUpload(tx: Tx, row: typeof uploads.$inferInsert): Promise<UploadRow> {
+  const [upload] = await tx.insert(uploads).values(row).returning();
+  if (upload === undefined) throw new Error("an upload that was not kept");
+  return upload;
+}
+
+/** The part is there now, and the upload has time again. */
+export async function insertPart(tx: Tx, row: PartRow, expiresAt: Date): Promise<void> {
+  await tx.insert(uploadParts).values(row);
+  await tx.update(uploads).set({ expiresAt }).where(isThat(row.accountId, row.uploadId));
+}
+
+/** The digest of all parts together was found once; parts never change, so it holds. */
+export async function keepDigest(db: Db, { accountId }: OwnUploads, id: string, contentSha256: Buffer): Promise<void> {
+  await db.update(uploads).set({ contentSha256 }).where(isThat(accountId, id));
+}
+
+export interface Published {
+  readonly version: number;
+  readonly stateRev: number;
+  readonly callSha256: Buffer;
+  readonly expiresAt: Date;
+}
+
+/** Its parts belong to the version now; the row stays for the answer to the same call once more. */
+export async function markPublished(tx: Tx, { accountId }: OwnUploads, id: string, { version, stateRev, callSha256, expiresAt }: Published): Promise<void> {
+  await deleteParts(tx, accountId, id);
+  await tx
+    .update(uploads)
+    .set({ publishedVersion: version, publishedStateRev: stateRev, publishedCallSha256: callSha256, expiresAt })
+    .where(isThat(accountId, id));
+}
+
+/** Removes the upload; its objects go after the commit. @returns their keys. */
+export async function deleteUpload(tx: Tx, accountId: string, id: string, now: Date): Promise<string[]> {
+  await tx.delete(uploads).where(isThat(accountId, id));
+  const keys = await deleteParts(tx, accountId, id);
+  await discard(tx, accountId, keys, now);
+  return keys;
+}
+
+/** A few whose time is over, of any account. */
+export function readExpired(db: Db, now: Date): Promise<UploadRow[]> {
+  return db.select().from(uploads).where(lte(uploads.expiresAt, now)).limit(100);
+}
+
+async function deleteParts(tx: Tx, accountId: string, id: string): Promise<string[]> {
+  const gone = await tx
+    .delete(uploadParts)
+    .where(and(eq(uploadParts.accountId, accountId), eq(uploadParts.uploadId, id)))
+    .returning({ objectKey: uploadParts.objectKey });
+  return gone.map(({ objectKey }) => objectKey);
+}
+
+const isThat = (accountId: string, id: string) => and(eq(uploads.accountId, accountId), eq(uploads.id, id));

@@ -1,0 +1,469 @@
+import { readdir } from "node:fs/promises";
+import { request as httpRequest } from "node:http";
+import { join } from "node:path";
+
+import { maxOpenUploads, maxSealedBytes, minPartBytes, SecretContent, SecretPage, uploadPath, UploadStarted, UploadState } from "@relicario/shared/api";
+
+import { uuidv7 } from "../db/uuid.ts";
+import { buildSecret, confirm, type Person } from "../testing/person.ts";
+import { startService, type Answer, type TestService } from "../testing/service.ts";
+import { buildFinish, buildLarge, sentForm, sha256B64u, type LargeContent, type SentForm } from "../testing/upload.ts";
+
+let service: TestService;
+let clock: Date;
+beforeAll(async () => {
+  clock = new Date();
+  service = await startService({}, () => clock);
+});
+afterAll(() => service.stop());
+
+const send = (person: Person, path: string, form: SentForm): Promise<Answer> => service.call("POST", path, person.token, form);
+
+const begin = async (person: Person, large: LargeContent, fields: Parameters<LargeContent["start"]>[0] = {}): Promise<string> => {
+  const answer = await send(person, "/v2/secrets/secret", await large.start(fields));
+  if (answer.status !== 200) throw new Error(answer.text);
+  return UploadStarted.parse(answer.body).upload_id;
+};
+
+const sendPart = async (person: Person, upload: string, large: LargeContent, number: number, more: Parameters<LargeContent["part"]>[1] = {}): Promise<Answer> =>
+  send(person, uploadPath(upload), await large.part(number, more));
+
+const finish = (person: Person, upload: string, body: unknown): Promise<Answer> => service.call("PUT", uploadPath(upload), person.token, { body });
+
+const stateOf = async (person: Person, upload: string): Promise<UploadState> => UploadState.parse((await service.call("GET", uploadPath(upload), person.token)).body);
+
+/** Starts, sends all parts, publishes, and takes the answer over. */
+const keepLarge = async (person: Person, large: LargeContent, base = 0): Promise<void> => {
+  const upload = await begin(person, large, base === 0 ? {} : { base_version: String(base) });
+  for (const index of large.parts.keys()) await sendPart(person, upload, large, index + 1);
+  const body = buildFinish(person, large, { base });
+  const answer = await finish(person, upload, body);
+  if (answer.status !== 200) throw new Error(answer.text);
+  confirm(person, body.keyring);
+};
+
+const download = async (person: Person, body: unknown, headers: Record<string, string> = {}) =>
+  service.app.http.inject({ method: "POST", url: "/v2/secrets/get-secret", headers: { authorization: `Bearer ${person.token}`, ...headers }, payload: body as object });
+
+const objectsOf = async (person: Person): Promise<string[]> =>
+  (await readdir(join(service.objectsFolder, person.userId), { recursive: true, withFileTypes: true }).catch(() => []))
+    .filter((entry) => entry.isFile())
+    .map((entry) => entry.name);
+
+const usedBy = async (person: Person): Promise<unknown> => {
+  const { body } = await service.call("GET", "/user/me", person.token);
+  return (body["licence"] as Record<string, unknown>)["storage_used"];
+};
+
+describe("an upload", () => {
+  it("brings the first secret together with the first keyring, its parts in any order and several at once", async () => {
+    const person = await service.signIn();
+    const large = buildLarge({ bytes: 2 * minPartBytes + 1_000 });
+    const upload = await begin(person, large);
+    expect(await stateOf(person, upload)).toMatchObject({ secret_db_id: large.id, base_version: null, size: large.content.length, part_size: minPartBytes, parts: 3, received: [], published: null });
+
+    const answers = await Promise.all([3, 1, 2].map((number) => sendPart(person, upload, large, number)));
+    expect(answers.map(({ status, body }) => [status, body["part"], body["size"]])).toEqual([
+      [200, 3, 1_000],
+      [200, 1, minPartBytes],
+      [200, 2, minPartBytes],
+    ]);
+    expect((await stateOf(person, upload)).received).toEqual(large.parts.map((part, index) => ({ part: index + 1, size: part.length, sha256: sha256B64u(part) })));
+    expect(await service.call("GET", "/secrets/store", person.token)).toMatchObject({ body: { total: 0, state_rev: 0 } });
+
+    const body = buildFinish(person, large);
+    expect(await finish(person, upload, body)).toMatchObject({ status: 200, body: { secret_db_id: large.id, version: 1, state_rev: 1 } });
+    const page = SecretPage.parse((await service.call("GET", "/secrets/store", person.token)).body);
+    expect(page).toMatchObject({ total: 1, state_rev: 1, secrets: [{ secret_db_id: large.id, version: 1, label: body.label, size: large.content.length }] });
+    const got = SecretContent.parse((await service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: large.id } })).body);
+    expect(got).toMatchObject({ content: null, ticket: body.ticket, versions: [{ version: 1, size: large.content.length }] });
+    expect((await download(person, { secret_db_id: large.id })).rawPayload.equals(large.content)).toBe(true);
+    expect(await stateOf(person, upload)).toMatchObject({ received: [], published: { version: 1, state_rev: 1 } });
+    expect(await objectsOf(person)).toHaveLength(3);
+  });
+
+  it("may be one small part", async () => {
+    const person = await service.signIn();
+    const large = buildLarge({ bytes: 100 });
+    await keepLarge(person, large);
+    const got = SecretContent.parse((await service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: large.id } })).body);
+    expect(got.content).toBe(large.content.toString("base64url"));
+  });
+
+  it("has parts of 8 MiB where nothing else is wished", async () => {
+    const person = await service.signIn();
+    const form = new FormData();
+    for (const [name, value] of Object.entries({ size: String(20 * 1024 ** 2), secret_db_id: uuidv7() })) form.set(name, value);
+    expect(await send(person, "/v2/secrets/secret", await sentForm(form))).toMatchObject({ status: 200, body: { part_size: 8 * 1024 ** 2, parts: 3 } });
+  });
+
+  it("becomes a new version, the one before stays readable by its number, large or small", async () => {
+    const person = await service.signIn();
+    const small = buildSecret(person);
+    await service.call("POST", "/secrets/store", person.token, { body: small.body });
+    confirm(person, small.body.keyring);
+    const id = small.body.secret_db_id;
+    const second = buildLarge({ id });
+    await keepLarge(person, second, 1);
+    const third = buildLarge({ id, bytes: 900_000 });
+    await keepLarge(person, third, 2);
+    for (const [version, content] of [small.content, second.content, third.content].entries()) {
+      expect((await download(person, { secret_db_id: id, version: version + 1 })).rawPayload.equals(content)).toBe(true);
+    }
+    expect((await download(person, { secret_db_id: id })).rawPayload.equals(third.content)).toBe(true);
+    expect(await usedBy(person)).toBe(small.content.length + second.content.length + third.content.length);
+  });
+
+  it("counts with the others: as many versions stay as the vendor keeps", async () => {
+    const few = await startService({ VENDORS: JSON.stringify([{ vendor_id: "relicario", name: "Relicario", versions: 2 }]) });
+    try {
+      const person = await few.signIn();
+      const id = uuidv7();
+      for (const base of [0, 1, 2]) {
+        const { body } = buildSecret(person, { id, ...(base === 0 ? {} : { base }) });
+        await few.call("POST", "/secrets/store", person.token, { body });
+        confirm(person, body.keyring);
+      }
+      const got = SecretContent.parse((await few.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: id } })).body);
+      expect(got.versions.map(({ version }) => version)).toEqual([3, 2]);
+      expect(await few.call("POST", "/v2/secrets/get-secret", person.token, { body: { secret_db_id: id, version: 1 } })).toMatchObject({ status: 404 });
+    } finally {
+      await few.stop();
+    }
+  });
+});
+
+describe("a part", () => {
+  it("sent once more is the same as once, and is kept once", async () => {
+    const person = await service.signIn();
+    const large = buildLarge();
+    const upload = await begin(person, large);
+    const answers = await Promise.all([1, 1, 1].map((number) => sendPart(person, upload, large, number)));
+    answers.push(await sendPart(person, upload, large, 1));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    expect(await objectsOf(person)).toHaveLength(1);
+  });
+
+  it("with a wrong digest is refused and not kept", async () => {
+    const person = await service.signIn();
+    const large = buildLarge();
+    const upload = await begin(person, large);
+    const wrong = { sha256: sha256B64u(Buffer.from("other")) };
+    expect(await sendPart(person, upload, large, 1, wrong)).toMatchObject({ status: 422, body: { code: "digest_mismatch" } });
+    expect((await stateOf(person, upload)).received).toEqual([]);
+    expect(await objectsOf(person)).toEqual([]);
+    expect((await sendPart(person, upload, large, 1)).status).toBe(200);
+  });
+
+  it("never takes the place of another one", async () => {
+    const person = await service.signIn();
+    const large = buildLarge();
+    const upload = await begin(person, large);
+    await sendPart(person, upload, large, 2);
+    expect(await sendPart(person, upload, large, 2, { data: new Uint8Array(1_000) })).toMatchObject({ status: 409, body: { code: "conflict" } });
+    expect((await stateOf(person, upload)).received).toMatchObject([{ part: 2, sha256: sha256B64u(large.parts[1] ?? Buffer.of()) }]);
+  });
+
+  it.each<[string, number, Uint8Array<ArrayBuffer>, string, string]>([
+    ["too long", 2, new Uint8Array(1_001), "/data", "too_long"],
+    ["too short", 2, new Uint8Array(999), "/data", "too_short"],
+    ["of a whole part, at the end", 2, new Uint8Array(minPartBytes), "/data", "too_long"],
+    ["beyond the last", 3, new Uint8Array(10), "/part", "too_big"],
+    ["with the number 0", 0, new Uint8Array(10), "/part", "too_small"],
+  ])("that is %s is refused and not kept", async (_, number, data, path, reason) => {
+    const person = await service.signIn();
+    const large = buildLarge();
+    const upload = await begin(person, large);
+    const answer = await sendPart(person, upload, large, number, { data });
+    expect(answer).toMatchObject({ status: 422, body: { code: "validation_error", errors: [{ path, reason }] } });
+    expect(await objectsOf(person)).toEqual([]);
+  });
+
+  it("larger than any part is refused before it is read", async () => {
+    const person = await service.signIn();
+    const large = buildLarge();
+    const upload = await begin(person, large);
+    expect(await sendPart(person, upload, large, 1, { data: new Uint8Array(minPartBytes + 100_000) })).toMatchObject({ status: 413, body: { code: "payload_too_large" } });
+  });
+
+  it("must say its number and digest before its data, and be a form", async () => {
+    const person = await service.signIn();
+    const large = buildLarge();
+    const upload = await begin(person, large);
+    const late = new FormData();
+    late.set("data", new Blob(["x"]), "part");
+    late.set("part", "1");
+    late.set("sha256", sha256B64u(Buffer.from("x")));
+    expect(await send(person, uploadPath(upload), await sentForm(late))).toMatchObject({ status: 422, body: { code: "validation_error" } });
+    const none = new FormData();
+    none.set("part", "1");
+    none.set("sha256", sha256B64u(Buffer.from("x")));
+    expect(await send(person, uploadPath(upload), await sentForm(none))).toMatchObject({ status: 422, body: { errors: [{ path: "/data", reason: "missing" }] } });
+    const { headers, body } = await large.part(2);
+    expect(await send(person, uploadPath(upload), { headers, body: body.subarray(0, 500) })).toMatchObject({ status: 400, body: { code: "bad_request" } });
+    expect(await send(person, uploadPath(upload), { headers: { "content-type": "multipart/form-data" }, body })).toMatchObject({ status: 400 });
+    expect(await service.call("POST", uploadPath(upload), person.token, { body: { part: 1 } })).toMatchObject({ status: 415, body: { code: "unsupported_media_type" } });
+    const start = await large.start();
+    expect(await send(person, "/v2/secrets/secret", { ...start, body: start.body.subarray(0, 200) })).toMatchObject({ status: 400, body: { code: "bad_request" } });
+    expect(await service.call("POST", "/v2/secrets/secret", person.token, { body: { size: 1 } })).toMatchObject({ status: 415 });
+    expect(await service.call("POST", "/v2/secrets/secret/upload/x", person.token, await large.part(1))).toMatchObject({ status: 422 });
+    expect(await objectsOf(person)).toEqual([]);
+  });
+
+  it("whose connection breaks leaves nothing, and the upload goes on", async () => {
+    const person = await service.signIn();
+    const large = buildLarge();
+    const upload = await begin(person, large);
+    const { headers, body } = await large.part(1);
+    const address = new URL(await service.listen());
+    const sending = httpRequest({ host: address.hostname, port: address.port, path: uploadPath(upload), method: "POST", headers: { ...headers, "content-length": body.length, authorization: `Bearer ${person.token}` } });
+    const broken = new Promise((closed) => sending.once("close", closed));
+    sending.on("error", () => undefined); // it is broken off on purpose
+    sending.write(body.subarray(0, 3_000_000));
+    while ((await objectsOf(person)).length === 0); // its first bytes are in the folder
+    sending.destroy();
+    await broken;
+    while ((await objectsOf(person)).length > 0); // and are taken out of it
+    expect((await stateOf(person, upload)).received).toEqual([]);
+    expect((await sendPart(person, upload, large, 1)).status).toBe(200);
+  });
+});
+
+describe("starting", () => {
+  it.each<[string, Record<string, string>]>([
+    ["no size", { size: "" }],
+    ["a size of 0", { size: "0" }],
+    ["a size beyond the limit", { size: String(maxSealedBytes + 1) }],
+    ["parts that are too small", { part_size: String(minPartBytes - 1) }],
+    ["parts that are too large", { part_size: String(64 * 1024 ** 2 + 1) }],
+    ["an id that is none", { secret_db_id: "x" }],
+    ["an unknown field", { extra: "1" }],
+  ])("with %s is refused", async (_, fields) => {
+    const person = await service.signIn();
+    expect(await send(person, "/v2/secrets/secret", await buildLarge().start(fields))).toMatchObject({ status: 422, body: { code: "validation_error" } });
+  });
+
+  it("looks at conflicts at once, so that nothing is sent for nothing", async () => {
+    const person = await service.signIn();
+    const { body } = buildSecret(person);
+    await service.call("POST", "/secrets/store", person.token, { body });
+    const large = buildLarge({ id: body.secret_db_id });
+    expect(await send(person, "/v2/secrets/secret", await large.start())).toMatchObject({ status: 409, body: { code: "id_taken" } });
+    expect(await send(person, "/v2/secrets/secret", await large.start({ base_version: "2" }))).toMatchObject({ status: 409, body: { code: "version_conflict", version: 1 } });
+    expect(await send(person, "/v2/secrets/secret", await buildLarge().start({ base_version: "1" }))).toMatchObject({ status: 404 });
+  });
+
+  it("takes its place in the quota, and gives it back when it is cancelled", async () => {
+    const person = await service.signIn(undefined, "second"); // 1,000 bytes
+    const first = await begin(person, buildLarge({ bytes: 600 }));
+    expect(await send(person, "/v2/secrets/secret", await buildLarge({ bytes: 401 }).start())).toMatchObject({ status: 413, body: { code: "quota_exceeded" } });
+    expect(await service.call("POST", "/secrets/store", person.token, { body: buildSecret(person, { bytes: 401 }).body })).toMatchObject({ status: 413, body: { code: "quota_exceeded" } });
+    expect((await service.call("DELETE", uploadPath(first), person.token)).status).toBe(204);
+    expect(await usedBy(person)).toBe(0);
+    expect((await send(person, "/v2/secrets/secret", await buildLarge({ bytes: 1_000 }).start())).status).toBe(200);
+  });
+
+  it("is limited to a number under way", async () => {
+    const person = await service.signIn();
+    for (let count = 0; count < maxOpenUploads; count++) await begin(person, buildLarge({ bytes: 10 }));
+    expect(await send(person, "/v2/secrets/secret", await buildLarge({ bytes: 10 }).start())).toMatchObject({ status: 413, body: { code: "quota_exceeded" } });
+  });
+});
+
+describe("finishing", () => {
+  const ready = async (large = buildLarge()): Promise<{ person: Person; large: LargeContent; upload: string }> => {
+    const person = await service.signIn();
+    const upload = await begin(person, large);
+    for (const index of large.parts.keys()) await sendPart(person, upload, large, index + 1);
+    return { person, large, upload };
+  };
+
+  it("says which parts are missing", async () => {
+    const person = await service.signIn();
+    const large = buildLarge({ bytes: 2 * minPartBytes + 1_000 });
+    const upload = await begin(person, large);
+    await sendPart(person, upload, large, 2);
+    expect(await finish(person, upload, buildFinish(person, large))).toMatchObject({ status: 409, body: { code: "upload_incomplete", missing: [1, 3] } });
+  });
+
+  it("looks at the digest of the whole, and can be tried again", async () => {
+    const { person, large, upload } = await ready();
+    const wrong = buildFinish(person, large, { content_sha256: sha256B64u(Buffer.from("other")) });
+    expect(await finish(person, upload, wrong)).toMatchObject({ status: 422, body: { code: "digest_mismatch" } });
+    expect((await finish(person, upload, buildFinish(person, large))).status).toBe(200);
+  });
+
+  it("once more, byte for byte, answers as the first time, at once and after other changes", async () => {
+    const { person, large, upload } = await ready();
+    const body = buildFinish(person, large);
+    const answers = await Promise.all([1, 2, 3].map(() => finish(person, upload, body)));
+    expect(answers.map(({ status, body: answer }) => [status, answer])).toEqual(Array(3).fill([200, { secret_db_id: large.id, version: 1, state_rev: 1 }]));
+    confirm(person, body.keyring);
+    const other = buildSecret(person);
+    await service.call("POST", "/secrets/store", person.token, { body: other.body });
+    expect(await finish(person, upload, body)).toMatchObject({ status: 200, body: { version: 1, state_rev: 1 } });
+    confirm(person, other.body.keyring);
+    expect(await finish(person, upload, buildFinish(person, large))).toMatchObject({ status: 409, body: { code: "conflict" } });
+    expect(await sendPart(person, upload, large, 1)).toMatchObject({ status: 409, body: { code: "conflict" } });
+    expect(await service.call("DELETE", uploadPath(upload), person.token)).toMatchObject({ status: 409, body: { code: "conflict" } });
+    expect(await usedBy(person)).toBe(large.content.length + other.content.length);
+  });
+
+  it("keeps what was sent when another device changed the state, or saved first", async () => {
+    const person = await service.signIn();
+    const { body } = buildSecret(person);
+    await service.call("POST", "/secrets/store", person.token, { body });
+    confirm(person, body.keyring);
+    const id = body.secret_db_id;
+    const large = buildLarge({ id });
+    const upload = await begin(person, large, { base_version: "1" });
+    for (const number of [1, 2]) await sendPart(person, upload, large, number);
+
+    const behind = buildFinish({ ...person, stateRev: 0, state: null }, large, { base: 1, change: { book: undefined, shares: undefined, slots: undefined, key_statement: undefined, image_records: undefined } });
+    expect(await finish(person, upload, behind)).toMatchObject({ status: 409, body: { code: "state_conflict", keyring: { state_rev: 1 } } });
+
+    const winner = buildSecret(person, { id, base: 1 });
+    await service.call("POST", "/secrets/store", person.token, { body: winner.body });
+    const late = buildFinish(person, large, { base: 1 }); // behind in both: the version is looked at first
+    expect(await finish(person, upload, late)).toMatchObject({ status: 409, body: { code: "version_conflict", version: 2 } });
+    confirm(person, winner.body.keyring);
+
+    const third = buildFinish(person, large, { base: 2, base_version: 2 });
+    expect(await finish(person, upload, third)).toMatchObject({ status: 200, body: { version: 3, state_rev: 3 } });
+    expect((await download(person, { secret_db_id: id, version: 3 })).rawPayload.equals(large.content)).toBe(true);
+    expect((await download(person, { secret_db_id: id, version: 2 })).rawPayload.equals(winner.content)).toBe(true);
+  });
+
+  it("publishes exactly one of two uploads that follow the same version", async () => {
+    const person = await service.signIn();
+    const id = uuidv7();
+    await keepLarge(person, buildLarge({ id, bytes: 10 }));
+    const both = [buildLarge({ id, bytes: 20 }), buildLarge({ id, bytes: 30 })];
+    const uploads = await Promise.all(
+      both.map(async (large) => {
+        const upload = await begin(person, large, { base_version: "1" });
+        await sendPart(person, upload, large, 1);
+        return { upload, body: buildFinish(person, large, { base: 1 }) };
+      }),
+    );
+    const answers = await Promise.all(uploads.map(({ upload, body }) => finish(person, upload, body)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+    expect(answers.find(({ status }) => status === 409)?.body.code).toBe("version_conflict");
+  });
+
+  it("refuses a label of another version and a change with another signature, and keeps the parts", async () => {
+    const { person, large, upload } = await ready();
+    const body = buildFinish(person, large);
+    expect(await finish(person, upload, { ...body, label: buildFinish(person, large, { base: 1 }).label })).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
+    expect(await finish(person, upload, { ...body, keyring: { ...body.keyring, state_rev: 1, sig: "A".repeat(86) } })).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
+    expect((await stateOf(person, upload)).received).toHaveLength(2);
+    expect(await service.call("GET", "/secrets/store", person.token)).toMatchObject({ body: { total: 0 } });
+  });
+});
+
+describe("cancelling", () => {
+  it("removes the parts at once", async () => {
+    const person = await service.signIn();
+    const large = buildLarge();
+    const upload = await begin(person, large);
+    await sendPart(person, upload, large, 1);
+    expect(await objectsOf(person)).toHaveLength(1);
+    expect(await service.call("DELETE", uploadPath(upload), person.token)).toMatchObject({ status: 204, text: "" });
+    expect(await objectsOf(person)).toEqual([]);
+    for (const answer of [await service.call("DELETE", uploadPath(upload), person.token), await service.call("GET", uploadPath(upload), person.token), await sendPart(person, upload, large, 2)]) {
+      expect(answer).toMatchObject({ status: 404, body: { code: "not_found" } });
+    }
+    expect(await finish(person, upload, buildFinish(person, large))).toMatchObject({ status: 404 });
+    expect(await usedBy(person)).toBe(0);
+  });
+});
+
+describe("time", () => {
+  it("drops an upload a day after its last part, and not before", async () => {
+    const person = await service.signIn();
+    const large = buildLarge();
+    const begun = clock;
+    const hoursLater = (hours: number): void => {
+      clock = new Date(begun.getTime() + hours * 3_600_000);
+    };
+    try {
+      const upload = await begin(person, large);
+      hoursLater(20);
+      const { token } = await service.signIn(person.subject);
+      const later = { ...person, token };
+      await sendPart(later, upload, large, 1);
+      hoursLater(43);
+      await service.app.sweep();
+      expect((await stateOf(later, upload)).received).toHaveLength(1);
+      hoursLater(44.1);
+      expect(await service.call("GET", uploadPath(upload), token)).toMatchObject({ status: 404 });
+      expect(await objectsOf(person)).toHaveLength(1);
+      await service.app.sweep();
+      expect(await objectsOf(person)).toEqual([]);
+      expect(await usedBy(later)).toBe(0);
+    } finally {
+      clock = begun;
+    }
+  });
+});
+
+describe("POST /v2/secrets/get-secret", () => {
+  let person: Person;
+  let large: LargeContent;
+  beforeAll(async () => {
+    person = await service.signIn();
+    large = buildLarge({ bytes: 2 * minPartBytes + 1_000 });
+    await keepLarge(person, large);
+  });
+
+  it("gives the whole with its length, and says that ranges can be asked for", async () => {
+    const { statusCode, headers, rawPayload } = await download(person, { secret_db_id: large.id });
+    expect([statusCode, headers["content-type"], headers["content-length"], headers["accept-ranges"], headers["cache-control"]]).toEqual([
+      200,
+      "application/octet-stream",
+      String(large.content.length),
+      "bytes",
+      "no-store",
+    ]);
+    expect(rawPayload.equals(large.content)).toBe(true);
+  });
+
+  const size = 2 * minPartBytes + 1_000;
+  it.each<[string, number, number]>([
+    ["bytes=0-0", 0, 0],
+    ["bytes=100-199", 100, 199],
+    [`bytes=${String(minPartBytes - 1)}-${String(minPartBytes)}`, minPartBytes - 1, minPartBytes],
+    [`bytes=${String(minPartBytes)}-${String(2 * minPartBytes - 1)}`, minPartBytes, 2 * minPartBytes - 1],
+    [`bytes=${String(2 * minPartBytes + 7)}-`, 2 * minPartBytes + 7, size - 1],
+    ["bytes=-500", size - 500, size - 1],
+    [`bytes=-${String(size + 5)}`, 0, size - 1],
+    [`bytes=5-${String(size + 5)}`, 5, size - 1],
+  ])("gives the range %s", async (range, start, end) => {
+    const { statusCode, headers, rawPayload } = await download(person, { secret_db_id: large.id }, { range });
+    expect([statusCode, headers["content-range"], headers["content-length"]]).toEqual([206, `bytes ${String(start)}-${String(end)}/${String(size)}`, String(end - start + 1)]);
+    expect(rawPayload.equals(large.content.subarray(start, end + 1))).toBe(true);
+  });
+
+  it.each(["bytes=5-4", "bytes=0-1,5-6", "items=0-1", "bytes=-", "bytes=a-b"])("gives the whole for %j, which is no range", async (range) => {
+    const { statusCode, rawPayload } = await download(person, { secret_db_id: large.id }, { range });
+    expect([statusCode, rawPayload.length]).toEqual([200, size]);
+  });
+
+  it.each([`bytes=${String(size)}-`, "bytes=-0"])("answers 416 for %s", async (range) => {
+    const { statusCode, headers, body } = await download(person, { secret_db_id: large.id }, { range });
+    expect([statusCode, headers["content-range"], (JSON.parse(body) as { code: string }).code]).toEqual([416, `bytes */${String(size)}`, "range_not_satisfiable"]);
+  });
+
+  it("keeps to If-Range, so that two versions are never mixed", async () => {
+    const { headers } = await download(person, { secret_db_id: large.id });
+    const ask = (tag: string) => download(person, { secret_db_id: large.id }, { range: "bytes=0-9", "if-range": tag });
+    expect((await ask(String(headers.etag))).statusCode).toBe(206);
+    expect((await ask('"another"')).statusCode).toBe(200);
+  });
+
+  it("answers 404 for a version or secret that is not there", async () => {
+    for (const body of [{ secret_db_id: large.id, version: 2 }, { secret_db_id: uuidv7() }]) expect((await download(person, body)).statusCode).toBe(404);
+    expect((await download(person, { secret_db_id: large.id, extra: 1 })).statusCode).toBe(422);
+  });
+});

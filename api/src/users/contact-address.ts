@@ -1,0 +1,61 @@
+import { emailValidationHours } from "@relicario/shared/api";
+import { and, eq, lte } from "drizzle-orm";
+
+import type { Db, Tx } from "../db/database.ts";
+import { accounts, emailValidations } from "../db/schema.ts";
+import { uuidv7 } from "../db/uuid.ts";
+import { Problem } from "../http/problem.ts";
+import type { Circumstances } from "../keyring/apply-change.ts";
+import { lockAccount } from "../keyring/queries.ts";
+import { isNonceOf } from "../mail/address-nonce.ts";
+import type { Mailer } from "../mail/mailer.ts";
+import type { OwnAccount } from "./policy.ts";
+import { readAccount } from "./queries.ts";
+
+/*
+ * [Note: Contact address]
+ *
+ * Person / service                                Mail
+ * 1. POST /user/send-validate-email: the question
+ *    replaces an older one; a mail is queued
+ *                                                 2. the link opens the portal at /validate-email; scanners that follow
+ *                                                    it spend nothing, for what is behind # is never sent
+ * 3. the page's button, in a session of the same
+ *    account: GET /user/validate-contact-email
+ * 4. right: the address is verified, the question
+ *    is gone; wrong, late, used: one same answer
+ */
+
+/** Asks the present address. An address that is verified is not asked again. @throws Problem `validation_error` without one. */
+export async function askAddress(tx: Tx, own: OwnAccount, mailer: Mailer, when: Circumstances): Promise<void> {
+  await lockAccount(tx, own.accountId);
+  const { contactEmail: address, contactEmailVerified: verified } = (await readAccount(tx, own)).account;
+  if (address === null) throw new Problem("validation_error", { members: { errors: [{ path: "/contact_email", reason: "missing" }] } });
+  if (verified) return;
+  const question = { id: uuidv7(when.now.getTime()), address, createdAt: when.now };
+  await tx
+    .insert(emailValidations)
+    .values({ accountId: own.accountId, ...question })
+    .onConflictDoUpdate({ target: emailValidations.accountId, set: question });
+  await mailer.queue(tx, own.accountId, "validate_email", when);
+}
+
+/** @throws Problem `validation_error`, the same for every answer that is not the right one. */
+export async function answerAddress(tx: Tx, own: OwnAccount, key: Buffer, { value, nonce }: { value: string; nonce: string }, now: Date): Promise<void> {
+  await lockAccount(tx, own.accountId);
+  const { account } = await readAccount(tx, own);
+  const [question] = await tx.select().from(emailValidations).where(eq(emailValidations.accountId, own.accountId));
+  const right =
+    question !== undefined && question.createdAt > oldest(now) && question.address === value && account.contactEmail === value && isNonceOf(key, question, nonce);
+  if (!right) throw new Problem("validation_error", { members: { errors: [{ path: "/nonce", reason: "invalid" }] } });
+  await tx.update(accounts).set({ contactEmailVerified: true }).where(eq(accounts.id, own.accountId));
+  await tx.delete(emailValidations).where(and(eq(emailValidations.accountId, own.accountId), eq(emailValidations.id, question.id)));
+}
+
+export async function dropOldQuestions(db: Db, now: Date): Promise<void> {
+  await db.delete(emailValidations).where(lte(emailValidations.createdAt, oldest(now)));
+}
+
+function oldest(now: Date): Date {
+  return new Date(now.getTime() - emailValidationHours * 3_600_000);
+}
