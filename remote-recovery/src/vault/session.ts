@@ -19,7 +19,12 @@ export interface SessionParts {
   readonly now?: () => number;
   readonly pause?: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
   /** Web Locks, where the browser has them. */
-  readonly locks?: Pick<LockManager, "request"> | null;
+  readonly locks?: WriterLocks | null;
+}
+
+/** An exclusive lock by name, held while `work` runs. */
+export interface WriterLocks {
+  readonly request: <T>(name: string, work: () => Promise<T>) => Promise<T>;
 }
 
 /** One signed-in person in one worker. Flows are functions that take it; only they change `keys`. */
@@ -98,12 +103,14 @@ export function refuseCancelled(signal: AbortSignal | undefined): void {
 }
 
 /** Without Web Locks the tabs of a device are as two devices: conflicts are settled by trying again. */
-function withLock<T>(locks: Pick<LockManager, "request"> | null, account: string, write: () => Promise<T>): Promise<T> {
+function withLock<T>(locks: WriterLocks | null, account: string, write: () => Promise<T>): Promise<T> {
   return locks === null ? write() : locks.request(`relicario-vault writer ${account}`, write);
 }
 
-function browserLocks(): LockManager | null {
-  return "navigator" in globalThis && "locks" in globalThis.navigator ? globalThis.navigator.locks : null;
+function browserLocks(): WriterLocks | null {
+  if (!("navigator" in globalThis) || !("locks" in globalThis.navigator)) return null;
+  const { locks } = globalThis.navigator;
+  return { request: (name, work) => locks.request(name, work) };
 }
 
 function pauseFor(milliseconds: number, signal?: AbortSignal): Promise<void> {

@@ -1,5 +1,5 @@
 import type { ProtectRequest, SecretChange } from "@relicario/shared/contract";
-import { PortalError } from "@relicario/shared/errors";
+import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import type { Book, BookOpener } from "../seal/book.ts";
 import { timestamp } from "../seal/ids.ts";
@@ -36,13 +36,13 @@ export async function update(session: Session, secretId: string, change: SecretC
   const base: Base = { version: change.baseVersion, rev: change.baseRev };
   const { content } = change;
   if (content === undefined) return relabel(session, secretId, base, change, options);
-  await refuseEarly(session, secretId, base, options); // before a large content is sealed and sent for nothing
+  await refuseEarly(session, secretId, base, options.signal); // before a large content is sealed and sent for nothing
   const ready = await sealInCall(session, content, options);
   return publishVersion(session, secretId, base, { ...change, content }, ready, options);
 }
 
-async function refuseEarly(session: Session, secretId: string, base: Base, options: FlowOptions): Promise<void> {
-  const { row } = requireRow(await readAccount(session, options.signal), secretId);
+async function refuseEarly(session: Session, secretId: string, base: Base, signal?: AbortSignal): Promise<void> {
+  const { row } = requireRow(await readAccount(session, signal), secretId);
   refuseConflict(row, base);
 }
 
@@ -65,7 +65,7 @@ function relabel(session: Session, secretId: string, base: Base, { title, tags }
     const send = (): Promise<unknown> => session.service.store({ secret_db_id: secretId, base_version: row.version, label: sealed, keyring: change.keyring });
     return { change, send, result };
   };
-  return publishUntilItFits(session, { prepare, published: (account) => publishedVersion(account, secretId, sent) }, options);
+  return sayVersion(session, secretId, base, publishUntilItFits(session, { prepare, published: (account) => publishedVersion(account, secretId, sent) }, options));
 }
 
 /** Naming, content and openers of a version that is made now. */
@@ -101,9 +101,19 @@ export async function publishVersion(session: Session, secretId: string, base: B
     return { change, send: () => ready.publish(sealed), result: { version: place.version } };
   };
   try {
-    return await publishUntilItFits(session, { prepare, published: (account) => publishedVersion(account, secretId, sent) }, options);
+    return await sayVersion(session, secretId, base, publishUntilItFits(session, { prepare, published: (account) => publishedVersion(account, secretId, sent) }, options));
   } finally {
     choice?.forget();
+  }
+}
+
+/** A conflict that the service found first is told with the version that stands now, as one that we found. */
+async function sayVersion<T>(session: Session, secretId: string, base: Base, publishing: Promise<T>): Promise<T> {
+  try {
+    return await publishing;
+  } catch (error) {
+    if (isPortalError(error, "version_conflict") && error.details["version"] === undefined) await refuseEarly(session, secretId, base);
+    throw error;
   }
 }
 

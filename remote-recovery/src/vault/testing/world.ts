@@ -1,7 +1,7 @@
 import type { ProtectRequest, ShownImage, VaultState } from "@relicario/shared/contract";
 
 import { openDevice, type Device, type DeviceAccount } from "../device/device.ts";
-import { startSession, type Session } from "../session.ts";
+import { startSession, type Session, type WriterLocks } from "../session.ts";
 import { serviceOn } from "../service.ts";
 import { createFakeEngine, fakePicture } from "./fake-engine.ts";
 import { createFakeService, type FakeService } from "./fake-service.ts";
@@ -15,6 +15,28 @@ export interface World {
   /** A page of the device with this name: what the device kept before is there again. */
   readonly open: (deviceName?: string) => Promise<Session & { readonly states: VaultState[] }>;
   readonly deviceNamed: (name?: string) => Promise<Device>;
+  /** Web Locks between the pages of each device, with the names that were asked for. */
+  readonly locks: FakeLocks;
+}
+
+/** Exclusive locks by name, as browsers have them between tabs. */
+export interface FakeLocks {
+  readonly names: Set<string>;
+  readonly request: WriterLocks["request"];
+}
+
+function createFakeLocks(): FakeLocks {
+  const names = new Set<string>();
+  const tails = new Map<string, Promise<unknown>>();
+  return {
+    names,
+    request: (name, work) => {
+      names.add(name);
+      const turn = Promise.resolve(tails.get(name)).then(work);
+      tails.set(name, turn.catch(() => null));
+      return turn;
+    },
+  };
 }
 
 let worlds = 0;
@@ -23,11 +45,13 @@ export function createWorld(): World {
   const service = createFakeService(userId);
   const engine = createFakeEngine();
   worlds++;
+  const locks = createFakeLocks();
   const subject = `person ${String(worlds)}`;
   const accountOn = (device: string): DeviceAccount => ({ vendorId: `relicario on ${device}`, issuer: "https://id.example", subject });
   return {
     service,
     engine,
+    locks,
     deviceNamed: (name = "laptop") => openDevice(accountOn(name)),
     open: async (name = "laptop") => {
       const states: VaultState[] = [];
@@ -38,6 +62,7 @@ export function createWorld(): World {
         device: await openDevice(accountOn(name)),
         tell: (state) => states.push(state),
         pause: () => Promise.resolve(),
+        locks,
       });
       return Object.assign(session, { states });
     },
