@@ -2,4 +2,4 @@ import { conformance } from "@relicario/shared/testing";
 
 import remote from "./remote.tsx";
 
-conformance(remote);
+conformance(remote, { vault: { secrets: [{ title: "Seed of the wallet", content: "abandon ability able", tags: ["keys"], favorite: true }] } });
