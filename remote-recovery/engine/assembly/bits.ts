@@ -1,4 +1,4 @@
-import { AT, BUCKET_COUNT, CHOICE_BYTES, COEFFICIENTS, TRANSPOSED_AT } from "./memory";
+import { AT, BUCKET_COUNT, CHOICE_BYTES, COEFFICIENTS, FOLDED_AT, FOLDED_TRANSPOSED_AT, TRANSPOSED_AT } from "./memory";
 import { BUCKETS } from "./tables";
 
 /** Bit i of a bit string: bit i mod 8 of byte ⌊i/8⌋. */
@@ -49,7 +49,15 @@ export function secretBits(choice: usize, transposed: bool, a: i32, b: i32, out:
 
 /** How well choice bits fit COEFFICIENTS: mean over the buckets of (2·|chosen| − Σ) / (Σ + 1e-9), −1 … 1. */
 export function beacon(choice: usize, transposed: bool): f64 {
-  const table = transposed ? TRANSPOSED_AT : AT;
+  return beaconIn(transposed ? TRANSPOSED_AT : AT, choice);
+}
+
+/** The same in folded coefficients. */
+export function foldedBeacon(choice: usize, transposed: bool): f64 {
+  return beaconIn(transposed ? FOLDED_TRANSPOSED_AT : FOLDED_AT, choice);
+}
+
+function beaconIn(table: usize, choice: usize): f64 {
   let total = 0.0;
   for (let i = 0; i < BUCKET_COUNT; i++) {
     const first = abs(coefficientOf(table, i, 0));

@@ -1,4 +1,7 @@
-import { CELLS, COEFFICIENTS, CORNERS, DCT, DCT_ACROSS, GRID, HALF, ROWS, X_PART, X_SIZE, X_WHOLE, Y_PART, Y_SIZE, Y_WHOLE } from "./memory";
+import {
+  ACROSS, BAND, CELLS, COARSE_CELLS, COARSE_DCT, COARSE_DCT_ACROSS, COARSE_ROWS, COEFFICIENTS, CORNERS, DCT, DCT_ACROSS, EVEN_DCT,
+  EVEN_DCT_ACROSS, GRID, HALF, HALF_CELLS, HALF_ROWS, MOST_COARSE_ROWS, ODD_DCT, ODD_DCT_ACROSS, ROWS, X_PART, X_SIZE, X_WHOLE, Y_PART, Y_SIZE, Y_WHOLE,
+} from "./memory";
 import { extentX, extentY, sat, satColumns, satRows } from "./picture";
 import { product } from "./product";
 
@@ -16,6 +19,89 @@ export function coefficients(x0: f64, x1: f64, y0: f64, y1: f64): void {
   windowGrid(x0, x1, y0, y1, CELLS, GRID);
   product(DCT, ROWS, CELLS, GRID, CELLS, HALF);
   product(HALF, ROWS, CELLS, DCT_ACROSS, ROWS, COEFFICIENTS);
+}
+
+/**
+ * The same numbers for the search alone, at half the work and with other roundings: cosines are even or odd about the middle,
+ * so the grid is folded first (mirrored cells added for even rows, subtracted for odd ones). They lie in COEFFICIENTS in four blocks,
+ * row even or odd by column even or odd, where FOLDED_AT finds them.
+ */
+export function foldedCoefficients(x0: f64, x1: f64, y0: f64, y1: f64): void {
+  windowGrid(x0, x1, y0, y1, CELLS, GRID);
+  const block = <usize>(HALF_CELLS * HALF_CELLS) << 3; // BAND: four folded quarters of the grid
+  const across = <usize>(CELLS - 1) << 3;
+  let to = BAND;
+  for (let row = 0; row < HALF_CELLS; row++) {
+    const top = GRID + (<usize>(row * CELLS) << 3);
+    const bottom = GRID + (<usize>((CELLS - 1 - row) * CELLS) << 3);
+    for (let column: usize = 0; column < <usize>HALF_CELLS << 3; column += 8) {
+      const a = load<f64>(top + column);
+      const b = load<f64>(top + across - column);
+      const c = load<f64>(bottom + column);
+      const d = load<f64>(bottom + across - column);
+      store<f64>(to, a + c + (b + d));
+      store<f64>(to + block, a + c - (b + d));
+      store<f64>(to + 2 * block, a - c + (b - d));
+      store<f64>(to + 3 * block, a - c - (b - d));
+      to += 8;
+    }
+  }
+  for (let part = 0; part < 4; part++) {
+    product(part < 2 ? EVEN_DCT : ODD_DCT, HALF_ROWS, HALF_CELLS, BAND + <usize>part * block, HALF_CELLS, HALF);
+    const out = COEFFICIENTS + (<usize>(part * HALF_ROWS * HALF_ROWS) << 3);
+    product(HALF, HALF_ROWS, HALF_CELLS, (part & 1) == 0 ? EVEN_DCT_ACROSS : ODD_DCT_ACROSS, HALF_ROWS, out);
+  }
+}
+
+/** True when the rows of the area table fit ACROSS. */
+export function coarseTableFits(): bool {
+  return satRows < MOST_COARSE_ROWS;
+}
+
+/** For coarse windows with these left and right sides: the coefficients across of each row of the area table, to ACROSS. */
+export function coarseAcross(x0: f64, x1: f64): void {
+  edges(x0, x1, COARSE_CELLS, extentX, satColumns, X_WHOLE, X_PART, X_SIZE);
+  const stride = (<usize>satColumns + 1) << 3;
+  for (let row = 0; row <= satRows; row += 4) {
+    for (let line = 0; line < 4; line++) {
+      const from = sat + <usize>min(row + line, satRows) * stride;
+      let to = GRID + (<usize>(line * COARSE_CELLS) << 3);
+      let before = 0.0;
+      for (let i = 0; i <= COARSE_CELLS; i++) {
+        const at = from + (<usize>load<i32>(X_WHOLE + (<usize>i << 2)) << 3);
+        const t = load<f64>(X_PART + (<usize>i << 3));
+        const here = load<f64>(at) * (1.0 - t) + load<f64>(at, 8) * t;
+        if (i > 0) {
+          store<f64>(to, (here - before) / max(load<f64>(X_SIZE + (<usize>(i - 1) << 3)), 1e-9));
+          to += 8;
+        }
+        before = here;
+      }
+    }
+    product(GRID, 4, COARSE_CELLS, COARSE_DCT_ACROSS, COARSE_ROWS, ACROSS + (<usize>(row * COARSE_ROWS) << 3));
+  }
+}
+
+/** With ACROSS of a left and a right side: the coarse coefficients of the window with these upper and lower sides. */
+export function coarseDown(y0: f64, y1: f64): void {
+  edges(y0, y1, COARSE_CELLS, extentY, satRows, Y_WHOLE, Y_PART, Y_SIZE);
+  for (let j = 0; j <= COARSE_CELLS; j++) {
+    const above = ACROSS + (<usize>(load<i32>(Y_WHOLE + (<usize>j << 2)) * COARSE_ROWS) << 3);
+    const below = above + (<usize>COARSE_ROWS << 3);
+    const t = load<f64>(Y_PART + (<usize>j << 3));
+    const s = 1.0 - t;
+    const to = CORNERS + (<usize>(j * COARSE_ROWS) << 3);
+    for (let k: usize = 0; k < <usize>COARSE_ROWS << 3; k += 8) store<f64>(to + k, load<f64>(above + k) * s + load<f64>(below + k) * t);
+  }
+  for (let j = 0; j < COARSE_CELLS; j++) {
+    const size = max(load<f64>(Y_SIZE + (<usize>j << 3)), 1e-9);
+    const from = CORNERS + (<usize>(j * COARSE_ROWS) << 3);
+    const to = GRID + (<usize>(j * COARSE_ROWS) << 3);
+    for (let k: usize = 0; k < <usize>COARSE_ROWS << 3; k += 8) {
+      store<f64>(to + k, (load<f64>(from + k + (<usize>COARSE_ROWS << 3)) - load<f64>(from + k)) / size);
+    }
+  }
+  product(COARSE_DCT, COARSE_ROWS, COARSE_CELLS, GRID, COARSE_ROWS, COEFFICIENTS);
 }
 
 /** n × n cell means of a window, by bilinear interpolation of the area table: rows first, then columns. */

@@ -4,13 +4,12 @@
  * The search only steers: what it finds is decoded from exact coefficients.
  */
 import {
-  CANDIDATE, CANDIDATES, CANDIDATE_STRIDE, COARSE_BUCKETS, COARSE_BUCKET_COUNT, COARSE_CELLS, COARSE_DCT, COARSE_DCT_ACROSS,
-  COARSE_ENTRIES, COARSE_ROWS, COARSE_SCORES, COARSE_TERMS, COEFFICIENTS, GRID, HALF, SKETCHES, SKETCH_STRIDE,
+  CANDIDATE, CANDIDATES, CANDIDATE_STRIDE, COARSE_AT, COARSE_BUCKETS, COARSE_BUCKET_COUNT, COARSE_CELLS, COARSE_DCT, COARSE_DCT_ACROSS,
+  COARSE_ENTRIES, COARSE_ROWS, COARSE_SCORES, COARSE_TERMS, COARSE_TRANSPOSED_AT, COEFFICIENTS, GRID, HALF, SKETCHES, SKETCH_STRIDE, TRIED,
 } from "./memory";
-import { beacon, bitAt } from "./bits";
-import { coefficients, windowAllowed, windowGrid } from "./grid";
+import { bitAt, foldedBeacon } from "./bits";
+import { coarseAcross, coarseDown, coarseTableFits, foldedCoefficients, windowAllowed, windowGrid } from "./grid";
 import { product } from "./product";
-import { BUCKETS } from "./tables";
 
 /** Coarse sides are multiples of this, 0 … 5. */
 const SIDE: f64 = 0.0125;
@@ -28,10 +27,25 @@ function sideOf(window: i32, side: i32): f64 {
   return (side & 1) == 0 ? inset : 1.0 - inset;
 }
 
-/** Scores windows from … to − 1 for the first `sketches` sketches. */
+/**
+ * Scores windows from … to − 1 for the first `sketches` sketches. 36 windows in a row share their left and right sides, so what
+ * depends on these alone is made once for all of them.
+ */
 export function coarseScores(sketches: i32, from: i32, to: i32): void {
+  const table = coarseTableFits();
+  let made = -1;
   for (let window = from; window < to; window++) {
-    coarseScoresOf(sketches, sideOf(window, 0), sideOf(window, 1), sideOf(window, 2), sideOf(window, 3), window);
+    if (!table) {
+      coarseScoresOf(sketches, sideOf(window, 0), sideOf(window, 1), sideOf(window, 2), sideOf(window, 3), window);
+      continue;
+    }
+    if (window / 36 != made) {
+      made = window / 36;
+      coarseAcross(sideOf(window, 0), sideOf(window, 1));
+    }
+    coarseDown(sideOf(window, 2), sideOf(window, 3));
+    scoreWindow(sketches, 2 * window, false);
+    scoreWindow(sketches, 2 * window + 1, true);
   }
 }
 
@@ -57,14 +71,14 @@ export function placeCandidate(index: i32, x0: f64, x1: f64, y0: f64, y1: f64, t
 
 function scoreWindow(sketches: i32, entry: i32, transposed: bool): void {
   // One term for each choice and bucket; a sketch then only picks.
+  const table = transposed ? COARSE_TRANSPOSED_AT : COARSE_AT;
   for (let i = 0; i < COARSE_BUCKET_COUNT; i++) {
-    const place = BUCKETS + (<usize>load<u16>(COARSE_BUCKETS + (<usize>i << 1)) << 2);
-    const first = coarseMagnitude(place, transposed);
-    const second = coarseMagnitude(place + 2, transposed);
-    const sum = first + second;
-    const below = sum + 1e-9;
-    store<f64>(COARSE_TERMS + (<usize>i << 4), (2.0 * first - sum) / below);
-    store<f64>(COARSE_TERMS + (<usize>i << 4), (2.0 * second - sum) / below, 8);
+    const first = coarseMagnitude(table, i, 0);
+    const second = coarseMagnitude(table, i, 2);
+    // (2·chosen − Σ) / (Σ + 1e-9) with either member chosen
+    const term = (first - second) / (first + second + 1e-9);
+    store<f64>(COARSE_TERMS + (<usize>i << 4), term);
+    store<f64>(COARSE_TERMS + (<usize>i << 4), -term, 8);
   }
   for (let sketch = 0; sketch < sketches; sketch++) {
     const choice = SKETCHES + <usize>sketch * SKETCH_STRIDE;
@@ -79,10 +93,8 @@ function scoreWindow(sketches: i32, entry: i32, transposed: bool): void {
 
 // @ts-ignore: decorator
 @inline
-function coarseMagnitude(place: usize, transposed: bool): f64 {
-  const v = <i32>load<u8>(place);
-  const u = <i32>load<u8>(place, 1);
-  return abs(load<f64>(COEFFICIENTS + (<usize>(transposed ? u * COARSE_ROWS + v : v * COARSE_ROWS + u) << 3)));
+function coarseMagnitude(table: usize, bucket: i32, member: usize): f64 {
+  return abs(load<f64>(COEFFICIENTS + (<usize>load<u16>(table + (<usize>bucket << 2) + member) << 3)));
 }
 
 /** Fills the candidates of a sketch, best coarse score first; equal scores keep the order of the loops. How many. */
@@ -130,6 +142,8 @@ let x1: f64 = 0;
 let y0: f64 = 0;
 let y1: f64 = 0;
 let score: f64 = 0;
+/** Counts places: windows that candidates have taken, with a step. Never 0 while refining. */
+let place: i32 = 0;
 
 /** Moves the sides of a candidate while the full score of the sketch grows. The score. */
 export function refineCandidate(sketch: i32, index: i32): f64 {
@@ -140,10 +154,11 @@ export function refineCandidate(sketch: i32, index: i32): f64 {
   x1 = load<f64>(candidate, 16);
   y0 = load<f64>(candidate, 24);
   y1 = load<f64>(candidate, 32);
-  coefficients(x0, x1, y0, y1);
-  score = beacon(choice, transposed);
+  foldedCoefficients(x0, x1, y0, y1);
+  score = foldedBeacon(choice, transposed);
   for (let s = 0; s < 4; s++) {
     const step = s == 0 ? 0.006 : s == 1 ? 0.003 : s == 2 ? 0.0015 : 0.0008;
+    place++;
     for (let round = 0; round < 3; round++) {
       let moved = false;
       for (let move = 0; move < 6; move++) {
@@ -160,16 +175,23 @@ export function refineCandidate(sketch: i32, index: i32): f64 {
   return score;
 }
 
-/** Moves: x0; x1; y0; y1; x0 and x1; y0 and y1. True, and taken, when it raises the score. */
+/**
+ * Moves: x0; x1; y0; y1; x0 and x1; y0 and y1. True, and taken, when it raises the score. One that did not raise it from this
+ * same window is not tried again.
+ */
 function tryMove(choice: usize, transposed: bool, move: i32, by: f64): bool {
+  const tried = TRIED + (<usize>(2 * move + (by < 0.0 ? 1 : 0)) << 2);
+  if (load<i32>(tried) == place) return false;
+  store<i32>(tried, place);
   const nx0 = move == 0 || move == 4 ? x0 + by : x0;
   const nx1 = move == 1 || move == 4 ? x1 + by : x1;
   const ny0 = move == 2 || move == 5 ? y0 + by : y0;
   const ny1 = move == 3 || move == 5 ? y1 + by : y1;
   if (!windowAllowed(nx0, nx1, ny0, ny1)) return false;
-  coefficients(nx0, nx1, ny0, ny1);
-  const there = beacon(choice, transposed);
+  foldedCoefficients(nx0, nx1, ny0, ny1);
+  const there = foldedBeacon(choice, transposed);
   if (!(there > score + GAIN)) return false;
+  place++;
   x0 = nx0;
   x1 = nx1;
   y0 = ny0;
