@@ -116,7 +116,7 @@ export function workersConfig({ mode = "production" }: BuildMode = {}): Configur
     target: "webworker",
     // libheif's glue asks for these where it finds itself in Node, and not in a worker.
     resolve: { ...shared.resolve, fallback: { fs: false, path: false, crypto: false } },
-    entry: { "vault-worker": "./src/vault/vault.worker.ts", "engine-worker": "./src/engine/engine.worker.ts" },
+    entry: { "vault-worker": "./src/vault/vault.worker.ts", "engine-worker": "./src/engine/engine.worker.ts", "transfer-worker": "./src/vault/transfer.worker.ts" },
     output: {
       path: join(context, "build/workers"),
       publicPath: "",

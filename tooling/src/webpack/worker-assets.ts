@@ -21,6 +21,7 @@ export function gatherAssets(): AssetMap {
   const sources: Readonly<Record<string, string>> = {
     "vault-worker": join(built, "vault-worker.js"),
     "engine-worker": join(built, "engine-worker.js"),
+    "transfer-worker": join(built, "transfer-worker.js"),
     "engine-simd": join(recovery, "engine/build/engine.simd.wasm"),
     "engine-scalar": join(recovery, "engine/build/engine.scalar.wasm"),
     jpeg: packages.resolve("@jsquash/jpeg/codec/dec/mozjpeg_dec.wasm"),

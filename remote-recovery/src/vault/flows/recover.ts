@@ -18,7 +18,31 @@ import { recogniseImage } from "./show-image.ts";
 import { unlock } from "./unlock.ts";
 
 /** An opened secret with what "save as age file" would need; both are the worker's to keep or drop. */
-export type OpenedSecret = Omit<RecoveredSecret, "content" | "save" | "exportAge" | "putAway"> & { readonly content: Bytes; readonly ageFile: AgeFile };
+export interface OpenedSecret extends OpenedTicket {
+  readonly content: Bytes;
+  readonly ageFile: AgeFile;
+}
+
+/** Content that is too large to be held: it goes out in pieces, with the key of its {@link OpenedTicket}. */
+export interface OpenedLarge extends OpenedTicket {
+  readonly content: null;
+  readonly ageFile: null;
+}
+
+interface OpenedTicket extends Omit<RecoveredSecret, "content" | "save" | "exportAge" | "putAway"> {
+  readonly sealed: SealedContentKey;
+}
+
+/** A content that an opener was shown for. Holds its identity: a secret. */
+export interface SealedContentKey {
+  readonly secretId: string;
+  readonly version: number;
+  readonly identity: string;
+  /** base64url, over the whole ciphertext. */
+  readonly sha256: string;
+  readonly kind: OwnerTicket["content_kind"];
+  readonly size: number;
+}
 
 interface WantedVersion {
   /** An older version by number; the newest without. */
@@ -36,6 +60,13 @@ interface WantedVersion {
  *   `list_mismatch`, `decryption_failed`, `payload_too_large`.
  */
 export async function recover(session: Session, secretId: string, shown: ShownImage, options: FlowOptions & WantedVersion): Promise<OpenedSecret> {
+  const secret = await recoverAny(session, secretId, shown, options);
+  if (secret.content === null) throw new PortalError("payload_too_large");
+  return secret;
+}
+
+/** The same for contents of any size; a large one is checked when it is saved. */
+export async function recoverAny(session: Session, secretId: string, shown: ShownImage, options: FlowOptions & WantedVersion): Promise<OpenedSecret | OpenedLarge> {
   const unlocked = session.keys === null ? (await unlock(session, shown, options)).opener : null;
   try {
     const { opened, row } = requireRow(await readAccount(session, options.signal), secretId);
@@ -67,15 +98,16 @@ interface Opening {
   readonly version: number;
 }
 
-async function openSecret(userId: string, opened: OpenedKeyring, opening: Opening, stored: SecretContent, opener: ShownOpener): Promise<OpenedSecret> {
+async function openSecret(userId: string, opened: OpenedKeyring, opening: Opening, stored: SecretContent, opener: ShownOpener): Promise<OpenedSecret | OpenedLarge> {
   const { row, label, version } = opening;
   if (stored.version !== version || labelDigest(stored.label) !== row.labelHex) throw new PortalError("list_mismatch");
   const sealedTicket = fromB64u(stored.ticket);
   const ticket = version === row.version ? await newestTicket(userId, row, label, sealedTicket, opener) : await formerTicket(userId, row, version, sealedTicket, opener);
-  if (stored.content === null) throw new PortalError("payload_too_large");
+  const author = isSignedBy(ticket, ownSigningKeys(opened.keys, opened.book)) ? "verified" : "not_verified";
+  if (stored.content === null) return { ...present(opening, ticket, author), content: null, ageFile: null };
   const sealed = fromB64u(stored.content);
   const content = await openContent(ticket.content_kind, sealed, { sha256: ticket.content_sha256, identity: ticket.content_identity, size: ticket.size });
-  return present(opening, ticket, content, sealed, isSignedBy(ticket, ownSigningKeys(opened.keys, opened.book)));
+  return { ...present(opening, ticket, author), content, ageFile: { sealed, identity: ticket.content_identity, size: ticket.size } };
 }
 
 async function newestTicket(userId: string, row: AccountRow, label: Label, sealed: Bytes, opener: ShownOpener): Promise<OwnerTicket> {
@@ -94,7 +126,7 @@ async function formerTicket(userId: string, row: AccountRow, version: number, se
 }
 
 /** The label is what is shown: a renaming without an opener changes the label alone, and then its `rev` is higher. */
-function present({ row, label, version }: Opening, ticket: OwnerTicket, content: Bytes, sealed: Bytes, verified: boolean): OpenedSecret {
+function present({ row, label, version }: Opening, ticket: OwnerTicket, author: OpenedTicket["author"]): OpenedTicket {
   const current = version === row.version;
   const { title, tags, name } = current ? label : ticket;
   return {
@@ -107,9 +139,8 @@ function present({ row, label, version }: Opening, ticket: OwnerTicket, content:
     mime: ticket.mime,
     size: ticket.size,
     current,
-    content,
-    author: verified ? "verified" : "not_verified",
-    ageFile: { sealed, identity: ticket.content_identity, size: ticket.size },
+    author,
+    sealed: { secretId: row.secretId, version, identity: ticket.content_identity, sha256: ticket.content_sha256, kind: ticket.content_kind, size: ticket.size },
   };
 }
 

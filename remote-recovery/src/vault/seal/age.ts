@@ -78,7 +78,7 @@ export async function sealTo(recipients: readonly string[], plain: Bytes): Promi
  * @throws PortalError `decryption_failed` when the header is not one of ours, or the file is broken.
  */
 export async function openWith(identity: string, sealed: Bytes, count: StanzaCount): Promise<Bytes | null> {
-  if (!hasOwnHeader(sealed, maxStanzas[count])) throw new PortalError("decryption_failed");
+  if (ownHeaderLength(sealed, count) === null) throw new PortalError("decryption_failed");
   const decrypter = new Decrypter();
   decrypter.addIdentity(identity);
   try {
@@ -95,17 +95,21 @@ const notForUs = "no identity matched any of the file's recipients";
 const stanza = /^-> mlkem768x25519 [A-Za-z0-9+/]{1494}\n[A-Za-z0-9+/]{43}\n/; // 1120 bytes encapsulated, 32 bytes of wrapped key
 const mac = /^--- [A-Za-z0-9+/]{43}\n/;
 
-/** Our own header check: version line, 1…`most` stanzas of the one kind, MAC line. Nothing else passes. */
-function hasOwnHeader(sealed: Uint8Array, most: number): boolean {
+/** Our own header check: version line, 1…`count` stanzas of the one kind, MAC line. Its length in bytes; null when anything else is there. */
+export function ownHeaderLength(sealed: Uint8Array, count: StanzaCount): number | null {
+  const most = maxStanzas[count];
   const version = "age-encryption.org/v1\n";
   const longest = version.length + most * 1_600 + 64;
   let text = new TextDecoder("latin1").decode(sealed.subarray(0, longest));
-  if (!text.startsWith(version)) return false;
-  text = text.slice(version.length);
+  if (!text.startsWith(version)) return null;
+  let length = version.length;
+  text = text.slice(length);
   let found = 0;
   for (let match = stanza.exec(text); match !== null; match = stanza.exec(text)) {
     found++;
+    length += match[0].length;
     text = text.slice(match[0].length);
   }
-  return found >= 1 && found <= most && mac.test(text);
+  const end = mac.exec(text);
+  return found >= 1 && found <= most && end !== null ? length + end[0].length : null;
 }

@@ -5,7 +5,7 @@ import type { z } from "zod";
 import { concat, copyOf, type Bytes } from "./bytes.ts";
 
 const documentStep = 512;
-const textStep = 256;
+export const textStep = 256;
 const space = 0x20;
 const lineFeed = 0x0a;
 

@@ -4,6 +4,7 @@ import * as Comlink from "comlink";
 import { compileModule, compileModules } from "../../engine/compile-modules.ts";
 import type { LazyCodec } from "../../engine/engine-core.ts";
 import type { EngineService } from "../../engine/engine-service.ts";
+import type { TransferService } from "../transfer/transfer-service.ts";
 import type { VaultService } from "./vault-service.ts";
 
 /** A worker that runs, its Comlink face, and the two ways in which it ends. */
@@ -19,9 +20,11 @@ export interface WorkerStarter {
   readonly vault: () => Promise<RunningWorker<VaultService>>;
   /** With its WASM already handed over. */
   readonly engine: () => Promise<RunningWorker<EngineService>>;
+  /** One of the two that large contents take. */
+  readonly transfer: () => Promise<RunningWorker<TransferService>>;
 }
 
-type AssetName = "vault-worker" | "engine-worker" | "engine-simd" | "engine-scalar" | "jpeg" | "png" | LazyCodec;
+type AssetName = "vault-worker" | "engine-worker" | "transfer-worker" | "engine-simd" | "engine-scalar" | "jpeg" | "png" | LazyCodec;
 
 /** Put in by the build: file inside the release, and sha384. */
 declare const __ASSETS__: Readonly<Partial<Record<AssetName, { readonly file: string; readonly integrity: string }>>>;
@@ -38,6 +41,7 @@ export const browserWorkers: WorkerStarter = {
     await orFailed(worker.failed, worker.remote.init(modules, Comlink.proxy(loadCodec)));
     return worker;
   },
+  transfer: () => startWorker<TransferService>("transfer-worker", (remote) => remote.cancel("")),
 };
 
 /** The codec of a picture that is neither JPEG nor PNG, fetched when one is shown. */

@@ -12,6 +12,7 @@ import type {
   ShownImage,
   VaultProgress,
   VaultState,
+  WaitingUpload,
 } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
@@ -24,13 +25,19 @@ import { list } from "../flows/list.ts";
 import { protect, type Published } from "../flows/protect.ts";
 import { purge } from "../flows/purge.ts";
 import { acceptOlderState, readKeyring } from "../flows/read-keyring.ts";
-import { recover } from "../flows/recover.ts";
+import { recoverAny, type SealedContentKey } from "../flows/recover.ts";
 import { restore, setFavorite, trash } from "../flows/rows.ts";
 import { unlock } from "../flows/unlock.ts";
 import { update, type NewVersion } from "../flows/update.ts";
 import { history, restoreVersion } from "../flows/versions.ts";
+import { contentHeadBytes } from "../seal/content-pieces.ts";
+import { openContentHead } from "../seal/content-stream.ts";
 import { serviceOn } from "../service.ts";
 import { startSession, type FlowOptions, type Session } from "../session.ts";
+import { openUploadRecords, uploadLock } from "../transfer/records.ts";
+import type { ContentKeys } from "../transfer/transfer-service.ts";
+import { transferCallsOn } from "../transfer/upload-calls.ts";
+import { beginUpload, discardUpload, finishUpload, uploads, type UploadOrder, type UploadParts } from "../transfer/uploads.ts";
 import { httpOverPage, type PageHttp } from "./port-http.ts";
 
 export type CallId = string;
@@ -62,7 +69,14 @@ export interface VaultService {
   readonly purge: (id: CallId, secretIds: readonly string[]) => Promise<void>;
   readonly unlock: (id: CallId, onProgress: ProgressListener | null, shown: ShownImage) => Promise<void>;
   readonly recover: (id: CallId, onProgress: ProgressListener | null, secretId: string, shown: ShownImage, version: RecoverOptions["version"]) => Promise<OpenedByWorker>;
+  /** `payload_too_large` for content that is not held here. */
   readonly exportAge: (openedId: string) => AgeFile;
+  /** Answers at this port what opens the pieces of an opened content. The other end is a worker's, never the page's. */
+  readonly serveContentKeys: (port: MessagePort) => void;
+  readonly beginUpload: (id: CallId, onProgress: ProgressListener | null, order: UploadOrder) => Promise<string>;
+  readonly finishUpload: (id: CallId, onProgress: ProgressListener | null, uploadId: string, protection: ProtectRequest["protection"] | null) => Promise<Published>;
+  readonly uploads: () => Promise<readonly WaitingUpload[]>;
+  readonly discardUpload: (uploadId: string) => Promise<void>;
   readonly putAway: (openedId: string) => void;
   readonly answerDevice: (kind: DeviceKind) => Promise<void>;
   readonly setFavorite: (secretId: string, favorite: boolean) => Promise<void>;
@@ -80,12 +94,32 @@ export function createVaultService(engineOn: EngineOnPort, deviceFor: (account: 
   let session: Session | null = null;
   let told: Promise<unknown> = Promise.resolve();
   const running = new Map<CallId, AbortController>();
-  const opened = new Map<string, AgeFile>();
+  const opened = new Map<string, { readonly ageFile: AgeFile | null; readonly sealed: SealedContentKey }>();
+  let transfers: UploadParts | null = null;
 
   function requireSession(): Session {
     if (session === null) throw new PortalError("vault_unavailable");
     return session;
   }
+
+  function requireOpened(openedId: string): { readonly ageFile: AgeFile | null; readonly sealed: SealedContentKey } {
+    const secret = opened.get(openedId);
+    if (secret === undefined) throw new PortalError("vault_locked");
+    return secret;
+  }
+
+  function requireTransfers(): UploadParts {
+    if (transfers === null) throw new PortalError("vault_unavailable");
+    return transfers;
+  }
+
+  const contentKeys: ContentKeys = {
+    contentKey: async (openedId) => {
+      const { identity, ...content } = requireOpened(openedId).sealed;
+      const { bytes } = await requireTransfers().calls.range(content, 0, contentHeadBytes);
+      return { ...content, ...(await openContentHead(identity, bytes)) };
+    },
+  };
 
   /** The page hears of a new state before the call that made it is answered. */
   async function tellFirst<T>(work: Promise<T>): Promise<T> {
@@ -111,11 +145,14 @@ export function createVaultService(engineOn: EngineOnPort, deviceFor: (account: 
   return {
     start: async (settings, http, enginePort, tell) => {
       const { userId, vendorId, issuer, subject } = settings;
+      const ownHttp = httpOverPage(http);
+      const device = await deviceFor({ vendorId, issuer, subject });
+      transfers = { records: lazyRecords(device.name), calls: transferCallsOn(ownHttp), running: runningUploads };
       session = await startSession({
         userId,
-        service: serviceOn(httpOverPage(http)),
+        service: serviceOn(ownHttp),
         engine: engineOn(enginePort),
-        device: await deviceFor({ vendorId, issuer, subject }),
+        device,
         tell: (state) => {
           told = Promise.resolve(tell(state));
         },
@@ -148,16 +185,23 @@ export function createVaultService(engineOn: EngineOnPort, deviceFor: (account: 
       }),
     recover: (id, onProgress, secretId, shown, version) =>
       call(id, onProgress, async (one, options) => {
-        const { ageFile, ...secret } = await recover(one, secretId, shown, { ...options, ...(version === undefined ? {} : { version }) });
+        const { ageFile, sealed, ...secret } = await recoverAny(one, secretId, shown, { ...options, ...(version === undefined ? {} : { version }) });
         const openedId = crypto.randomUUID();
-        opened.set(openedId, ageFile);
-        return Comlink.transfer({ ...secret, openedId }, [secret.content.buffer]);
+        opened.set(openedId, { ageFile, sealed });
+        return Comlink.transfer({ ...secret, openedId }, secret.content === null ? [] : [secret.content.buffer]);
       }),
     exportAge: (openedId) => {
-      const ageFile = opened.get(openedId);
-      if (ageFile === undefined) throw new PortalError("vault_locked");
+      const { ageFile } = requireOpened(openedId);
+      if (ageFile === null) throw new PortalError("payload_too_large");
       return ageFile;
     },
+    serveContentKeys: (port) => {
+      Comlink.expose(contentKeys, port);
+    },
+    beginUpload: (id, onProgress, order) => call(id, onProgress, (one, options) => beginUpload(one, requireTransfers(), order, options)),
+    finishUpload: (id, onProgress, uploadId, protection) => call(id, onProgress, (one, options) => finishUpload(one, requireTransfers(), uploadId, protection, options)),
+    uploads: async () => uploads(requireSession(), requireTransfers()),
+    discardUpload: async (uploadId) => discardUpload(requireTransfers(), uploadId),
     putAway: (openedId) => {
       opened.delete(openedId);
     },
@@ -170,4 +214,27 @@ export function createVaultService(engineOn: EngineOnPort, deviceFor: (account: 
       running.get(id)?.abort();
     },
   };
+}
+
+/** Opened at the first upload: most sessions have none. */
+function lazyRecords(account: string): UploadParts["records"] {
+  let opening: ReturnType<typeof openUploadRecords> | null = null;
+  const records = () => (opening ??= openUploadRecords(account));
+  return {
+    all: async () => (await records()).all(),
+    get: async (uploadId) => (await records()).get(uploadId),
+    put: async (record) => (await records()).put(record),
+    remove: async (uploadId) => (await records()).remove(uploadId),
+    close: () => void opening?.then((one) => {
+      one.close();
+    }),
+  };
+}
+
+/** What some tab of this browser is sending now, by the locks that they hold. */
+async function runningUploads(): Promise<ReadonlySet<string>> {
+  if (!("navigator" in globalThis) || !("locks" in navigator)) return new Set();
+  const { held = [] } = await navigator.locks.query();
+  const prefix = uploadLock("");
+  return new Set(held.flatMap(({ name }) => (name?.startsWith(prefix) === true ? [name.slice(prefix.length)] : [])));
 }

@@ -1,0 +1,75 @@
+import { PortalError } from "@relicario/shared/errors";
+import { Decrypter, Encrypter } from "age-encryption";
+
+import { newIdentity, ownHeaderLength, recipientOf } from "./age.ts";
+import { concat, copyOf, randomBytes, wipe, type Bytes } from "./bytes.ts";
+import { payloadNonceBytes } from "./content-pieces.ts";
+import { hkdf } from "./kdf.ts";
+
+/*
+ * Large contents: the same age file as a small one makes, in pieces. typage makes and reads the header; the payload
+ * (nonce, then STREAM of 64 KiB pieces under ChaCha20-Poly1305) is sealed and opened elsewhere, faster and in parallel.
+ */
+
+/** A content that is sealed in pieces: everything but its bytes. */
+export interface NewContentSeal {
+  /** The fresh identity that opens this version and nothing else. Secret. */
+  readonly identity: string;
+  /** 32 bytes for the pieces. Secret. */
+  readonly payloadKey: Bytes;
+  /** Header and payload nonce: the first bytes of the age file. */
+  readonly prefix: Bytes;
+}
+
+/** A header to a fresh content identity, and a payload nonce of 16 fresh bytes: never the one of typage's own empty payload. */
+export async function newContentSeal(): Promise<NewContentSeal> {
+  const identity = newIdentity();
+  const learned: Bytes[] = [];
+  const encrypter = new Encrypter();
+  encrypter.addRecipient(await recipientOf(identity));
+  encrypter.addRecipient({
+    wrapFileKey: (key) => {
+      learned.push(copyOf(key));
+      return []; // no stanza: it only learns the file key
+    },
+  });
+  const empty = await encrypter.encrypt(new Uint8Array());
+  const [fileKey] = learned;
+  const length = ownHeaderLength(empty, "one");
+  if (fileKey === undefined || length === null) throw new TypeError("typage made another header");
+  const nonce = randomBytes(payloadNonceBytes);
+  const payloadKey = hkdf(fileKey, "payload", nonce);
+  wipe(fileKey);
+  return { identity, payloadKey, prefix: concat(empty.subarray(0, length), nonce) };
+}
+
+/**
+ * Key and place of the payload, from the first {@link contentHeadBytes} of a sealed content (or all of a shorter one).
+ *
+ * @throws PortalError `decryption_failed`.
+ */
+export async function openContentHead(identity: string, head: Bytes): Promise<{ readonly payloadKey: Bytes; readonly prefixLength: number }> {
+  const length = ownHeaderLength(head, "one");
+  if (length === null || head.length < length + payloadNonceBytes) throw new PortalError("decryption_failed");
+  const decrypter = new Decrypter();
+  decrypter.addIdentity(identity);
+  let fileKey: Uint8Array;
+  try {
+    fileKey = await decrypter.decryptHeader(head.subarray(0, length));
+  } catch {
+    throw new PortalError("decryption_failed");
+  }
+  const payloadKey = hkdf(fileKey, "payload", head.subarray(length, length + payloadNonceBytes));
+  wipe(fileKey);
+  return { payloadKey, prefixLength: length + payloadNonceBytes };
+}
+
+/** Nonce of a piece: 11 bytes of its number, big-endian, and 1 behind them for the last one (age's STREAM). */
+export function pieceNonce(index: number, last: boolean): Bytes {
+  const nonce = new Uint8Array(12);
+  const view = new DataView(nonce.buffer);
+  view.setUint32(3, Math.floor(index / 2 ** 32));
+  view.setUint32(7, index % 2 ** 32);
+  nonce[11] = last ? 1 : 0;
+  return nonce;
+}

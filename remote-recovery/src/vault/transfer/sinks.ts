@@ -1,0 +1,116 @@
+import { PortalError } from "@relicario/shared/errors";
+
+import type { Bytes } from "../seal/bytes.ts";
+
+declare global {
+  interface FileSystemFileHandle {
+    /** In workers alone, and for private files; TypeScript knows it only in its types of workers. */
+    createSyncAccessHandle(): Promise<{ write(bytes: Uint8Array, options: { at: number }): number; flush(): void; close(): void }>;
+  }
+}
+
+/** Where opened content goes. Nothing of it can be seen before it is committed. */
+export interface Sink {
+  readonly write: (bytes: Bytes) => Promise<void>;
+  /** The content where it is private to this page; null where it went to the person's file. */
+  readonly commit: () => Promise<Blob | null>;
+  readonly discard: () => Promise<void>;
+}
+
+/** The file that the person chose. The browser writes beside it and puts it in place when it is closed. */
+export async function chosenFile(handle: FileSystemFileHandle): Promise<Sink> {
+  const stream = await handle.createWritable();
+  return {
+    write: (bytes) => sayFull(() => stream.write(bytes)),
+    commit: async () => {
+      await sayFull(() => stream.close());
+      return null;
+    },
+    discard: () => stream.abort(),
+  };
+}
+
+const folderName = "relicario-opened";
+const lockOf = (name: string): string => `${folderName} ${name}`;
+
+/**
+ * A file of this origin that no other page uses and that goes with this worker; in memory where there is none (some private
+ * modes). Only in a worker.
+ */
+export async function privateFile(): Promise<Sink> {
+  const folder = await privateFolder();
+  if (folder === null) return inMemory();
+  const name = crypto.randomUUID();
+  const release = await hold(lockOf(name));
+  const file = await folder.getFileHandle(name, { create: true });
+  const access = await file.createSyncAccessHandle();
+  let length = 0;
+  return {
+    write: (bytes) =>
+      sayFull(async () => {
+        if (access.write(bytes, { at: length }) !== bytes.length) throw new PortalError("storage_full");
+        length += bytes.length;
+      }),
+    commit: async () => {
+      access.flush();
+      access.close();
+      return file.getFile();
+    },
+    discard: async () => {
+      access.close();
+      await folder.removeEntry(name);
+      release();
+    },
+  };
+}
+
+/** Removes what pages that are gone left behind. */
+export async function sweepPrivateFiles(): Promise<void> {
+  const folder = await privateFolder();
+  if (folder === null) return;
+  for await (const name of folder.keys()) {
+    await navigator.locks.request(lockOf(name), { ifAvailable: true }, async (lock) => {
+      if (lock !== null) await folder.removeEntry(name);
+    });
+  }
+}
+
+async function privateFolder(): Promise<FileSystemDirectoryHandle | null> {
+  try {
+    return await (await navigator.storage.getDirectory()).getDirectoryHandle(folderName, { create: true });
+  } catch {
+    return null; // no private files in this browser or mode: memory has to do
+  }
+}
+
+/** Held until it is released, or the worker ends. */
+function hold(lock: string): Promise<() => void> {
+  return new Promise((resolve, reject) => {
+    navigator.locks.request(lock, () => new Promise<void>((release) => {
+      resolve(release);
+    })).catch(reject);
+  });
+}
+
+/** Blobs are the browser's to keep: it may put large ones on disk. */
+function inMemory(): Sink {
+  let parts: Blob[] = [];
+  return {
+    write: async (bytes) => {
+      parts.push(new Blob([bytes]));
+    },
+    commit: async () => new Blob(parts),
+    discard: async () => {
+      parts = [];
+    },
+  };
+}
+
+async function sayFull(write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch (cause) {
+    const full = typeof cause === "object" && cause !== null && "name" in cause && cause.name === "QuotaExceededError";
+    throw full ? new PortalError("storage_full", { cause }) : cause;
+  }
+}

@@ -1,0 +1,73 @@
+import {
+  type FinishUpload,
+  formOfPart,
+  ReceivedPart,
+  SecretStored,
+  uploadPath,
+  UploadStarted,
+  UploadState,
+  type PartFields,
+  type SecretStored as Stored,
+  type UploadState as State,
+} from "@relicario/shared/api";
+import type { Http } from "@relicario/shared/contract";
+import { isPortalError } from "@relicario/shared/errors";
+import { z } from "zod";
+
+import type { Bytes } from "../seal/bytes.ts";
+
+/** The calls of an upload in parts, and of the download. */
+export interface TransferCalls {
+  readonly start: (wanted: { readonly size: number; readonly partSize: number; readonly secretId: string; readonly baseVersion: number | null }, signal?: AbortSignal) => Promise<z.infer<typeof UploadStarted>>;
+  /** Null when the service has dropped it. */
+  readonly state: (uploadId: string, signal?: AbortSignal) => Promise<State | null>;
+  readonly part: (uploadId: string, fields: PartFields, data: Blob, signal?: AbortSignal) => Promise<void>;
+  readonly finish: (uploadId: string, body: FinishUpload) => Promise<Stored>;
+  /** Without effect when it is gone. */
+  readonly cancel: (uploadId: string) => Promise<void>;
+  /** Bytes from `start` to before `end` of a sealed content, less at its end, and how many there are in all. */
+  readonly range: (content: { readonly secretId: string; readonly version: number }, start: number, end: number, signal?: AbortSignal) => Promise<{ readonly bytes: Bytes; readonly size: number }>;
+}
+
+export function transferCallsOn(http: Http): TransferCalls {
+  const bySignal = (signal: AbortSignal | undefined): { signal?: AbortSignal } => (signal === undefined ? {} : { signal });
+  return {
+    start: ({ size, partSize, secretId, baseVersion }, signal) => {
+      const body = new FormData();
+      body.set("size", String(size));
+      body.set("part_size", String(partSize));
+      body.set("secret_db_id", secretId);
+      if (baseVersion !== null) body.set("base_version", String(baseVersion));
+      return http.request("POST", "/v2/secrets/secret", UploadStarted, { body, ...bySignal(signal) });
+    },
+    state: async (uploadId, signal) => {
+      try {
+        return await http.request("GET", uploadPath(uploadId), UploadState, bySignal(signal));
+      } catch (error) {
+        if (isPortalError(error, "not_found")) return null;
+        throw error;
+      }
+    },
+    part: async (uploadId, fields, data, signal) => {
+      await http.request("POST", uploadPath(uploadId), ReceivedPart, { body: formOfPart(fields, data), ...bySignal(signal) });
+    },
+    finish: (uploadId, body) => http.request("PUT", uploadPath(uploadId), SecretStored, { body }),
+    cancel: async (uploadId) => {
+      try {
+        await http.request("DELETE", uploadPath(uploadId), z.unknown());
+      } catch (error) {
+        if (!isPortalError(error, "not_found")) throw error;
+      }
+    },
+    range: async ({ secretId, version }, start, end, signal) => {
+      const { size, start: from, body } = await http.stream("POST", "/v2/secrets/get-secret", {
+        body: { secret_db_id: secretId, version },
+        headers: { range: `bytes=${String(start)}-${String(end - 1)}` },
+        ...bySignal(signal),
+      });
+      const bytes = new Uint8Array(await new Response(body).arrayBuffer());
+      // A service that knows no ranges gives the whole.
+      return { bytes: from === start ? bytes.subarray(0, end - start) : bytes.slice(start - from, end - from), size };
+    },
+  };
+}
