@@ -32,9 +32,14 @@ export async function signIn(page: Page, account: Pick<Account, "userName" | "pa
   await atHome(page);
 }
 
-export async function signOut(page: Page): Promise<void> {
+/** Logs out and says yes; where the page leads is the caller's to look at. */
+export async function logOut(page: Page): Promise<void> {
   await page.getByRole("button", { name: /^Log out/ }).first().click();
   await page.getByRole("alertdialog").or(page.getByRole("dialog")).getByRole("button", { name: "Log out" }).click();
+}
+
+export async function signOut(page: Page): Promise<void> {
+  await logOut(page);
   await expect(page.getByLabel("User name or e-mail")).toBeVisible();
 }
 

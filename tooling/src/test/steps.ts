@@ -21,7 +21,9 @@ export interface Result {
 
 export interface Step {
   /** Name for `npm test -- <group>`. */
-  readonly group: "lint" | "types" | "checks" | "unit" | "build" | "e2e";
+  readonly group: "lint" | "types" | "checks" | "unit" | "build" | "e2e" | "session";
+  /** Too long for every time: runs only when its group is named. */
+  readonly onlyNamed?: true;
   readonly sentence: string;
   readonly run: (more: readonly string[]) => Promise<Result>;
 }
@@ -30,6 +32,9 @@ const bin = (name: string): string => join(rootFolder, "node_modules/.bin", name
 const packages = ["shared", "api", "tooling", "host", "remote-recovery", "remote-secrets", "remote-sharing", "remote-settings", "e2e"];
 const jestReport = join(rootFolder, ".cache/jest-results.json");
 const e2eReport = join(rootFolder, ".cache/e2e-results.json");
+
+/** In the titles of end-to-end tests that take minutes. */
+const longTests = "@long";
 
 const asOne = ({ code, said }: Outcome): Result => ({ passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, said });
 const check = (script: string): Step["run"] => async () => asOne(await node([join("tooling/src/checks", script)]));
@@ -45,7 +50,8 @@ export const steps: readonly Step[] = [
   { group: "build", sentence: "Host and remotes build", run: build },
   { group: "build", sentence: "Each bundle holds only what belongs there", run: check("bundles.ts") },
   { group: "build", sentence: "What browsers download stays within its budget", run: async () => asOne(await run(bin("size-limit"), [])) },
-  { group: "e2e", sentence: "People can do what we promise, in a real browser", run: playwright },
+  { group: "e2e", sentence: "People can do what we promise, in a real browser", run: (more) => playwright(["--grep-invert", longTests, ...more]) },
+  { group: "session", onlyNamed: true, sentence: "A page left open stays signed in, in a real browser", run: (more) => playwright(["specs/session", ...more]) },
 ];
 
 /** What was found the last time is kept, so that only what changed is looked at again. */

@@ -1,4 +1,4 @@
-/** `npm test`, and `npm test -- <lint|types|checks|unit|build|e2e> [more]` for a part. Ends with `N passed, N failed`. */
+/** `npm test`, and `npm test -- <lint|types|checks|unit|build|e2e|session> [more]` for a part. Ends with `N passed, N failed`. */
 import { steps, type Result, type Step } from "./steps.ts";
 
 const groups = [...new Set(steps.map(({ group }) => group))];
@@ -19,7 +19,7 @@ const report = (step: Step, { said, remark, ...result }: Result, seconds: number
   if (result.failed > 0) console.log(`${said.trim()}\n`);
 };
 
-const todo = steps.filter(({ group }) => only === undefined || group === only);
+const todo = steps.filter(({ group, onlyNamed }) => (only === undefined ? onlyNamed !== true : group === only));
 for (let at = 0; at < todo.length; ) {
   const step = todo[at];
   if (step === undefined) break;

@@ -1,0 +1,109 @@
+import { randomUUID, generateKeyPairSync } from "node:crypto";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+
+import type { Page } from "@playwright/test";
+import { z } from "zod";
+
+import { logOut, newAccount, signUp } from "../pages/account.ts";
+import { expect } from "../support/portal-test.ts";
+import { keptNames, listen, signingKey, storedUser, test } from "../support/short-lived.ts";
+
+const signedOutHere = (page: Page) => page.getByRole("heading", { name: "You are signed out" });
+const signInForm = (page: Page) => page.getByLabel("User name or e-mail");
+
+/** Nothing of the person is kept in this tab: no user, no token, no link's contents. */
+async function keepsNothing(page: Page, portal: { readonly origin: string }): Promise<void> {
+  if (new URL(page.url()).origin !== portal.origin) await page.goto(`${portal.origin}/silent-renew.html`); // same storage, no portal
+  const names = await keptNames(page);
+  expect(names.filter((name) => name.startsWith("oidc.user:") || ["sessionToken", "s", "n", "id", "recoverId", "vendorId"].includes(name))).toEqual([]);
+}
+
+test("a page left open renews both tokens by itself, with new session keys too, and the provider's session check goes on", async ({ page, portal, environments }) => {
+  const asked = listen(page);
+  await signUp(page, newAccount());
+  expect(asked.userInfo()).toBe(1);
+  const before = await storedUser(page);
+  const firstKey = await signingKey(page);
+
+  await test.step("the service signs with another key, and the page needs no reload", async () => {
+    const { SESSION_KEYS } = z.looseObject({ SESSION_KEYS: z.object({ keys: z.array(z.looseObject({ kid: z.string() })) }) }).parse(JSON.parse(readFileSync(path.join(portal.dataDir, "keys/service.json"), "utf8")));
+    const { privateKey } = generateKeyPairSync("ed25519");
+    const newer = { ...privateKey.export({ format: "jwk" }), kid: randomUUID() };
+    environments.service["SESSION_KEYS"] = JSON.stringify({ keys: [newer, ...SESSION_KEYS.keys.slice(0, 1)] });
+    await portal.processes.stop("service");
+    await portal.processes.start("service");
+    await expect.poll(() => signingKey(page), { timeout: 30_000 }).toBe(newer.kid);
+    expect(firstKey).toBe(SESSION_KEYS.keys[0]?.kid);
+  });
+
+  await expect.poll(async () => (await storedUser(page))?.expires_at, { timeout: 40_000 }).toBeGreaterThan(before?.expires_at ?? Infinity);
+  await expect.poll(() => asked.exchanged().length, { timeout: 30_000 }).toBeGreaterThanOrEqual(3);
+  const after = await storedUser(page);
+  expect(after?.profile).toMatchObject({ sub: before?.profile.sub, auth_time: before?.profile.auth_time });
+  await expect(page.getByRole("heading", { level: 1, name: /hello/i })).toBeVisible();
+});
+
+test("signing out in two tabs at once is clean in both, ends every session, and is known to all tabs", async ({ context, page, portal }) => {
+  const [one, other, third] = [page, await context.newPage(), await context.newPage()];
+  const tabs = [one, other, third];
+  const asked = [listen(one), listen(other)];
+  await signUp(page, newAccount());
+  for (const tab of tabs.slice(1)) {
+    await tab.goto("/");
+    await expect(tab.getByRole("heading", { level: 1, name: /hello/i })).toBeVisible();
+  }
+  const tokens = await Promise.all(tabs.map((tab) => tab.evaluate(() => sessionStorage.getItem("sessionToken"))));
+  await one.evaluate(() => {
+    sessionStorage.setItem("s", "left over");
+  });
+  await Promise.all([logOut(one), logOut(other)]);
+
+  for (const tab of tabs) await expect(signedOutHere(tab).or(signInForm(tab))).toBeVisible();
+  expect(await signedOutHere(third).isVisible()).toBe(true);
+  expect(asked.reduce((sum, { revoked }) => sum + revoked(), 0)).toBe(1);
+  expect(asked.reduce((sum, { sessionsEnded }) => sum + sessionsEnded(), 0)).toBe(1);
+  for (const token of tokens) {
+    const { status } = await page.request.get("/api/user/me", { headers: { authorization: `Bearer ${token ?? ""}` } }).then((answer) => ({ status: answer.status() }));
+    expect(status).toBe(401);
+  }
+  for (const tab of tabs) await keepsNothing(tab, portal);
+  await page.goto("/");
+  await expect(signInForm(page)).toBeVisible(); // the provider asks anew
+});
+
+test("signing out at the provider itself is noticed within seconds, and by every page", async ({ context, page, portal }) => {
+  await signUp(page, newAccount());
+  const provider = await context.newPage();
+  await provider.goto(`${portal.identityOrigin}/realms/relicario/session/end`);
+  await provider.getByRole("button", { name: "Sign out" }).click();
+  await expect(signedOutHere(page)).toBeVisible();
+  await keepsNothing(page, portal);
+});
+
+test("another vendor in a link clears the session token and exchanges anew, and an empty one resets it", async ({ page }) => {
+  const asked = listen(page);
+  await signUp(page, newAccount());
+  expect(new Set(asked.exchanged())).toEqual(new Set(["relicario"]));
+  const vidOf = async () => z.object({ vid: z.string() }).parse(JSON.parse(Buffer.from((await page.evaluate(() => sessionStorage.getItem("sessionToken") ?? "..")).split(".")[1] ?? "", "base64url").toString() || '{"vid":""}')).vid;
+
+  await page.goto("/home#vendorId=acme");
+  await expect.poll(vidOf).toBe("acme");
+  expect(new URL(page.url()).hash).toBe("");
+  expect(asked.exchanged().at(-1)).toBe("acme");
+  await page.goto("/home#vendorId=");
+  await expect.poll(vidOf).toBe("relicario");
+
+  await page.goto("/home#vendorId=nobody");
+  await expect(page.getByText("The service does not know the provider named in the address, so it was ignored.")).toBeVisible();
+  await expect.poll(vidOf).toBe("relicario");
+});
+
+test("back after signing out shows nobody", async ({ page }) => {
+  await signUp(page, newAccount());
+  await logOut(page);
+  await expect(signInForm(page)).toBeVisible();
+  await page.goBack();
+  await expect(signInForm(page).or(signedOutHere(page))).toBeVisible();
+  expect(await storedUser(page).catch(() => null)).toBeNull();
+});
