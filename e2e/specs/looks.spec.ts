@@ -3,7 +3,7 @@ import { AxeBuilder } from "@axe-core/playwright";
 import { newAccount, signUp } from "../pages/account.ts";
 import { expect, test } from "../support/portal-test.ts";
 
-const routes = ["/home", "/add-secret", "/secrets", "/recived", "/settings/profile", "/provide-image-recovery", "/welcome-recovery", "/safeguard", "/secret-landing"];
+const routes = ["/home", "/add-secret", "/secrets", "/recived", "/settings/profile", "/provide-image-recovery", "/welcome-recovery", "/safeguard", "/secret-landing", "/status", "/help", "/validate-email", "/_debug_flags_", "/shared/abcdefghijklmnopqrstuv"];
 
 for (const [language, colorScheme] of [["en", "light"], ["es", "dark"]] as const) {
   test(`every screen is accessible and fits a narrow phone (${language}, ${colorScheme})`, async ({ page }) => {

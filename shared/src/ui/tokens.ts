@@ -71,7 +71,7 @@ const measures = {
   radius: "12px",
   radiusSmall: "8px",
   radiusRound: "999px",
-  fontFamily: '"Inter Variable", "Inter", system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
+  fontFamily: '"Inter Variable", "Inter Fallback", "Inter", system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
   fontMono: 'ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, monospace',
   textTiny: "0.75rem",
   textSmall: "0.875rem",

@@ -1,0 +1,164 @@
+import type { Locator, Page } from "@playwright/test";
+
+import { newAccount, signOut, signUp } from "../pages/account.ts";
+import { expect, test } from "../support/portal-test.ts";
+
+const longName = { ...newAccount(), userName: `maria-de-los-angeles-${newAccount().userName}` };
+
+test.beforeEach(async ({ page }) => {
+  await page.addInitScript(() => {
+    localStorage.setItem("onboarding", "true");
+  });
+});
+
+const widthOf = async (element: Locator) => Math.round((await element.boundingBox())?.width ?? 0);
+const sidebar = (page: Page) => page.getByRole("banner");
+
+test("the frame has the sizes of the specification", async ({ page }) => {
+  await signUp(page, longName);
+
+  await test.step("a sidebar of 208 px with the logo and a name that is cut at about 115 px", async () => {
+    await expect.poll(() => widthOf(sidebar(page))).toBe(208);
+    await expect(sidebar(page).getByText("Relicario", { exact: true })).toBeVisible();
+    const name = sidebar(page).getByTitle(longName.userName);
+    expect(await widthOf(name)).toBeLessThanOrEqual(115);
+    expect(await name.evaluate((element) => element.scrollWidth > element.clientWidth)).toBe(true);
+  });
+
+  await test.step("narrow, it is 64 px of icons with tooltips", async () => {
+    await page.getByRole("button", { name: "Narrow sidebar" }).click();
+    await expect.poll(() => widthOf(sidebar(page))).toBe(64);
+    await page.getByRole("link", { name: "Secrets", exact: true }).hover();
+    await expect(page.getByRole("tooltip")).toHaveText("Secrets");
+  });
+
+  await test.step("from 640 px on it is there, below it gives way to two bars", async () => {
+    await page.setViewportSize({ width: 640, height: 800 });
+    await expect(page.getByRole("button", { name: "Open the menu" })).toBeHidden();
+    await page.setViewportSize({ width: 639, height: 800 });
+    await expect(page.getByRole("button", { name: "Open the menu" })).toBeVisible();
+    await expect(sidebar(page).getByText("Relicario", { exact: true })).toBeVisible();
+    const bar = page.getByRole("navigation", { name: "Main navigation" });
+    const box = await bar.boundingBox();
+    expect(Math.round((box?.y ?? 0) + (box?.height ?? 0))).toBe(800);
+  });
+
+  await test.step("the menu covers the screen and has language, theme and logging out", async () => {
+    await page.getByRole("button", { name: "Open the menu" }).click();
+    const menu = page.getByRole("dialog", { name: "Menu" });
+    await expect.poll(async () => await menu.boundingBox()).toEqual({ x: 0, y: 0, width: 639, height: 800 });
+    await menu.getByRole("button", { name: "Dark theme" }).click();
+    await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
+    await menu.getByRole("button", { name: /Switch to Español/ }).click();
+    await expect(page.locator("html")).toHaveAttribute("lang", "es");
+    await page.getByRole("button", { name: /Cerrar sesión/ }).last().click();
+    await expect(page.getByRole("dialog", { name: "¿Cerrar sesión?" })).toBeVisible();
+  });
+});
+
+test("the whole frame can be gone round by keyboard alone, and shows where the focus is", async ({ page }) => {
+  await signUp(page, newAccount());
+  const expected = ["Skip to the content", "Home", "Secrets", "Shared with me", "Add secret", "Settings", "Help", "English", "Dark theme", "Narrow sidebar", "Log out"];
+  const met: string[] = [];
+  for (const _ of expected) {
+    await page.keyboard.press("Tab");
+    const focused = page.locator(":focus");
+    met.push((await focused.innerText()).split("\n")[0] ?? "");
+    expect(await focused.evaluate((element) => getComputedStyle(element).outlineStyle), `focus on ${met.at(-1) ?? ""}`).toBe("solid");
+  }
+  expect(met).toEqual(expected);
+
+  await page.keyboard.press("Enter");
+  const question = page.getByRole("dialog", { name: "Log out?" });
+  await expect(question).toBeVisible();
+  for (let presses = 0; presses < 5; presses++) {
+    await page.keyboard.press("Tab");
+    expect(await question.evaluate((element) => element.contains(document.activeElement))).toBe(true);
+  }
+  await page.keyboard.press("Escape");
+  await expect(question).toBeHidden();
+  await expect(page.getByRole("button", { name: /^Log out/ })).toBeFocused();
+});
+
+test("signing in leads back to where somebody wanted to go, whose code came in the meantime", async ({ page }) => {
+  const account = newAccount();
+  await signUp(page, account);
+  await signOut(page);
+
+  await page.goto("/settings/profile?from=mail");
+  await page.getByLabel("User name or e-mail").fill(account.userName);
+  await page.getByLabel("Password").fill(account.password);
+  // The provider's answer is held back until the page asked for the code of the place: else this never ends.
+  const entry = page.waitForRequest(/\/r\/settings\/[^/]+\/remoteEntry\.js$/);
+  await page.route(/\/realms\/relicario\/token$/, async (route) => {
+    await entry;
+    await route.continue();
+  });
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "Profile" })).toBeVisible();
+  expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe("/settings/profile?from=mail");
+});
+
+test("what a fragment carries is kept for the session, and leaves address and history", async ({ page }) => {
+  const account = newAccount();
+  await signUp(page, account);
+  let loads = 0;
+  page.on("domcontentloaded", () => {
+    loads += 1;
+  });
+
+  await page.goto("/secrets#s=secret-1&n=name-1&id=id-1&recoverId=recover-1&vendorId=relicario");
+  await expect(page.getByRole("heading", { level: 1, name: "Secrets" })).toBeVisible();
+  await expect.poll(() => new URL(page.url()).hash).toBe("");
+  await expect.poll(() => loads).toBeGreaterThanOrEqual(1);
+  const kept = await page.evaluate(() => Object.fromEntries(["s", "n", "id", "recoverId", "vendorId"].map((name) => [name, sessionStorage.getItem(name)])));
+  expect(kept).toMatchObject({ s: "secret-1", n: "name-1", id: "id-1", vendorId: "relicario" });
+
+  await page.getByRole("link", { name: "Settings" }).first().click();
+  await expect(page.getByRole("heading", { level: 1, name: "Profile" })).toBeVisible();
+  await page.goBack();
+  await expect(page.getByRole("heading", { level: 1, name: "Secrets" })).toBeVisible();
+  expect(page.url()).not.toContain("secret-1");
+});
+
+test("a service that is down is told in words, beside what is on the screen, until it is back", async ({ page, portal }) => {
+  await signUp(page, newAccount());
+  await portal.processes.kill("service");
+  await page.getByRole("link", { name: "Settings" }).first().click();
+  const notice = page.getByText("The service does not answer right now", { exact: true });
+  await expect(notice).toBeVisible({ timeout: 60_000 });
+
+  await page.getByRole("link", { name: "See what answers" }).click();
+  await expect(page.getByText(/^No good answer from: Service/)).toBeVisible({ timeout: 60_000 });
+  await portal.processes.start("service");
+  await expect(notice).toBeHidden({ timeout: 60_000 });
+  await page.getByRole("button", { name: "Ask again" }).click();
+  await expect(page.getByText("Everything answers.")).toBeVisible({ timeout: 60_000 });
+});
+
+test("texts are served by language and namespace, whoever owns them", async ({ page, portal }) => {
+  for (const [language, namespace, words] of [["en", "header", "Skip to the content"], ["es", "header", "Saltar al contenido"], ["es", "beta-home", "Hola"]] as const) {
+    const answer = await page.request.get(`${portal.origin}/locales/${language}/${namespace}.json`);
+    expect(answer.status()).toBe(200);
+    expect(answer.headers()["content-type"]).toContain("application/json");
+    expect(await answer.text()).toContain(words);
+  }
+});
+
+test("signing in says so over the whole page", async ({ page }) => {
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.route(/openid-configuration$/, async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.goto("/home", { waitUntil: "commit" });
+  const cover = page.getByRole("status");
+  await expect(cover).toHaveText("Signing you in");
+  expect(await cover.evaluate((element) => getComputedStyle(element).zIndex)).toBe("99");
+  expect(await cover.boundingBox()).toEqual({ x: 0, y: 0, width: 1280, height: 900 });
+  release();
+  await expect(page.getByLabel("User name or e-mail")).toBeVisible();
+});
