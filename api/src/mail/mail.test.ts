@@ -1,0 +1,215 @@
+import { createServer, type Server, type Socket } from "node:net";
+
+import { eq } from "drizzle-orm";
+
+import { accounts, mails } from "../db/schema.ts";
+import { uuidv7 } from "../db/uuid.ts";
+import { mailsOf, readMail, type FoundMail } from "../testing/outbox.ts";
+import { buildChange, buildImageRecord, buildSecret, buildSlot, confirm, type Person } from "../testing/person.ts";
+import { startService, type TestService } from "../testing/service.ts";
+
+let service: TestService;
+let clock: Date;
+beforeEach(async () => {
+  clock = new Date();
+  service = await startService({}, () => clock);
+});
+afterEach(() => service.stop());
+
+const later = (days: number): void => {
+  clock = new Date(clock.getTime() + days * 86_400_000);
+};
+
+/** Somebody with a secret, whose contact address is verified. */
+const reader = async (address = "ana@example.org", language = "en"): Promise<{ person: Person; secretId: string }> => {
+  const person = await service.signIn();
+  const { db } = service.app.services;
+  await db.update(accounts).set({ contactEmail: address, contactEmailVerified: true }).where(eq(accounts.id, person.userId));
+  const { body } = buildSecret(person);
+  await service.call("POST", "/secrets/store", person.token, { body, headers: { "accept-language": language } });
+  confirm(person, body.keyring);
+  return { person, secretId: body.secret_db_id };
+};
+
+const trash = (person: Person, id: string) => service.call("DELETE", `/secrets/store/${id}`, person.token);
+
+const another = async (person: Person): Promise<string> => {
+  const { body } = buildSecret(person);
+  await service.call("POST", "/secrets/store", person.token, { body });
+  confirm(person, body.keyring);
+  return body.secret_db_id;
+};
+
+const subjects = async (): Promise<string[]> => (await mailsOf(service)).map(({ subject }) => subject);
+
+describe("a mail", () => {
+  it("goes to the verified address when slots, key statement or image records change, and not at every saved secret", async () => {
+    const { person } = await reader();
+    expect(await mailsOf(service)).toMatchObject([{ to: "ana@example.org", from: "no-reply@localhost", subject: "What opens your Relicario account was changed" }]);
+    await another(person);
+    expect(await mailsOf(service)).toHaveLength(1);
+    const code = buildChange(person, { slots: { set: [buildSlot(uuidv7(), "recovery_code")], remove: [] } });
+    expect((await service.call("PUT", "/user/keyring", person.token, { body: code })).status).toBe(200);
+    confirm(person, code);
+    const image = uuidv7();
+    const picture = buildChange(person, { slots: { set: [buildSlot(image)], remove: [] }, image_records: { set: [buildImageRecord(image)], remove: [] } });
+    expect((await service.call("PUT", "/user/keyring", person.token, { body: picture })).status).toBe(200);
+    expect(await mailsOf(service)).toHaveLength(3);
+  });
+
+  it("is not sent for a change that was refused, and once for one that is sent twice", async () => {
+    const { person } = await reader();
+    const change = buildChange(person, { slots: { set: [buildSlot(uuidv7(), "recovery_code")], remove: [] } });
+    await service.call("PUT", "/user/keyring", person.token, { body: { ...change, sig: "A".repeat(86) } });
+    expect(await mailsOf(service)).toHaveLength(1);
+    for (let count = 0; count < 2; count++) await service.call("PUT", "/user/keyring", person.token, { body: change });
+    expect(await mailsOf(service)).toHaveLength(2);
+  });
+
+  it("says that something went to the trash, once a day", async () => {
+    const { person, secretId } = await reader();
+    const second = await another(person);
+    await trash(person, secretId);
+    await trash(person, second);
+    expect((await subjects()).slice(1)).toEqual(["Something is in your Relicario trash"]);
+    later(1);
+    await trash(person, await another(person));
+    expect((await subjects()).slice(1)).toHaveLength(2);
+  });
+
+  it("goes nowhere without a verified address", async () => {
+    const { person, secretId } = await reader();
+    await service.app.services.mailer.deliver();
+    await service.app.services.db.update(accounts).set({ contactEmailVerified: false }).where(eq(accounts.id, person.userId));
+    await trash(person, secretId);
+    expect(await mailsOf(service)).toHaveLength(1);
+    expect(await service.app.services.db.select().from(mails)).toEqual([]);
+  });
+
+  it("tells the former address that it is no longer the one", async () => {
+    const { person } = await reader();
+    await service.call("POST", "/user/me", person.token, { body: { contact_email: "thief@example.org" } });
+    expect((await mailsOf(service)).at(-1)).toMatchObject({ to: "ana@example.org", subject: "Your Relicario contact address was changed" });
+    expect((await service.call("GET", "/user/me", person.token)).body).toMatchObject({ contact_email: "thief@example.org", contact_email_verified: false });
+  });
+
+  it("is written in the language of the person's calls, also when nobody calls", async () => {
+    const { person, secretId } = await reader("eva@example.org", "es-MX,es;q=0.9,en;q=0.5");
+    await trash(person, secretId);
+    later(23.1);
+    await service.app.sweep();
+    expect(await subjects()).toEqual([
+      "Ha cambiado lo que abre tu cuenta de Relicario",
+      "Hay algo en tu papelera de Relicario",
+      "Tu papelera de Relicario: en 7 días se eliminan contenidos",
+    ]);
+  });
+
+  it("holds nothing of a secret, a token, or another account, and the log nothing of a mail", async () => {
+    const { person, secretId } = await reader();
+    await trash(person, secretId);
+    const all = (await mailsOf(service)).map(({ source }) => source).join("\n");
+    for (const planted of [secretId, person.userId, person.token, person.subject, person.state ?? ""]) expect(all).not.toContain(planted);
+    expect(service.log()).toContain('"mail":"trashed"');
+    expect(service.log()).not.toContain("ana@example.org");
+  });
+
+  it("is sent once when several processes look at once", async () => {
+    const { person, secretId } = await reader();
+    await trash(person, secretId);
+    const { mailer } = service.app.services;
+    await Promise.all([mailer.deliver(), mailer.deliver(), service.app.sweep()]);
+    expect(await mailsOf(service)).toHaveLength(2);
+  });
+});
+
+describe("smtp://", () => {
+  let server: Server;
+  let received: FoundMail[];
+  let refuses: boolean;
+  let dialogue: string[];
+  beforeEach(async () => {
+    [received, dialogue, refuses] = [[], [], false];
+    server = createServer((socket) => {
+      speakSmtp(socket, { refuses: () => refuses, hear: (line) => dialogue.push(line), take: (source) => received.push(readMail(source)) });
+    });
+    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  });
+  afterEach(() => new Promise((closed) => server.close(closed)));
+
+  it("hands mails to the server, and tries again later what it does not take", async () => {
+    const address = server.address();
+    if (address === null || typeof address === "string") throw new Error("no port");
+    let now = new Date();
+    const sender = await startService({ MAIL_URL: `smtp://127.0.0.1:${String(address.port)}`, MAIL_FROM: "portal@example.org" }, () => now);
+    try {
+      const person = await sender.signIn();
+      const { db, mailer } = sender.app.services;
+      await db.update(accounts).set({ contactEmail: "ana@example.org", contactEmailVerified: true }).where(eq(accounts.id, person.userId));
+      refuses = true;
+      await sender.call("POST", "/secrets/store", person.token, { body: buildSecret(person).body });
+      await mailer.deliver();
+      expect(received).toEqual([]);
+      refuses = false;
+      expect(await mailer.deliver()).toBe(0); // its pause is not over
+      now = new Date(now.getTime() + 61_000);
+      expect(await mailer.deliver()).toBe(1);
+      expect(received).toMatchObject([{ from: "portal@example.org", to: "ana@example.org", subject: "What opens your Relicario account was changed" }]);
+      expect(dialogue).toContain("RCPT TO:<ana@example.org>");
+      expect(await db.select().from(mails)).toEqual([]);
+      expect(sender.log()).not.toContain("ana@example.org");
+    } finally {
+      await sender.stop();
+    }
+  });
+
+  it("gives a mail up after three days", async () => {
+    let now = new Date();
+    const sender = await startService({ MAIL_URL: "smtp://127.0.0.1:1" }, () => now);
+    try {
+      const person = await sender.signIn();
+      const { db, mailer } = sender.app.services;
+      await db.update(accounts).set({ contactEmail: "ana@example.org", contactEmailVerified: true }).where(eq(accounts.id, person.userId));
+      await sender.call("POST", "/secrets/store", person.token, { body: buildSecret(person).body });
+      await mailer.deliver();
+      expect(await db.select().from(mails)).toMatchObject([{ attempts: 1 }]);
+      now = new Date(now.getTime() + 3.1 * 86_400_000);
+      await mailer.deliver();
+      expect(await db.select().from(mails)).toEqual([]);
+      expect(sender.log()).toContain('"given_up":true');
+    } finally {
+      await sender.stop();
+    }
+  });
+});
+
+interface SmtpSide {
+  refuses(): boolean;
+  hear(line: string): void;
+  take(source: string): void;
+}
+
+/** As much of RFC 5321 as one mail needs. */
+function speakSmtp(socket: Socket, { refuses, hear, take }: SmtpSide): void {
+  let buffered = "";
+  let inData = false;
+  socket.write("220 test\r\n");
+  socket.on("data", (chunk) => {
+    buffered += chunk.toString();
+    for (let end = buffered.indexOf(inData ? "\r\n.\r\n" : "\r\n"); end >= 0; end = buffered.indexOf(inData ? "\r\n.\r\n" : "\r\n")) {
+      const piece = buffered.slice(0, end);
+      buffered = buffered.slice(end + (inData ? 5 : 2));
+      if (inData) {
+        take(piece);
+        inData = false;
+        socket.write("250 kept\r\n");
+        continue;
+      }
+      hear(piece);
+      inData = piece === "DATA";
+      if (piece.startsWith("RCPT") && refuses()) socket.write("451 not now\r\n");
+      else socket.write(inData ? "354 go on\r\n" : piece === "QUIT" ? "221 bye\r\n" : "250 ok\r\n");
+    }
+  });
+  socket.on("error", () => undefined); // the client may go at any time
+}
