@@ -16,7 +16,7 @@ const alone = { shell: false, access: "signed_in" } as const;
 
 /** Which remote owns which path. */
 export const places: readonly Place[] = [
-  ...["/home", "/add-secret", "/edit-secret/:secretId", "/secrets", "/user-secrets"].map((pattern) => ({ pattern, remote: "secrets" as const, ...inShell })),
+  ...["/home", "/add-secret", "/edit-secret/:secretId", "/secret-history/:secretId", "/secrets", "/user-secrets"].map((pattern) => ({ pattern, remote: "secrets" as const, ...inShell })),
 
   ...["/provide-image", "/upload-image", "/provide-image-recovery"].map((pattern) => ({ pattern, remote: "recovery" as const, ...alone })),
   ...[

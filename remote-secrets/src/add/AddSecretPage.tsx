@@ -15,7 +15,7 @@ interface Beginning {
 
 /** Protects a new secret. On a locked device that comes after unlocking, so that nothing typed is in the way. */
 export default function AddSecretPage() {
-  const { t } = useTranslation("beta-add-secret");
+  const { t } = useTranslation(["beta-add-secret", "beta-home", "file-upload"]);
   const { user } = usePortal();
   const access = useVault();
   const state = useVaultState(access);

@@ -16,7 +16,7 @@ import { Messages } from "./Messages.tsx";
 
 /** The first screen: one big thing to do, what needs attention, and what is at hand. */
 export default function HomePage() {
-  const { t } = useTranslation("beta-home");
+  const { t } = useTranslation(["beta-home", "file-upload", "ad-banner"]);
   const { user } = usePortal();
   const secrets = useSecrets();
   return (

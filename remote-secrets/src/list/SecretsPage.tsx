@@ -13,7 +13,7 @@ import { SecretsTrouble } from "./SecretsTrouble.tsx";
 
 /** Everything that is kept: search, star, edit, recover, and the trash. */
 export default function SecretsPage() {
-  const { t } = useTranslation("beta-home");
+  const { t } = useTranslation(["beta-home", "file-upload"]);
   const secrets = useSecrets();
   useEffect(
     () => () => {

@@ -1,0 +1,163 @@
+import { usePortal, type SecretChange, type Vault } from "@relicario/shared/contract";
+import { formatsOf } from "@relicario/shared/i18n";
+import { toPortalError, type PortalError } from "@relicario/shared/errors";
+import { Button, Card, ErrorNotice, media, s, SectionTitle, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
+import { useEffect, useRef, useState } from "react";
+import { useTranslation } from "react-i18next";
+import styled from "styled-components";
+
+import { editingState, type EditingSecret } from "../editing/editing-state.ts";
+import { OpenContent, openText } from "./OpenContent.tsx";
+
+interface ConflictNoticeProps {
+  readonly vault: Vault;
+  /** What was to be saved. */
+  readonly mine: { readonly title: string; readonly tags: readonly string[]; readonly content: SecretChange["content"] | undefined; readonly text: string };
+  /** What another device saved meanwhile. */
+  readonly theirs: EditingSecret;
+  /** The version that the editing began with. */
+  readonly base: EditingSecret;
+  readonly disabled: boolean;
+  readonly onSaveMine: () => void;
+  readonly onKeepTheirs: () => void;
+  /** Null where there is no content of one's own to make a secret of. */
+  readonly onSaveApart: (() => void) | null;
+}
+
+/** Another device saved first: both versions side by side, and what can be done. Nothing of either is lost. */
+export function ConflictNotice({ vault, mine, theirs, base, disabled, onSaveMine, onKeepTheirs, onSaveApart }: ConflictNoticeProps) {
+  const { t } = useTranslation("beta-add-secret");
+  const { language } = usePortal();
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    heading.current?.focus();
+  }, []);
+  const { size } = formatsOf(language);
+  const theirContent = theirs.version !== base.version;
+  const tagsOf = (tags: readonly string[]) => (tags.length === 0 ? t("conflict.no_tags_body") : tags.join(", "));
+  return (
+    <Card role="alert" aria-labelledby="conflict-title">
+      <Stack $gap={4}>
+        <SectionTitle id="conflict-title" ref={heading} tabIndex={-1}>
+          {t("conflict.title")}
+        </SectionTitle>
+        <p>{t("conflict.body")}</p>
+        <Sides>
+          <section aria-labelledby="conflict-mine">
+            <h3 id="conflict-mine">{t("conflict.mine_title")}</h3>
+            <dl>
+              <dt>{t("title.label")}</dt>
+              <dd>{mine.title}</dd>
+              <dt>{t("tags.label")}</dt>
+              <dd>{tagsOf(mine.tags)}</dd>
+              <dt>{t("conflict.content_label")}</dt>
+              <dd>{mine.content === undefined ? t("conflict.same_body") : mine.content.contentKind === "file" ? `${mine.content.name}, ${size(mine.content.content.size)}` : <pre>{mine.text}</pre>}</dd>
+            </dl>
+          </section>
+          <section aria-labelledby="conflict-theirs">
+            <h3 id="conflict-theirs">{t("conflict.theirs_title")}</h3>
+            <dl>
+              <dt>{t("title.label")}</dt>
+              <dd>{theirs.title}</dd>
+              <dt>{t("tags.label")}</dt>
+              <dd>{tagsOf(theirs.tags)}</dd>
+              <dt>{t("conflict.content_label")}</dt>
+              <dd>{theirContent ? <TheirContent vault={vault} theirs={theirs} /> : t("conflict.same_body")}</dd>
+            </dl>
+          </section>
+        </Sides>
+        <SpacedRow>
+          <Button disabled={disabled} onClick={onSaveMine}>
+            {t("conflict.mine_action")}
+          </Button>
+          {onSaveApart !== null && (
+            <Button tone="quiet" disabled={disabled} onClick={onSaveApart}>
+              {t("conflict.apart_action")}
+            </Button>
+          )}
+          <Button tone="quiet" disabled={disabled} onClick={onKeepTheirs}>
+            {t("conflict.theirs_action")}
+          </Button>
+        </SpacedRow>
+        <SmallText>{t("conflict.hint")}</SmallText>
+      </Stack>
+    </Card>
+  );
+}
+
+type Shown = { readonly status: "hidden" } | { readonly status: "asking" } | { readonly status: "opening" } | { readonly status: "open"; readonly text: string } | { readonly status: "failed"; readonly error: PortalError };
+
+/** The content that the other device saved: with the image that was shown for this edit it opens at once. */
+function TheirContent({ vault, theirs }: { readonly vault: Vault; readonly theirs: EditingSecret }) {
+  const { t } = useTranslation("beta-add-secret");
+  const { language } = usePortal();
+  const [shown, setShown] = useState<Shown>({ status: "hidden" });
+  const running = useRef<AbortController | null>(null);
+  useEffect(() => () => running.current?.abort(), []);
+  if (theirs.contentKind === "file") return `${theirs.name}, ${formatsOf(language).size(theirs.size)}`;
+
+  const handleShow = () => {
+    const { editingKeepic } = editingState();
+    if (editingKeepic === null) {
+      setShown({ status: "asking" });
+      return;
+    }
+    const own = new AbortController();
+    running.current = own;
+    setShown({ status: "opening" });
+    openText(vault, theirs.secretId, editingKeepic, own.signal, () => undefined).then(
+      (text) => {
+        if (!own.signal.aborted) setShown({ status: "open", text });
+      },
+      (error: unknown) => {
+        if (!own.signal.aborted) setShown({ status: "failed", error: toPortalError(error) });
+      },
+    );
+  };
+  switch (shown.status) {
+    case "open":
+      return <pre>{shown.text}</pre>;
+    case "asking":
+      return (
+        <OpenContent
+          vault={vault}
+          secretId={theirs.secretId}
+          onOpened={(text) => {
+            setShown({ status: "open", text });
+          }}
+          onClose={() => {
+            setShown({ status: "hidden" });
+          }}
+        />
+      );
+    case "hidden":
+    case "opening":
+    case "failed":
+      return (
+        <Stack $gap={2}>
+          <span>{t("conflict.changed_body")}</span>
+          {shown.status === "failed" && <ErrorNotice error={shown.error} />}
+          <div>
+            <Button tone="quiet" size="small" pending={shown.status === "opening"} onClick={handleShow}>
+              {t("conflict.show_action")}
+            </Button>
+          </div>
+        </Stack>
+      );
+    default:
+      return shown satisfies never;
+  }
+}
+
+const Sides = styled.div`
+  display: grid;
+  grid-template-columns: repeat(2, minmax(0, 1fr));
+  gap: ${space(4)};
+  & > section { padding: ${space(4)}; border: 1px solid ${s("border")}; border-radius: ${s("radius")}; background: ${s("surfaceSunken")}; }
+  & h3 { margin-bottom: ${space(3)}; font-size: ${s("textBase")}; }
+  & dl { margin: 0; }
+  & dt { color: ${s("textMuted")}; font-size: ${s("textSmall")}; }
+  & dd { margin: 0 0 ${space(3)}; overflow-wrap: anywhere; }
+  & pre { margin: 0; max-height: 12rem; overflow: auto; font-family: ${s("fontMono")}; white-space: pre-wrap; overflow-wrap: anywhere; }
+  ${media.mobile} { grid-template-columns: minmax(0, 1fr); }
+`;

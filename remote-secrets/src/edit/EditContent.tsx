@@ -1,0 +1,98 @@
+import { usePortal, type ShownImage, type Vault } from "@relicario/shared/contract";
+import { formatsOf } from "@relicario/shared/i18n";
+import { Button, Label, SmallText, SpacedRow, Stack } from "@relicario/shared/ui";
+import { Eye, PenLine } from "lucide-react";
+import { useState } from "react";
+import { useFormContext, useWatch } from "react-hook-form";
+import { useTranslation } from "react-i18next";
+
+import { ContentSection } from "../add/ContentSection.tsx";
+import type { SecretDraft } from "../add/secret-draft.ts";
+import { changeEditing, type EditingSecret } from "../editing/editing-state.ts";
+import { OpenContent } from "./OpenContent.tsx";
+
+interface EditContentProps {
+  readonly vault: Vault;
+  readonly secret: EditingSecret;
+  readonly disabled: boolean;
+}
+
+/** The content of a secret that is edited: left as it is, opened and changed, or replaced without being seen. */
+export function EditContent({ vault, secret, disabled }: EditContentProps) {
+  const { t } = useTranslation("beta-add-secret");
+  const { language } = usePortal();
+  const { control, setValue } = useFormContext<SecretDraft>();
+  const kept = useWatch({ control, name: "contentKept" });
+  const [opening, setOpening] = useState(false);
+  const isFile = secret.contentKind === "file";
+
+  const begin = (text: string) => {
+    setValue("text", text, { shouldDirty: true });
+    setValue("contentKept", false, { shouldDirty: true });
+    setOpening(false);
+  };
+  const handleOpened = (text: string, shown: ShownImage) => {
+    changeEditing({ recoveredSecret: text, editingKeepic: shown });
+    begin(text);
+  };
+  const handleKeep = () => {
+    changeEditing({ recoveredSecret: "" });
+    setValue("text", "");
+    setValue("file", null);
+    setValue("kind", secret.contentKind);
+    setValue("contentKept", true, { shouldDirty: true });
+  };
+  if (!kept) {
+    return (
+      <Stack $gap={4}>
+        <ContentSection disabled={disabled} />
+        <div>
+          <Button tone="plain" size="small" disabled={disabled} onClick={handleKeep}>
+            {t("edit.keep_action")}
+          </Button>
+        </div>
+      </Stack>
+    );
+  }
+  return (
+    <Stack $gap={3} data-tour="add-secret-content">
+      <Label as="p">{t(`edit.content_${secret.contentKind}_label`)}</Label>
+      <SmallText>{isFile ? t("edit.file_body", { name: secret.name, size: formatsOf(language).size(secret.size) }) : t("edit.kept_body", { size: formatsOf(language).size(secret.size) })}</SmallText>
+      {opening ? (
+        <OpenContent
+          vault={vault}
+          secretId={secret.secretId}
+          onOpened={handleOpened}
+          onClose={() => {
+            setOpening(false);
+          }}
+        />
+      ) : (
+        <SpacedRow>
+          {!isFile && (
+            <Button
+              tone="quiet"
+              disabled={disabled}
+              icon={<Eye aria-hidden />}
+              onClick={() => {
+                setOpening(true);
+              }}
+            >
+              {t("edit.open_action")}
+            </Button>
+          )}
+          <Button
+            tone="quiet"
+            disabled={disabled}
+            icon={<PenLine aria-hidden />}
+            onClick={() => {
+              begin("");
+            }}
+          >
+            {t("edit.replace_action")}
+          </Button>
+        </SpacedRow>
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,157 @@
+import { zodResolver } from "@hookform/resolvers/zod";
+import { usePortal, type RecoveryImage, type SecretChange, type Vault } from "@relicario/shared/contract";
+import type { PortalError } from "@relicario/shared/errors";
+import { Button, Card, ErrorNotice, FieldError, Notice, SpacedRow, Stack } from "@relicario/shared/ui";
+import { useState } from "react";
+import { FormProvider, useForm } from "react-hook-form";
+import { useTranslation } from "react-i18next";
+
+import { ImageSection } from "../add/ImageSection.tsx";
+import { NamingSection } from "../add/NamingSection.tsx";
+import { SavingProgress } from "../add/SavingProgress.tsx";
+import { contentOf, protectionOf, sameImages, SecretDraft, allImages } from "../add/secret-draft.ts";
+import { UnsavedGuard } from "../add/UnsavedGuard.tsx";
+import { useSaving } from "../data/saving.ts";
+import { editingState, type EditingSecret } from "../editing/editing-state.ts";
+import { ConflictNotice } from "./ConflictNotice.tsx";
+import { EditContent } from "./EditContent.tsx";
+import { changeOf } from "./secret-change.ts";
+
+interface EditSecretFormProps {
+  readonly vault: Vault;
+  readonly secret: EditingSecret;
+  readonly images: readonly RecoveryImage[];
+  readonly suggestions: readonly string[];
+  /** Reads the list anew and gives the secret as it is now; null when it is gone. */
+  readonly readAnew: () => Promise<EditingSecret | null>;
+}
+
+interface Conflict {
+  readonly draft: SecretDraft;
+  readonly change: SecretChange;
+  readonly theirs: EditingSecret;
+}
+
+/** Changes a secret. What another device saved meanwhile is never overwritten unseen. */
+export function EditSecretForm({ vault, secret, images, suggestions, readAnew }: EditSecretFormProps) {
+  const { t } = useTranslation("beta-add-secret");
+  const { navigate, notify } = usePortal();
+  const [saved, setSaved] = useState<{ readonly path: string } | null>(null);
+  const [conflict, setConflict] = useState<Conflict | null>(null);
+  const [unchanged, setUnchanged] = useState(false);
+  const form = useForm<SecretDraft>({
+    resolver: zodResolver(SecretDraft),
+    defaultValues: {
+      kind: secret.contentKind,
+      text: "",
+      file: null,
+      contentKept: true,
+      title: secret.title,
+      tags: [...secret.tags],
+      image: sameImages,
+      imageName: t("image.default_body", { number: images.length + 1 }),
+      shown: null,
+      first: false,
+      promised: false,
+    },
+  });
+  const { handleSubmit, formState } = form;
+  const { saving, save, cancel } = useSaving();
+  const running = saving.status === "running";
+  const failure = saving.status === "failed" ? saving.error : null;
+  const pictureFailed = failure?.code.startsWith("picture_") === true;
+
+  const finish = (text: string) => {
+    form.reset();
+    notify({ tone: "success", text });
+    setSaved({ path: "/secrets" });
+  };
+  const update = (draft: SecretDraft, change: SecretChange) =>
+    save({
+      content: change.content === undefined ? null : draft.kind === "file" ? draft.file : draft.text,
+      work: (options) => vault.update(secret.secretId, change, options),
+      onSaved: () => {
+        finish(t("edit.done_status"));
+      },
+      onSavedElsewhere: () => {
+        notify({ tone: "success", text: t("edit.done_status") });
+      },
+      onFailed: (error: PortalError) => {
+        if (error.code !== "version_conflict") return false;
+        void readAnew().then((theirs) => {
+          if (theirs !== null) setConflict({ draft, change, theirs });
+        });
+        return true;
+      },
+    });
+  const submit = handleSubmit(async (draft) => {
+    const base = conflict?.theirs ?? secret;
+    const change = changeOf(draft, { ...secret, version: base.version, rev: base.rev }, editingState().recoveredSecret);
+    setUnchanged(change === null);
+    setConflict(null);
+    if (change !== null) await update(draft, change);
+  });
+  const saveApart = ({ draft }: Conflict) =>
+    save({
+      content: draft.kind === "file" ? draft.file : draft.text,
+      work: (options) =>
+        vault.protect(
+          { title: draft.title, tags: draft.tags, ...contentOf(draft), protection: draft.image === sameImages ? protectionOf({ ...draft, image: allImages }) : protectionOf(draft) },
+          options,
+        ),
+      onSaved: () => {
+        finish(t("conflict.apart_status"));
+      },
+      onSavedElsewhere: () => {
+        notify({ tone: "success", text: t("conflict.apart_status") });
+      },
+    });
+
+  return (
+    <FormProvider {...form}>
+      <form onSubmit={(event) => void submit(event)} noValidate>
+        <UnsavedGuard dirty={formState.isDirty && !(running && saving.large)} saved={saved} onLeave={navigate} />
+        <Stack $gap={5}>
+          {conflict !== null && (
+            <ConflictNotice
+              vault={vault}
+              base={secret}
+              theirs={conflict.theirs}
+              mine={{ title: conflict.draft.title, tags: conflict.draft.tags, content: conflict.change.content, text: conflict.draft.text }}
+              disabled={running}
+              onSaveMine={() => void submit()}
+              onKeepTheirs={() => {
+                form.reset();
+                setSaved({ path: "/secrets" });
+              }}
+              onSaveApart={conflict.change.content === undefined ? null : () => void saveApart(conflict)}
+            />
+          )}
+          <Card>
+            <Stack $gap={5}>
+              <NamingSection suggestions={suggestions} disabled={running} />
+              <EditContent vault={vault} secret={secret} disabled={running} />
+            </Stack>
+          </Card>
+          <ImageSection vault={vault} images={images} pictureError={pictureFailed ? failure : null} editing disabled={running} />
+          <SavingProgress saving={saving} />
+          {!pictureFailed && <ErrorNotice error={failure} />}
+          {unchanged && <Notice role="status">{t("edit.unchanged_status")}</Notice>}
+          {formState.submitCount > 0 && Object.keys(formState.errors).length > 0 && <FieldError>{t("save.incomplete_error")}</FieldError>}
+          {conflict === null && (
+            <SpacedRow>
+              <Button type="submit" size="large" pending={running} data-tour="add-secret-save">
+                {t("edit.save_action")}
+              </Button>
+              {running && (
+                <Button tone="quiet" size="large" onClick={cancel}>
+                  {t("save.cancel_action")}
+                </Button>
+              )}
+            </SpacedRow>
+          )}
+        </Stack>
+      </form>
+    </FormProvider>
+  );
+}

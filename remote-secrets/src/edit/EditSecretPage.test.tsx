@@ -1,0 +1,243 @@
+import { act, screen, waitFor, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+
+import { createFakeVault, expectAccessible, picture, renderApp, type FakeSecret, type FakeVault } from "@relicario/shared/testing";
+import { editingState } from "../editing/editing-state.ts";
+import EditSecretPage from "./EditSecretPage.tsx";
+
+const wallet: FakeSecret = { title: "Wallet", content: "abandon ability", tags: ["family"] };
+
+async function draw(vault: FakeVault = createFakeVault({ secrets: [wallet] }), settings: Parameters<typeof renderApp>[1] = {}) {
+  const secretId = (await vault.list())[0]?.secretId ?? "";
+  const app = await renderApp(
+    <main>
+      <EditSecretPage />
+    </main>,
+    { vault, path: `/edit-secret/${secretId}`, route: "/edit-secret/:secretId", ...settings },
+  );
+  return { vault, secretId, ...app };
+}
+const title = () => screen.findByRole("textbox", { name: "Title" });
+const save = () => userEvent.click(screen.getByRole("button", { name: "Save changes" }));
+async function openContent(text = "garden") {
+  await userEvent.click(await screen.findByRole("button", { name: "Open and change" }));
+  await userEvent.upload(screen.getByLabelText("Choose a picture"), picture(text));
+  await userEvent.click(screen.getByRole("button", { name: "Open" }));
+}
+async function retype(name: string, text: string) {
+  const field = screen.getByRole("textbox", { name });
+  await userEvent.clear(field);
+  await userEvent.click(field);
+  await userEvent.paste(text);
+}
+const labelOf = async (vault: FakeVault) => (await vault.list())[0]?.label;
+const rowOf = async (vault: FakeVault) => (await vault.list())[0];
+
+describe("EditSecretPage", () => {
+  it("begins with the title and tags, and with the content left sealed", async () => {
+    await draw();
+    expect(await title()).toHaveValue("Wallet");
+    expect(screen.getByText("family")).toBeVisible();
+    expect(screen.queryByRole("textbox", { name: "Your secret" })).not.toBeInTheDocument();
+    expect(screen.getByRole("radio", { name: "As it is" })).toBeChecked();
+    await expectAccessible();
+  });
+
+  it("changes the title without a picture and without a new version", async () => {
+    const { vault, location } = await draw();
+    await title();
+    await retype("Title", "Cold wallet");
+    await save();
+    await waitFor(() => {
+      expect(location()).toBe("/secrets");
+    });
+    expect(await rowOf(vault)).toMatchObject({ version: 1, label: { title: "Cold wallet", tags: ["family"] } });
+  });
+
+  it("opens the content with its picture, and saves what was changed as a new version", async () => {
+    const { vault, location } = await draw();
+    await openContent();
+    expect(await screen.findByRole("textbox", { name: "Your secret" })).toHaveValue("abandon ability");
+    expect(editingState()).toMatchObject({ recoveredSecret: "abandon ability", editingSecret: { title: "Wallet", version: 1 } });
+    expect(editingState().editingKeepic).not.toBeNull();
+    await retype("Your secret", "abandon able");
+    await save();
+    await waitFor(() => {
+      expect(location()).toBe("/secrets");
+    });
+    expect(await rowOf(vault)).toMatchObject({ version: 2, label: { title: "Wallet", size: 12 } });
+  });
+
+  it("says kindly that a picture does not open it, and takes the next one", async () => {
+    await draw();
+    await openContent("market");
+    expect(await screen.findByRole("alert")).toHaveTextContent("This picture does not open it");
+    await userEvent.upload(screen.getByLabelText("Choose a picture"), picture("garden"));
+    await userEvent.click(screen.getByRole("button", { name: "Open" }));
+    expect(await screen.findByRole("textbox", { name: "Your secret" })).toHaveValue("abandon ability");
+  });
+
+  it("replaces content that nobody looked at", async () => {
+    const { vault, location } = await draw();
+    await userEvent.click(await screen.findByRole("button", { name: "Replace" }));
+    await userEvent.click(screen.getByRole("textbox", { name: "Your secret" }));
+    await userEvent.paste("new words");
+    await save();
+    await waitFor(() => {
+      expect(location()).toBe("/secrets");
+    });
+    expect(vault.calls).not.toContain("recover");
+    expect(await rowOf(vault)).toMatchObject({ version: 2 });
+  });
+
+  it("replaces a file by another one", async () => {
+    const vault = createFakeVault({ secrets: [{ title: "Scan", content: "%PDF", contentKind: "file", name: "old.pdf", mime: "application/pdf" }] });
+    await draw(vault);
+    await userEvent.click(await screen.findByRole("button", { name: "Replace" }));
+    await userEvent.upload(screen.getByLabelText("File to protect"), new File(["%PDF-2"], "new.pdf", { type: "application/pdf" }));
+    await save();
+    await waitFor(async () => {
+      expect(await labelOf(vault)).toMatchObject({ title: "Scan", name: "new.pdf", contentKind: "file" });
+    });
+  });
+
+  it("says that nothing was changed, and saves nothing", async () => {
+    const { vault } = await draw();
+    await openContent();
+    await screen.findByRole("textbox", { name: "Your secret" });
+    await save();
+    expect(await screen.findByText("Nothing was changed, so there is nothing to save.")).toBeVisible();
+    expect(vault.calls).not.toContain("update");
+  });
+
+  it("leaves the content alone again when asked", async () => {
+    const { vault, location } = await draw();
+    await userEvent.click(await screen.findByRole("button", { name: "Replace" }));
+    await userEvent.click(screen.getByRole("button", { name: "Leave the content as it is" }));
+    await retype("Title", "Renamed");
+    await save();
+    await waitFor(() => {
+      expect(location()).toBe("/secrets");
+    });
+    expect(await rowOf(vault)).toMatchObject({ version: 1, label: { title: "Renamed" } });
+  });
+
+  it("asks for the content before another image can be given", async () => {
+    const { vault } = await draw();
+    await userEvent.click(await screen.findByRole("radio", { name: "A new image" }));
+    await userEvent.upload(screen.getByLabelText("Choose a picture"), picture("market"));
+    await save();
+    expect(await screen.findByText("To change what opens it, open or replace its content above first.")).toBeVisible();
+    expect(vault.calls).not.toContain("update");
+  });
+
+  describe("when another device saved first", () => {
+    async function conflict() {
+      const drawn = await draw();
+      await openContent();
+      await screen.findByRole("textbox", { name: "Your secret" });
+      await retype("Your secret", "mine");
+      drawn.vault.saveElsewhere(drawn.secretId, { title: "Theirs", content: "theirs" });
+      await save();
+      expect(await screen.findByRole("heading", { name: "Another device saved first" })).toBeVisible();
+      return drawn;
+    }
+    const mine = () => screen.getByRole("region", { name: "What you were about to save" });
+    const theirs = () => screen.getByRole("region", { name: "What is saved now" });
+
+    it("shows both versions, the other one opened with the same picture", async () => {
+      await conflict();
+      expect(within(mine()).getByText("mine")).toBeVisible();
+      expect(within(theirs()).getByText("Theirs")).toBeVisible();
+      await userEvent.click(screen.getByRole("button", { name: "Show it" }));
+      expect(await within(theirs()).findByText("theirs")).toBeVisible();
+      expect(screen.getByRole("textbox", { name: "Your secret" })).toHaveValue("mine");
+      await expectAccessible();
+    });
+
+    it("saves mine on top of theirs, which stays in the history", async () => {
+      const { vault, secretId, location } = await conflict();
+      await userEvent.click(screen.getByRole("button", { name: "Save mine" }));
+      await waitFor(() => {
+        expect(location()).toBe("/secrets");
+      });
+      expect(await rowOf(vault)).toMatchObject({ version: 3, label: { title: "Theirs", size: 4 } });
+      expect(await vault.history(secretId)).toHaveLength(3);
+    });
+
+    it("keeps mine as a secret of its own", async () => {
+      const { vault, location } = await conflict();
+      await userEvent.click(screen.getByRole("button", { name: "Keep mine as another secret" }));
+      await waitFor(() => {
+        expect(location()).toBe("/secrets");
+      });
+      expect((await vault.list()).map(({ version, label }) => [version, label?.title])).toEqual([
+        [2, "Theirs"],
+        [1, "Wallet"],
+      ]);
+    });
+
+    it("keeps what is saved", async () => {
+      const { vault, location } = await conflict();
+      await userEvent.click(screen.getByRole("button", { name: "Keep what is saved" }));
+      await waitFor(() => {
+        expect(location()).toBe("/secrets");
+      });
+      expect(await rowOf(vault)).toMatchObject({ version: 2, label: { title: "Theirs" } });
+    });
+  });
+
+  it("keeps what was typed when saving fails", async () => {
+    const { vault } = await draw();
+    await title();
+    await retype("Title", "Cold wallet");
+    vault.failWith("update", "service_unavailable");
+    await save();
+    expect(await screen.findByRole("alert")).toHaveTextContent("The service does not answer");
+    expect(await title()).toHaveValue("Cold wallet");
+  });
+
+  it("unlocks first on a locked device, and comes back", async () => {
+    const { secretId } = await draw(createFakeVault({ secrets: [wallet], unlocked: false }));
+    expect(await screen.findByRole("link", { name: "Unlock with your picture" })).toHaveAttribute("href", `/provide-image-recovery?then=%2Fedit-secret%2F${secretId}`);
+    await expectAccessible();
+  });
+
+  it("says that a secret is in the trash, or not here", async () => {
+    const trashed = await draw(createFakeVault({ secrets: [{ ...wallet, deleted: true }] }));
+    expect(await screen.findByRole("heading", { name: "This secret is in the trash" })).toBeVisible();
+    trashed.unmount();
+    await draw(createFakeVault({ secrets: [wallet] }), { path: "/edit-secret/0189-unknown" });
+    expect(await screen.findByRole("heading", { name: "This secret is not here" })).toBeVisible();
+  });
+
+  it("clears the secret being edited and its image when it is left", async () => {
+    const { goTo, location } = await draw();
+    await openContent();
+    await screen.findByRole("textbox", { name: "Your secret" });
+    await goTo("/home");
+    await waitFor(() => {
+      expect(location()).toBe("/home");
+    });
+    expect(editingState()).toMatchObject({ secretId: "", editingSecret: null, editingKeepic: null, recoveredSecret: "" });
+  });
+
+  it("drops everything when the portal locks", async () => {
+    const { vault, record } = await draw();
+    await openContent();
+    await screen.findByRole("textbox", { name: "Your secret" });
+    await act(async () => {
+      for (const listener of record.lockListeners) await listener("lock");
+      await vault.lock();
+    });
+    expect(await screen.findByRole("link", { name: "Unlock with your picture" })).toBeVisible();
+    expect(screen.queryByDisplayValue("abandon ability")).not.toBeInTheDocument();
+    expect(editingState()).toMatchObject({ recoveredSecret: "", editingKeepic: null, editingSecret: null });
+  });
+
+  it("is whole in Spanish and in the dark", async () => {
+    await draw(createFakeVault({ secrets: [wallet] }), { language: "es", theme: "dark" });
+    expect(await screen.findByRole("textbox", { name: "Título" })).toHaveValue("Wallet");
+    await expectAccessible();
+  });
+});

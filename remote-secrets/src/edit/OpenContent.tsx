@@ -1,0 +1,97 @@
+import type { RecoveredSecret, ShownImage, Vault, VaultProgress } from "@relicario/shared/contract";
+import { toPortalError, type PortalError } from "@relicario/shared/errors";
+import { Button, ErrorNotice, FieldError, Notice, Progress, SpacedRow, Stack } from "@relicario/shared/ui";
+import { useEffect, useRef, useState } from "react";
+import { useTranslation } from "react-i18next";
+
+interface OpenContentProps {
+  readonly vault: Vault;
+  readonly secretId: string;
+  /** The text of it; the opened secret is put away at once. */
+  readonly onOpened: (text: string, shown: ShownImage) => void;
+  readonly onClose: () => void;
+}
+
+/** Asks for a recovery image and opens the content of a secret with it: content always takes an opener. */
+export function OpenContent({ vault, secretId, onOpened, onClose }: OpenContentProps) {
+  const { t } = useTranslation(["beta-add-secret", "errors"]);
+  const [shown, setShown] = useState<ShownImage | null>(null);
+  const [missing, setMissing] = useState(false);
+  const { opening, open, cancel } = useOpenText(vault, secretId, onOpened);
+  const running = opening.status === "running";
+  const failure = opening.status === "failed" ? opening.error : null;
+  const wrongPicture = failure?.code === "not_this_picture" || failure?.code === "not_this_picture_or_passphrase";
+  return (
+    <Stack $gap={4} role="group" aria-label={t("open.group_aria")}>
+      <vault.PictureField
+        purpose="show"
+        value={shown}
+        disabled={running}
+        onChange={(value) => {
+          setShown(value);
+          setMissing(false);
+        }}
+      />
+      {missing && <FieldError>{t("open.missing_error")}</FieldError>}
+      {wrongPicture ? <Notice tone="warn" role="alert">{t(`errors:${failure.code}`)}</Notice> : <ErrorNotice error={failure} />}
+      {running && <Progress label={t(`progress.${opening.progress?.phase ?? "picture"}_status`)} done={opening.progress?.done ?? 0} total={opening.progress?.total ?? 0} />}
+      <SpacedRow>
+        <Button
+          pending={running}
+          onClick={() => {
+            setMissing(shown === null);
+            if (shown !== null) void open(shown);
+          }}
+        >
+          {t("open.open_action")}
+        </Button>
+        <Button tone="quiet" onClick={running ? cancel : onClose}>
+          {t("save.cancel_action")}
+        </Button>
+      </SpacedRow>
+    </Stack>
+  );
+}
+
+type Opening =
+  | { readonly status: "idle" }
+  | { readonly status: "running"; readonly progress: VaultProgress | null }
+  | { readonly status: "failed"; readonly error: PortalError };
+
+function useOpenText(vault: Vault, secretId: string, onOpened: OpenContentProps["onOpened"]) {
+  const [opening, setOpening] = useState<Opening>({ status: "idle" });
+  const running = useRef<AbortController | null>(null);
+  useEffect(() => () => running.current?.abort(), []);
+  const open = async (shown: ShownImage): Promise<void> => {
+    const own = new AbortController();
+    running.current = own;
+    setOpening({ status: "running", progress: null });
+    try {
+      const text = await openText(vault, secretId, shown, own.signal, (progress) => {
+        if (!own.signal.aborted) setOpening({ status: "running", progress });
+      });
+      if (own.signal.aborted) return;
+      setOpening({ status: "idle" });
+      onOpened(text, shown);
+    } catch (error) {
+      setOpening(own.signal.aborted ? { status: "idle" } : { status: "failed", error: toPortalError(error) });
+    }
+  };
+  const cancel = () => {
+    running.current?.abort();
+    setOpening({ status: "idle" });
+  };
+  return { opening, open, cancel };
+}
+
+/** The text of a secret; the bytes are overwritten and the opened secret is put away at once. */
+export async function openText(vault: Vault, secretId: string, shown: ShownImage, signal: AbortSignal, onProgress: (progress: VaultProgress) => void): Promise<string> {
+  const recovered: RecoveredSecret = await vault.recover(secretId, shown, { signal, onProgress });
+  try {
+    return new TextDecoder().decode(recovered.content ?? new Uint8Array());
+  } finally {
+    recovered.content?.fill(0);
+    recovered.putAway();
+  }
+}
+

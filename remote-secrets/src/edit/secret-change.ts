@@ -1,0 +1,36 @@
+import type { SecretChange, SecretRow } from "@relicario/shared/contract";
+
+import { contentOf, protectionOf, sameImages, type SecretDraft } from "../add/secret-draft.ts";
+import type { EditingSecret } from "../editing/editing-state.ts";
+
+/** The secret as it is when the editing begins; null while its name is sealed. */
+export function editingSecretOf({ secretId, version, rev, label }: SecretRow): EditingSecret | null {
+  if (label === null) return null;
+  const { title, tags, contentKind, name, size } = label;
+  return { secretId, version, rev, title, tags, contentKind, name, size };
+}
+
+/**
+ * What a draft changes of a secret; null when it changes nothing. A text that was opened and is as it was makes no new
+ * version, unless another image is to open it.
+ */
+export function changeOf(draft: SecretDraft, secret: EditingSecret, recovered: string): SecretChange | null {
+  const opened = recovered !== "" && draft.text === recovered && draft.kind === secret.contentKind && draft.kind !== "file";
+  const sealsAnew = !draft.contentKept && (!opened || draft.image !== sameImages);
+  const named = {
+    ...(draft.title === secret.title ? {} : { title: draft.title }),
+    ...(sameTags(draft.tags, secret.tags) ? {} : { tags: draft.tags }),
+  };
+  if (!sealsAnew && Object.keys(named).length === 0) return null;
+  return {
+    baseVersion: secret.version,
+    baseRev: secret.rev,
+    ...named,
+    ...(sealsAnew ? { content: contentOf(draft) } : {}),
+    ...(sealsAnew && draft.image !== sameImages ? { protection: protectionOf(draft) } : {}),
+  };
+}
+
+function sameTags(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((tag, index) => tag === other[index]);
+}

@@ -1,0 +1,95 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+
+import { createFakeVault, expectAccessible, picture, renderApp, type FakeVault } from "@relicario/shared/testing";
+import HistoryPage from "./HistoryPage.tsx";
+
+const changed = { title: "Wallet", content: "third", former: ["first", "second"] };
+
+async function draw(vault: FakeVault = createFakeVault({ secrets: [changed] }), settings: Parameters<typeof renderApp>[1] = {}) {
+  const secretId = (await vault.list())[0]?.secretId ?? "";
+  const app = await renderApp(
+    <main>
+      <HistoryPage />
+    </main>,
+    { vault, path: `/secret-history/${secretId}`, route: "/secret-history/:secretId", ...settings },
+  );
+  return { vault, secretId, ...app };
+}
+const versions = async () => within(await screen.findByRole("list", { name: "Versions" })).getAllByRole("heading", { level: 2 }).map((each) => each.textContent);
+
+describe("HistoryPage", () => {
+  it("lists the versions, newest first, and says which is current", async () => {
+    await draw();
+    expect(await versions()).toEqual(["Version 3", "Version 2", "Version 1"]);
+    expect(screen.getAllByText("Current")).toHaveLength(1);
+    expect(screen.getByText("The versions of “Wallet” that are still kept.")).toBeVisible();
+    await expectAccessible();
+  });
+
+  it("goes to the recovery of an older version by its number", async () => {
+    const { secretId } = await draw();
+    expect(await screen.findByRole("link", { name: "Show version 2" })).toHaveAttribute("href", `/provide-image-recovery?secret=${secretId}&version=2`);
+    expect(screen.getByRole("link", { name: "Show version 3" })).toHaveAttribute("href", `/provide-image-recovery?secret=${secretId}`);
+  });
+
+  it("restores an older version with its picture, as a new one", async () => {
+    const { vault, secretId, record } = await draw();
+    await userEvent.click(await screen.findByRole("button", { name: "Restore version 1" }));
+    const panel = screen.getByRole("group", { name: "Restore version 1" });
+    await userEvent.click(within(panel).getByRole("button", { name: "Restore" }));
+    expect(within(panel).getByText("Choose the picture first.")).toBeVisible();
+    await userEvent.upload(within(panel).getByLabelText("Choose a picture"), picture("garden"));
+    await expectAccessible();
+    await userEvent.click(within(panel).getByRole("button", { name: "Restore" }));
+    await waitFor(async () => {
+      expect(await versions()).toHaveLength(4);
+    });
+    expect(record.notices.at(-1)).toEqual({ tone: "success", text: "Version 1 is the newest again." });
+    const opened = await vault.recover(secretId, { picture: picture("garden"), passphrase: null });
+    expect(new TextDecoder().decode(opened.content ?? new Uint8Array())).toBe("first");
+  });
+
+  it("says that the picture does not open it, and changes nothing", async () => {
+    await draw();
+    await userEvent.click(await screen.findByRole("button", { name: "Restore version 2" }));
+    await userEvent.upload(screen.getByLabelText("Choose a picture"), picture("market"));
+    await userEvent.click(screen.getByRole("button", { name: "Restore" }));
+    expect(await screen.findByRole("alert")).toHaveTextContent("This picture does not open it");
+    expect(await versions()).toHaveLength(3);
+  });
+
+  it("shows versions on a locked device too, without the title", async () => {
+    await draw(createFakeVault({ secrets: [changed], unlocked: false }));
+    expect(await versions()).toHaveLength(3);
+    expect(screen.queryByText(/Wallet/)).not.toBeInTheDocument();
+  });
+
+  it("restores nothing that is in the trash", async () => {
+    await draw(createFakeVault({ secrets: [{ ...changed, deleted: true }] }));
+    expect(await versions()).toHaveLength(3);
+    expect(screen.queryByRole("button", { name: /^Restore/ })).not.toBeInTheDocument();
+  });
+
+  it("says what failed, and tries again", async () => {
+    const vault = createFakeVault({ secrets: [changed] });
+    vault.failWith("history", "service_unavailable");
+    await draw(vault);
+    expect(await screen.findByRole("alert")).toHaveTextContent("The service does not answer");
+    vault.failWith("history", null);
+    await userEvent.click(screen.getByRole("button", { name: "Try again" }));
+    expect(await versions()).toHaveLength(3);
+  });
+
+  it("says that a secret is not here", async () => {
+    await draw(createFakeVault({ secrets: [changed] }), { path: "/secret-history/unknown" });
+    expect(await screen.findByRole("heading", { name: "This secret is not here" })).toBeVisible();
+    await expectAccessible();
+  });
+
+  it("is whole in Spanish and in the dark", async () => {
+    await draw(createFakeVault({ secrets: [changed] }), { language: "es", theme: "dark" });
+    expect(await screen.findByRole("heading", { name: "Versión 3" })).toBeVisible();
+    await expectAccessible();
+  });
+});

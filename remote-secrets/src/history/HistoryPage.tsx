@@ -1,0 +1,148 @@
+import { usePortal, type SecretVersion, type Vault } from "@relicario/shared/contract";
+import { formatsOf } from "@relicario/shared/i18n";
+import { Button, ButtonLink, Card, EmptyState, ErrorNotice, Loading, Page, s, Skeleton, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
+import { skipToken, useQuery } from "@tanstack/react-query";
+import { FileQuestion } from "lucide-react";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import { useParams } from "react-router-dom";
+import styled from "styled-components";
+
+import { secretKeys, useSecrets } from "../data/secrets.ts";
+import { SecretsTrouble } from "../list/SecretsTrouble.tsx";
+import { RestorePanel } from "./RestorePanel.tsx";
+
+/** The versions of one secret: each can be shown with a picture, and an older one made the newest. */
+export default function HistoryPage() {
+  const { t } = useTranslation("beta-home");
+  const { user } = usePortal();
+  const { secretId = "" } = useParams();
+  const secrets = useSecrets();
+  const vault = secrets.status === "ready" ? secrets.vault : null;
+  const history = useQuery({
+    queryKey: secretKeys.history(user.userId, secretId),
+    queryFn: vault === null ? skipToken : ({ signal }) => vault.history(secretId, { signal }),
+    staleTime: 0,
+    retry: false,
+  });
+  const row = secrets.status === "ready" ? secrets.rows.find((each) => each.secretId === secretId) : undefined;
+  const title = row?.label?.title;
+  const gone = secrets.status === "ready" && secrets.opening === null && row === undefined;
+  return (
+    <Page
+      title={t("history.title")}
+      lead={title === undefined || title === "" ? t("history.lead_body") : t("history.lead_of_body", { title })}
+      actions={
+        <ButtonLink tone="quiet" size="small" to="/secrets">
+          {t("history.back_action")}
+        </ButtonLink>
+      }
+    >
+      {secrets.status === "failed" && <SecretsTrouble error={secrets.error} vault={secrets.vault} onRetry={secrets.retry} />}
+      {gone && (
+        <EmptyState icon={<FileQuestion />} title={t("history.gone_title")} actions={<ButtonLink to="/secrets">{t("history.back_action")}</ButtonLink>}>
+          <p>{t("history.gone_body")}</p>
+        </EmptyState>
+      )}
+      {!gone && history.isError && <ErrorNotice error={history.error} onRetry={() => void history.refetch()} />}
+      {secrets.status !== "failed" && !gone && history.isPending && (
+        <Loading label={t("history.loading_status")}>
+          <Stack $gap={3}>
+            <Skeleton height="92px" />
+            <Skeleton height="92px" />
+          </Stack>
+        </Loading>
+      )}
+      {!gone && vault !== null && history.data !== undefined && <Versions vault={vault} secretId={secretId} versions={history.data} restorable={row?.deletedAt === null} />}
+    </Page>
+  );
+}
+
+interface VersionsProps {
+  readonly vault: Vault;
+  readonly secretId: string;
+  readonly versions: readonly SecretVersion[];
+  /** What is in the trash is only shown. */
+  readonly restorable: boolean;
+}
+
+function Versions({ vault, secretId, versions, restorable }: VersionsProps) {
+  const { t } = useTranslation("beta-home");
+  const { language } = usePortal();
+  const [restoring, setRestoring] = useState<number | null>(null);
+  const formats = formatsOf(language);
+  return (
+    <>
+      <List aria-label={t("history.list_aria")}>
+        {versions.map(({ version, createdAt, sealedSize, current }) => (
+          <Card as="li" key={version}>
+            <Stack $gap={3}>
+              <Head>
+                <h2>{t("history.version_title", { version })}</h2>
+                {current && <Mark>{t("history.current_body")}</Mark>}
+              </Head>
+              <SmallText>{t("history.facts_body", { when: formats.dateTime(createdAt), size: formats.size(sealedSize) })}</SmallText>
+              {restoring === version ? (
+                <RestorePanel
+                  vault={vault}
+                  secretId={secretId}
+                  version={version}
+                  onClose={() => {
+                    setRestoring(null);
+                  }}
+                />
+              ) : (
+                <SpacedRow>
+                  <ButtonLink
+                    tone="quiet"
+                    size="small"
+                    to={`/provide-image-recovery?${new URLSearchParams({ secret: secretId, ...(current ? {} : { version: String(version) }) }).toString()}`}
+                    aria-label={t("history.show_aria", { version })}
+                  >
+                    {t("history.show_action")}
+                  </ButtonLink>
+                  {!current && restorable && (
+                    <Button
+                      tone="quiet"
+                      size="small"
+                      aria-label={t("history.restore_aria", { version })}
+                      onClick={() => {
+                        setRestoring(version);
+                      }}
+                    >
+                      {t("history.restore_action")}
+                    </Button>
+                  )}
+                </SpacedRow>
+              )}
+            </Stack>
+          </Card>
+        ))}
+      </List>
+      <SmallText>{t("history.kept_hint")}</SmallText>
+    </>
+  );
+}
+
+const List = styled.ol`
+  display: flex;
+  flex-direction: column;
+  gap: ${space(3)};
+`;
+
+const Head = styled.div`
+  display: flex;
+  flex-wrap: wrap;
+  align-items: center;
+  gap: ${space(3)};
+  & > h2 { font-size: ${s("textBase")}; }
+`;
+
+const Mark = styled.span`
+  padding: 0 ${space(2)};
+  border-radius: ${s("radiusSmall")};
+  background: ${s("successSoft")};
+  color: ${s("successText")};
+  font-size: ${s("textSmall")};
+  font-weight: 550;
+`;

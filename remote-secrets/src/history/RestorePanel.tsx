@@ -1,0 +1,76 @@
+import { usePortal, type ShownImage, type Vault, type VaultProgress } from "@relicario/shared/contract";
+import { Button, ErrorNotice, FieldError, Progress, SmallText, SpacedRow, Stack } from "@relicario/shared/ui";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef, useState } from "react";
+import { useTranslation } from "react-i18next";
+
+import { secretKeys } from "../data/secrets.ts";
+
+interface RestorePanelProps {
+  readonly vault: Vault;
+  readonly secretId: string;
+  readonly version: number;
+  readonly onClose: () => void;
+}
+
+/** Makes an older version the newest: that opens its content, so it takes a picture. */
+export function RestorePanel({ vault, secretId, version, onClose }: RestorePanelProps) {
+  const { t } = useTranslation("beta-home");
+  const { user, notify } = usePortal();
+  const client = useQueryClient();
+  const [shown, setShown] = useState<ShownImage | null>(null);
+  const [missing, setMissing] = useState(false);
+  const [progress, setProgress] = useState<VaultProgress | null>(null);
+  const running = useRef<AbortController | null>(null);
+  useEffect(() => () => running.current?.abort(), []);
+  const restore = useMutation({
+    mutationFn: (image: ShownImage) => {
+      const own = new AbortController();
+      running.current = own;
+      setProgress(null);
+      return vault.restoreVersion(secretId, version, image, { signal: own.signal, onProgress: setProgress });
+    },
+    onSuccess: () => {
+      notify({ tone: "success", text: t("history.restored_status", { version }) });
+      onClose();
+    },
+    onSettled: () => client.invalidateQueries({ queryKey: secretKeys.all(user.userId) }),
+  });
+  return (
+    <Stack $gap={4} role="group" aria-label={t("history.restore_aria", { version })}>
+      <SmallText>{t("history.restore_body")}</SmallText>
+      <vault.PictureField
+        purpose="show"
+        value={shown}
+        disabled={restore.isPending}
+        onChange={(value) => {
+          setShown(value);
+          setMissing(false);
+        }}
+      />
+      {missing && <FieldError>{t("history.missing_error")}</FieldError>}
+      <ErrorNotice error={restore.error} />
+      {restore.isPending && <Progress label={t("history.restoring_status")} done={progress?.done ?? 0} total={progress?.total ?? 0} />}
+      <SpacedRow>
+        <Button
+          pending={restore.isPending}
+          onClick={() => {
+            setMissing(shown === null);
+            if (shown !== null) restore.mutate(shown);
+          }}
+        >
+          {t("history.restore_action")}
+        </Button>
+        <Button
+          tone="quiet"
+          onClick={() => {
+            if (restore.isPending) running.current?.abort();
+            else onClose();
+          }}
+        >
+          {t("history.cancel_action")}
+        </Button>
+      </SpacedRow>
+    </Stack>
+  );
+}
