@@ -1,8 +1,14 @@
 import type { VaultFactory } from "@relicario/shared/contract";
 
 import { PictureField } from "../picture/PictureField.tsx";
+import { readDevice } from "./device/device.ts";
+import { pageSurroundings } from "./device/idle.ts";
 import { browserWorkers } from "./worker/start-workers.ts";
 import { createVaultClient } from "./worker/vault-client.ts";
 
 /** The vault that the recovery remote provides: one for each sign-in. */
-export const createVault: VaultFactory = (portal) => Promise.resolve(Object.freeze({ ...createVaultClient(portal, browserWorkers), PictureField }));
+export const createVault: VaultFactory = async (portal) => {
+  const { issuer, subject } = portal.account;
+  const { autoLockMinutes: minutes } = await readDevice({ vendorId: portal.vendorId, issuer, subject });
+  return Object.freeze({ ...createVaultClient(portal, browserWorkers, { surroundings: pageSurroundings, minutes }), PictureField });
+};

@@ -2,7 +2,7 @@ import type { VaultProgress, VaultState } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import type { Engine } from "../engine/engine.ts";
-import type { Device, Remembered } from "./device/device.ts";
+import { lockedSince, type Device, type Remembered } from "./device/device.ts";
 import type { HeldList } from "./flows/account.ts";
 import { deriveAccountKeys, unwrapAccountKey, type AccountKeys } from "./seal/account-key.ts";
 import type { Service } from "./service.ts";
@@ -13,6 +13,8 @@ export interface SessionParts {
   readonly service: Service;
   readonly engine: Engine;
   readonly device: Device;
+  /** Starts locked, whatever the device keeps. */
+  readonly locked?: boolean;
   /** Called after each change of the state. */
   readonly tell: (state: VaultState) => void;
   /** Milliseconds since 1970. */
@@ -60,13 +62,15 @@ export async function startSession(parts: SessionParts): Promise<Session> {
   let state: VaultState = { status: "unknown" };
   let writers: Promise<unknown> = Promise.resolve();
   const record = await parts.device.read();
-  const keys = record.accountKey === null || record.locked ? null : await deriveAccountKeys(await unwrapAccountKey(record.accountKey));
+  const now = parts.now ?? Date.now;
+  const since = lockedSince(record, now());
+  const keys = record.accountKey === null || since !== null || parts.locked === true ? null : await deriveAccountKeys(await unwrapAccountKey(record.accountKey));
   return {
     userId: parts.userId,
     service: parts.service,
     engine: parts.engine,
     device: parts.device,
-    now: parts.now ?? Date.now,
+    now,
     pause: parts.pause ?? pauseFor,
     keys,
     remembered: null,

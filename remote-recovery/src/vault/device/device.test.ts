@@ -6,11 +6,11 @@ import { keepPending, keepSketch, keptSketches, forgetSketch, pendingAccountKey 
 import { deriveAccountKeys, importAccountKey, unwrapAccountKey } from "../seal/account-key.ts";
 import { copyOf, randomBytes, utf8 } from "../seal/bytes.ts";
 import { sketchFor } from "../testing/fake-engine.ts";
-import { leaveDevice, markLocked, openDevice, type DeviceAccount } from "./device.ts";
+import { type DeviceAccount, leaveDevice, lockedSince, markLocked, markUnlocked, openDevice, readDevice } from "./device.ts";
 
 const account: DeviceAccount = { vendorId: "relicario", issuer: "https://id.example", subject: "ana" };
 const other: DeviceAccount = { ...account, subject: "ben" };
-const empty = { kind: null, accountKey: null, locked: false, remembered: null, pending: null, sketches: null };
+const empty = { kind: null, accountKey: null, locked: false, lockedAt: null, lastActivity: null, autoLockMinutes: 15, remembered: null, pending: null, sketches: null };
 
 async function keepKey(of: DeviceAccount, kind: "own" | "shared" | null): Promise<string> {
   const device = await openDevice(of);
@@ -148,9 +148,27 @@ describe("leaving a device", () => {
 
   it("at a lock marks an own device, and makes no record of one that keeps no key", async () => {
     await keepKey(account, "own");
-    await markLocked(account);
-    expect((await (await openDevice(account)).read()).locked).toBe(true);
-    await markLocked(other);
+    await markLocked(account, 1_000);
+    await markLocked(account, 2_000);
+    expect(await readDevice(account)).toMatchObject({ locked: true, lockedAt: 1_000 });
+    await markUnlocked(account, 3_000);
+    expect(await readDevice(account)).toMatchObject({ locked: false, lockedAt: null, lastActivity: 3_000 });
+    await markLocked(other, 1_000);
     expect(await everything()).not.toContain("ben");
+  });
+});
+
+describe("lockedSince", () => {
+  const minute = 60_000;
+  const open = { locked: false, lockedAt: null, lastActivity: 10 * minute, autoLockMinutes: 15 };
+
+  it.each([
+    ["not before the minutes have passed", open, 25 * minute - 1, null],
+    ["from the end of the minutes on, whenever it is looked at", open, 90 * minute, 25 * minute],
+    ["from the lock on", { ...open, locked: true, lockedAt: 12 * minute }, 90 * minute, 12 * minute],
+    ["from now on when no time was kept", { ...open, locked: true }, 11 * minute, 11 * minute],
+    ["where no activity was ever kept", { ...open, lastActivity: null }, 90 * minute, 15 * minute],
+  ])("%s", (_what, record, now, since) => {
+    expect(lockedSince(record, now)).toBe(since);
   });
 });

@@ -1,6 +1,6 @@
 import { Counter, Digest } from "@relicario/shared/api";
-import type { DeviceKind } from "@relicario/shared/contract";
-import { PortalError } from "@relicario/shared/errors";
+import { autoLockMinutes, type DeviceKind } from "@relicario/shared/contract";
+import { isPortalError, PortalError } from "@relicario/shared/errors";
 import { openDB, type DBSchema, type IDBPDatabase } from "idb";
 import { z } from "zod";
 
@@ -30,6 +30,11 @@ const DeviceRecord = z.strictObject({
   accountKey: z.strictObject({ wrapping: key, iv: bytes, sealed: bytes, keyEpoch: Counter }).nullable(),
   /** A page loaded later starts locked. */
   locked: z.boolean(),
+  /** When; milliseconds since 1970. */
+  lockedAt: z.int().min(0).nullable().default(null),
+  /** The newest sign of the person in any tab; milliseconds since 1970. */
+  lastActivity: z.int().min(0).nullable().default(null),
+  autoLockMinutes: z.int().min(autoLockMinutes.least).max(autoLockMinutes.most).default(autoLockMinutes.usual),
   remembered: Remembered.nullable(),
   /** An account key that was made and perhaps not yet published. */
   pending: Wrapped.nullable(),
@@ -41,12 +46,25 @@ export interface DeviceRecord {
   readonly kind: DeviceKind | null;
   readonly accountKey: KeptAccountKey | null;
   readonly locked: boolean;
+  readonly lockedAt: number | null;
+  readonly lastActivity: number | null;
+  readonly autoLockMinutes: number;
   readonly remembered: Remembered | null;
   readonly pending: Wrapped | null;
   readonly sketches: Wrapped | null;
 }
 
-const emptyRecord: DeviceRecord = { kind: null, accountKey: null, locked: false, remembered: null, pending: null, sketches: null };
+const emptyRecord: DeviceRecord = {
+  kind: null,
+  accountKey: null,
+  locked: false,
+  lockedAt: null,
+  lastActivity: null,
+  autoLockMinutes: autoLockMinutes.usual,
+  remembered: null,
+  pending: null,
+  sketches: null,
+};
 
 /** What this device keeps for one account. */
 export interface Device {
@@ -78,9 +96,13 @@ const databaseName = "relicario-vault";
  * goes: the person needs an opener next time, and nothing is lost.
  */
 export async function openDevice(account: DeviceAccount): Promise<Device> {
-  const name = JSON.stringify([account.vendorId, account.issuer, account.subject]);
   const database = await openDatabase();
-  return deviceOn(database === null ? memoryStore() : databaseStore(database), name);
+  return deviceOn(database === null ? memoryStore() : databaseStore(database), accountName(account));
+}
+
+/** Names the account on this device; the same in every tab. */
+export function accountName({ vendorId, issuer, subject }: DeviceAccount): string {
+  return JSON.stringify([vendorId, issuer, subject]);
 }
 
 interface Store {
@@ -212,12 +234,38 @@ async function sayFull<T>(write: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What a lock leaves: a page loaded later starts locked. */
-export async function markLocked(account: DeviceAccount): Promise<void> {
+/** Since when what a device keeps is locked: by a lock, or by too long a time without activity. Null when it is not. */
+export function lockedSince(record: Pick<DeviceRecord, "locked" | "lockedAt" | "lastActivity" | "autoLockMinutes">, now: number): number | null {
+  if (record.locked) return record.lockedAt ?? now;
+  const end = (record.lastActivity ?? 0) + record.autoLockMinutes * 60_000;
+  return now >= end ? end : null;
+}
+
+/** What a lock leaves: a page loaded later starts locked. A lock that is there already keeps its time. */
+export async function markLocked(account: DeviceAccount, now: number): Promise<void> {
   await onDevice(account, async (device) => {
-    const { accountKey } = await device.read();
-    if (accountKey !== null) await device.write({ locked: true });
+    const { accountKey, locked } = await device.read();
+    if (accountKey !== null && !locked) await device.write({ locked: true, lockedAt: now });
   });
+}
+
+/** What an act of unlocking without an opener leaves. */
+export async function markUnlocked(account: DeviceAccount, now: number): Promise<void> {
+  await onDevice(account, (device) => device.write({ locked: false, lockedAt: null, lastActivity: now }));
+}
+
+/** What is kept for this account, as it is now. */
+export async function readDevice(account: DeviceAccount): Promise<DeviceRecord> {
+  return onDevice(account, (device) => device.read());
+}
+
+/** Writes beside the key. Best effort: a full disk costs that a page loaded later locks sooner, or by other minutes. */
+export async function noteOnDevice(account: DeviceAccount, change: Partial<Pick<DeviceRecord, "lastActivity" | "autoLockMinutes">>): Promise<void> {
+  try {
+    await onDevice(account, (device) => device.write(change));
+  } catch (error) {
+    if (!isPortalError(error, "storage_full")) throw error;
+  }
 }
 
 /** What sign-out leaves: on an own device all but the unlocked page, elsewhere nothing. */
@@ -228,10 +276,10 @@ export async function leaveDevice(account: DeviceAccount): Promise<void> {
   });
 }
 
-async function onDevice(account: DeviceAccount, act: (device: Device) => Promise<void>): Promise<void> {
+async function onDevice<T>(account: DeviceAccount, act: (device: Device) => Promise<T>): Promise<T> {
   const device = await openDevice(account);
   try {
-    await act(device);
+    return await act(device);
   } finally {
     device.close();
   }

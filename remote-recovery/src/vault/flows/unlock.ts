@@ -57,7 +57,7 @@ export async function unlockWith(session: Session, keyring: Keyring, image: Reco
 /** Stores the account key on an own device. `storage_full`. */
 export async function keepAccountKey(session: Session, keys: AccountKeys): Promise<void> {
   const { wrapping, iv, sealed, keyEpoch } = keys.accountKey;
-  await session.device.write({ kind: "own", accountKey: { wrapping, iv, sealed, keyEpoch }, locked: false });
+  await session.device.write({ kind: "own", accountKey: { wrapping, iv, sealed, keyEpoch }, locked: false, lockedAt: null, lastActivity: session.now() });
 }
 
 async function heldKeys(session: Session): Promise<AccountKeys | null> {

@@ -1,11 +1,14 @@
-import { autoLockMinutes, type CallOptions, type PortalForServices, type RecoveredSecret, type RowsListener, type SecretRow, type Vault, type VaultState } from "@relicario/shared/contract";
+import { autoLockMinutes, type AutoLock, type CallOptions, type PortalForServices, type ProtectRequest, type RecoveredSecret, type RowsListener, type SecretRow, type Vault, type VaultState } from "@relicario/shared/contract";
 import { PortalError, toPortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
 import { carryPortalErrors } from "../../engine/comlink-errors.ts";
 import type { EngineService } from "../../engine/engine-service.ts";
-import { leaveDevice, markLocked } from "../device/device.ts";
+import { accountName, leaveDevice, lockedSince, markLocked, markUnlocked, noteOnDevice, readDevice } from "../device/device.ts";
+import { createIdleLock, type Surroundings } from "../device/idle.ts";
+import { isLarge } from "../seal/content-pieces.ts";
 import { refuseCancelled } from "../session.ts";
+import { createTransfers } from "../transfer/transfer-client.ts";
 import { servePageHttp } from "./port-http.ts";
 import type { RunningWorker, WorkerStarter } from "./start-workers.ts";
 import type { CallId, OpenedByWorker, ProgressListener, VaultService } from "./vault-service.ts";
@@ -20,11 +23,18 @@ interface Running {
   readonly end: (code: "vault_locked" | "vault_unavailable") => void;
 }
 
+/** What a client has of the page, and what this device was told before. */
+export interface PageParts {
+  readonly surroundings: Surroundings;
+  /** Until the vault locks itself. */
+  readonly minutes?: number;
+}
+
 /**
  * The contract's vault over its workers, on the page. Workers start at first need; the engine only for calls that look at
  * a picture. A start that failed is forgotten, so that the next call tries again. Locking ends the workers.
  */
-export function createVaultClient(portal: PortalForServices, workers: WorkerStarter): Omit<Vault, "PictureField"> {
+export function createVaultClient(portal: PortalForServices, workers: WorkerStarter, { surroundings, minutes = autoLockMinutes.usual }: PageParts): Omit<Vault, "PictureField"> {
   carryPortalErrors();
   const { vendorId } = portal;
   const { userId, issuer, subject } = portal.account;
@@ -33,9 +43,36 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
   let state: VaultState = { status: "unknown" };
   let running: Promise<Running> | null = null;
   let signedOut = false;
+  let lockedHere = false;
+
+  const idle = createIdleLock(
+    {
+      account: accountName(device),
+      minutes,
+      lock: () => void putAway(),
+      keep: (change) => {
+        if (!signedOut) noteOnDevice(device, change).catch(() => undefined); // best effort: a page loaded later locks sooner
+      },
+    },
+    surroundings,
+  );
+  const autoLock: AutoLock = Object.freeze({ get: idle.getMinutes, set: idle.setMinutes });
+
+  /** Ends the workers, and leaves the lock on the device for a page loaded later. */
+  async function putAway(): Promise<void> {
+    lockedHere = true; // a worker that is asked for before the device has kept it starts locked too
+    idle.rest();
+    await end();
+    if (state.status === "unlocked") setState({ status: "locked" });
+    await markLocked(device, surroundings.now());
+  }
 
   function setState(next: VaultState): void {
     state = next;
+    if (next.status === "unlocked") {
+      lockedHere = false;
+      idle.watch();
+    } else idle.rest();
     for (const listener of listeners) listener();
   }
 
@@ -97,7 +134,7 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
       if (!ended) setState(next);
     };
     await Promise.race([
-      worker.remote.start({ userId, ...device }, Comlink.proxy(servePageHttp(portal.http)), Comlink.transfer(channel.port2, [channel.port2]), Comlink.proxy(tell)),
+      worker.remote.start({ userId, ...device, locked: lockedHere }, Comlink.proxy(servePageHttp(portal.http)), Comlink.transfer(channel.port2, [channel.port2]), Comlink.proxy(tell)),
       gone,
     ]);
     return one;
@@ -135,7 +172,19 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     }
   }
 
+  const transfers = createTransfers({
+    account: device,
+    http: portal.http,
+    startWorker: workers.transfer,
+    flows: {
+      begin: (order, options) => call(options, engineFor(order.flow === "protect" ? order.request.protection : order.change.protection), (remote, id, onProgress) => remote.beginUpload(id, onProgress, order)),
+      finish: (uploadId, protection, options) => call(options, engineFor(protection), (remote, id, onProgress) => remote.finishUpload(id, onProgress, uploadId, protection)),
+      discard: (uploadId) => call(undefined, "vault", (remote) => remote.discardUpload(uploadId)),
+    },
+  });
+
   async function end(): Promise<void> {
+    transfers.lock();
     const before = running;
     running = null;
     await before?.then(
@@ -167,23 +216,38 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     examine: (picture, options) => call(options, "engine", (remote, id, onProgress) => remote.examine(id, onProgress, picture)),
     images: () => call(undefined, "vault", (remote) => remote.images()),
     protect: (request, options) =>
-      call(options, request.protection.kind === "picture" ? "engine" : "vault", (remote, id, onProgress) => remote.protect(id, onProgress, request)),
-    update: (secretId, change, options) =>
-      call(options, change.protection?.kind === "picture" ? "engine" : "vault", (remote, id, onProgress) => remote.update(id, onProgress, secretId, change)),
+      isLarge(request.contentKind, request.content.size)
+        ? transfers.protect(request, options)
+        : call(options, engineFor(request.protection), (remote, id, onProgress) => remote.protect(id, onProgress, request)),
+    update: (secretId, change, options) => {
+      const { content } = change;
+      return content !== undefined && isLarge(content.contentKind, content.content.size)
+        ? transfers.update(secretId, { ...change, content }, options)
+        : call(options, engineFor(change.protection), (remote, id, onProgress) => remote.update(id, onProgress, secretId, change));
+    },
     history: (secretId, options) => call(options, "vault", (remote, id) => remote.history(id, secretId)),
     restoreVersion: (secretId, version, opener, options) =>
       call(options, "engine", (remote, id, onProgress) => remote.restoreVersion(id, onProgress, secretId, version, opener)),
     purge: (secretIds, options) => call(options, "vault", (remote, id) => remote.purge(id, secretIds)),
-    uploads: () => Promise.resolve([]), // nothing is sent in parts yet
-    resumeUpload: () => Promise.reject(new PortalError("not_found")),
-    discardUpload: () => Promise.resolve(),
-    unlockByPresence: notYet,
-    autoLock: Object.freeze({
-      get: () => autoLockMinutes.usual,
-      set: () => {
-        throw new PortalError("vault_unavailable");
-      },
-    }),
+    uploads: () => call(undefined, "vault", (remote) => remote.uploads()),
+    resumeUpload: (uploadId, file, options) => transfers.resume(uploadId, file, options),
+    discardUpload: (uploadId) => transfers.discard(uploadId),
+    unlockByPresence: async () => {
+      if (signedOut) throw new PortalError("vault_unavailable");
+      if (state.status === "unlocked") return;
+      const record = await readDevice(device);
+      if (record.accountKey === null) throw new PortalError(state.status === "empty" ? "no_keyring" : "opener_needed");
+      const since = lockedSince(record, surroundings.now()); // null: another tab was unlocked since
+      if (since !== null) {
+        const { authTime } = await portal.signInAgain();
+        if (authTime < Math.floor(since / 1000)) throw new PortalError("login_required");
+        await markUnlocked(device, surroundings.now());
+      }
+      lockedHere = false;
+      await end(); // a worker that was started locked
+      await call<VaultState>(undefined, "vault", async (remote) => await remote.refresh());
+    },
+    autoLock,
     unlock: (opener, options) => call(options, "engine", (remote, id, onProgress) => remote.unlock(id, onProgress, opener)),
     recover: async (secretId, opener, options) => present(await call(options, "engine", (remote, id, onProgress) => remote.recover(id, onProgress, secretId, opener, options?.version))),
     answerDevice: (kind) => call(undefined, "vault", (remote) => remote.answerDevice(kind)),
@@ -191,13 +255,14 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     trash: (secretId) => call(undefined, "vault", (remote) => remote.trash(secretId)),
     restore: (secretId) => call(undefined, "vault", (remote) => remote.restore(secretId)),
     lock: async () => {
-      await end();
-      await markLocked(device);
-      if (state.status === "unlocked") setState({ status: "locked" });
+      idle.tellLocked();
+      await putAway();
     },
     signOut: async () => {
       signedOut = true;
+      idle.dispose();
       await end();
+      await transfers.leave();
       await leaveDevice(device);
       setState({ status: "unknown" });
     },
@@ -212,7 +277,7 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
       save: async (target, options) => {
         refuseCancelled(options?.signal);
         const { content } = secret;
-        if (content === null) throw new PortalError("payload_too_large");
+        if (content === null) return transfers.save(openedId, keysOf(worker, gone), target, options);
         if (target === null) return new Blob([content], { type: secret.mime });
         const file = await target.createWritable();
         await file.write(content);
@@ -233,7 +298,15 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
   }
 }
 
-/** The contract is ahead of the flows: these come with the next changes. */
-function notYet(): Promise<never> {
-  return Promise.reject(new PortalError("vault_unavailable"));
+function engineFor(protection: ProtectRequest["protection"] | null | undefined): "engine" | "vault" {
+  return protection?.kind === "picture" ? "engine" : "vault";
+}
+
+/** A port at which the vault's worker answers the transfer's: what opens a content never passes the page. */
+function keysOf(worker: RunningWorker<VaultService>, gone: Promise<never>): () => Promise<MessagePort> {
+  return async () => {
+    const { port1, port2 } = new MessageChannel();
+    await Promise.race([worker.remote.serveContentKeys(Comlink.transfer(port2, [port2])), gone]);
+    return port1;
+  };
 }

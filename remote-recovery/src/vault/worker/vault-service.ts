@@ -48,6 +48,8 @@ type RowsProxy = ((...given: Parameters<RowsListener>) => unknown) & { readonly 
 
 export interface VaultSettings extends DeviceAccount {
   readonly userId: string;
+  /** Starts locked, whatever the device keeps. */
+  readonly locked: boolean;
 }
 
 /** An opened secret as it crosses to the page: its age file stays behind, under `openedId`. */
@@ -144,12 +146,13 @@ export function createVaultService(engineOn: EngineOnPort, deviceFor: (account: 
 
   return {
     start: async (settings, http, enginePort, tell) => {
-      const { userId, vendorId, issuer, subject } = settings;
+      const { userId, vendorId, issuer, subject, locked } = settings;
       const ownHttp = httpOverPage(http);
       const device = await deviceFor({ vendorId, issuer, subject });
       transfers = { records: lazyRecords(device.name), calls: transferCallsOn(ownHttp), running: runningUploads };
       session = await startSession({
         userId,
+        locked,
         service: serviceOn(ownHttp),
         engine: engineOn(enginePort),
         device,
