@@ -1,0 +1,104 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { Client } from "pg";
+
+import { startIssuer } from "./issuer.ts";
+import { outboxOf, serviceDatabase, serviceVariables } from "./service.ts";
+
+export interface Started {
+  readonly child: ChildProcess;
+  readonly address: string;
+  /** Everything on standard output so far. */
+  readonly output: () => string;
+  readonly exited: Promise<unknown[]>;
+}
+
+/** The real process on a database and a folder of its own, as the start command starts it, as often as one likes. */
+export interface ServiceProcess {
+  readonly variables: Record<string, string>;
+  readonly objectsFolder: string;
+  start(): Promise<Started>;
+  signIn(address: string, subject: string): Promise<string>;
+  query(text: string): Promise<Record<string, unknown>[]>;
+  /** Keys that a row knows: of versions, of parts, of what is loose. */
+  knownKeys(): Promise<string[]>;
+  /** Files whose key no row knows. */
+  strayFiles(): Promise<string[]>;
+  stop(): Promise<void>;
+}
+
+export async function prepareProcess(): Promise<ServiceProcess> {
+  const issuer = await startIssuer();
+  const database = await serviceDatabase();
+  const objectsFolder = await mkdtemp(join(tmpdir(), "relicario-main-"));
+  const variables = await serviceVariables(issuer.issuer, database.url, objectsFolder);
+  const running = new Set<ChildProcess>();
+
+  const query = async (text: string): Promise<Record<string, unknown>[]> => {
+    const client = new Client({ connectionString: database.url });
+    await client.connect();
+    try {
+      return (await client.query<Record<string, unknown>>(text)).rows;
+    } finally {
+      await client.end();
+    }
+  };
+  const knownKeys = async (): Promise<string[]> =>
+    (await query("select object_key from version_objects union select object_key from upload_parts union select object_key from loose_objects")).map((row) => String(row["object_key"]));
+
+  return {
+    variables,
+    objectsFolder,
+    query,
+    knownKeys,
+    async strayFiles() {
+      const known = new Set(await knownKeys());
+      const files = (await readdir(objectsFolder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
+      const keys = files.map((entry) => join(entry.parentPath, entry.name).slice(objectsFolder.length + 1).replace(/\.[0-9a-f]{12}\.tmp$/, ""));
+      return keys.filter((key) => !known.has(key));
+    },
+    async start() {
+      const child = spawn(process.execPath, [join(__dirname, "../main.ts")], { env: { PATH: process.env["PATH"], ...variables }, stdio: ["ignore", "pipe", "pipe"] });
+      running.add(child);
+      const exited = once(child, "exit").finally(() => running.delete(child));
+      let output = "";
+      let complaints = "";
+      child.stderr.on("data", (chunk: Buffer) => {
+        complaints += chunk.toString();
+      });
+      const port = await new Promise<number>((ready, failed) => {
+        child.stdout.on("data", (chunk: Buffer) => {
+          output += chunk.toString();
+          const [, found] = /^\{"ready":true,"port":(\d+)\}$/m.exec(output) ?? [];
+          if (found !== undefined) ready(Number(found));
+        });
+        void exited.then(() => {
+          failed(new Error(`it ended: ${complaints}`));
+        });
+      });
+      return { child, address: `http://127.0.0.1:${String(port)}`, output: () => output, exited };
+    },
+    async signIn(address, subject) {
+      const response = await fetch(`${address}/auth/token?app_vendor_id=relicario`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ token: await issuer.accessToken(subject) }),
+      });
+      const { token } = (await response.json()) as { token: string };
+      return token;
+    },
+    async stop() {
+      for (const child of running) {
+        child.kill("SIGKILL");
+        await once(child, "exit");
+      }
+      await database.drop();
+      await issuer.stop();
+      for (const folder of [objectsFolder, outboxOf(objectsFolder)]) await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
