@@ -1,4 +1,4 @@
-import { UserManager, User } from "oidc-client-ts";
+import { ErrorTimeout, User, UserManager } from "oidc-client-ts";
 
 import { popupLimitMs, SignInClient } from "./sign-in-client.ts";
 import { signInSettings } from "./settings.ts";
@@ -152,6 +152,29 @@ describe("SignInClient.signInAgain", () => {
 });
 
 describe("SignInClient.signinSilent", () => {
+  const frames = () => document.querySelectorAll("iframe");
+
+  it("aborts after 10 s when its frame gets no answer, and takes the frame away", async () => {
+    const { client, steps } = await setUp(null);
+    jest.spyOn(HTMLIFrameElement.prototype, "contentWindow", "get").mockReturnValue(fakeWindow() as unknown as Window); // goes nowhere
+    jest.useFakeTimers({ doNotFake: ["performance"] });
+    const outcome = expect(client.signinSilent()).rejects.toBeInstanceOf(ErrorTimeout);
+    await jest.advanceTimersByTimeAsync(9_999);
+    expect(frames()).toHaveLength(1);
+    expect(steps).toEqual(["renewal started"]);
+    await jest.advanceTimersByTimeAsync(1);
+    await outcome;
+    frames().forEach((frame) => frame.dispatchEvent(new Event("load"))); // the empty page that it was sent to
+    expect(frames()).toHaveLength(0);
+    expect(steps.at(-1)).toBe("renewal ended");
+  });
+
+  it("aborts when the provider cannot be asked at all", async () => {
+    const { client } = await setUp(null);
+    jest.spyOn(client.metadataService, "getAuthorizationEndpoint").mockRejectedValue(new TypeError("Failed to fetch"));
+    await expect(client.signinSilent()).rejects.toBeInstanceOf(TypeError);
+  });
+
   it("makes one renewal for all who ask meanwhile, and tells when it begins and ends", async () => {
     const { client, steps } = await setUp(null);
     const silent = jest.spyOn(UserManager.prototype, "signinSilent").mockResolvedValue(null);
