@@ -18,7 +18,7 @@ import { expandTables } from "./start";
 
 expandTables();
 
-export { beginPicture, endPicture, takeRows, stripAddress, stripRows, lumaAddress, reductionFactor } from "./picture";
+export { beginPicture, beginTable, endPicture, takeRows, stripAddress, stripRows, lumaAddress, reductionFactor } from "./picture";
 
 /** Addresses of the areas. */
 export const sketches: usize = SKETCHES;

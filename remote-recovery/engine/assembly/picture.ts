@@ -46,6 +46,24 @@ export function lumaAddress(): usize {
  * are more than 52 million pixels, or the orientation is none; −1 when there is no memory for it.
  */
 export function beginPicture(w: i32, h: i32, exifOrientation: i32): i32 {
+  return prepare(w, h, exifOrientation, true);
+}
+
+/**
+ * Prepares for the area table of a picture of this size as seen, which another instance has made: the caller writes it to
+ * `sat`. 1 when ready; 0 and −1 as beginPicture.
+ */
+export function beginTable(w: i32, h: i32): i32 {
+  const ready = prepare(w, h, 1, false);
+  if (ready != 1) return ready;
+  sat = luma;
+  strip = 0;
+  luma = 0;
+  return 1;
+}
+
+/** Lays out strip, luma and area table; without `pixels` the area table alone, where `luma` says. */
+function prepare(w: i32, h: i32, exifOrientation: i32, pixels: bool): i32 {
   forgetPicture();
   if (w < SMALLEST_SIDE || h < SMALLEST_SIDE || <i64>w * <i64>h > MOST_PIXELS) return 0;
   if (exifOrientation < 1 || exifOrientation > 8) return 0;
@@ -57,10 +75,10 @@ export function beginPicture(w: i32, h: i32, exifOrientation: i32): i32 {
   const rows = seenHeight / f;
 
   const rowBytes = <usize>w << 2;
-  const perStrip = max(1, min(h, <i32>(STRIP_TARGET / rowBytes)));
+  const perStrip = pixels ? max(1, min(h, <i32>(STRIP_TARGET / rowBytes))) : 0;
   const stripAt = (__heap_base + 15) & ~15;
   const lumaAt = (stripAt + <usize>perStrip * rowBytes + 15) & ~15;
-  const satAt = (lumaAt + <usize>w * <usize>h + 15) & ~15;
+  const satAt = (lumaAt + (pixels ? <usize>w * <usize>h : 0) + 15) & ~15;
   const end = satAt + (((<usize>rows + 1) * (<usize>columns + 1)) << 3);
   const pages = <i32>((end + 0xffff) >> 16);
   const more = pages - memory.size();

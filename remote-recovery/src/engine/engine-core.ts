@@ -12,6 +12,7 @@ import {
 import { judge, noMeasures, refuse } from "./gate.ts";
 import { rowsOf, type Raster } from "./rows.ts";
 import { findSketch, isSketch, type Pause } from "./search.ts";
+import type { SearchHelper } from "./second-core.ts";
 import { selfTest } from "./self-test/self-test.ts";
 
 /** Compiled modules: the engine, the codecs of most pictures, and perhaps others. */
@@ -23,6 +24,8 @@ export type LazyCodec = Exclude<CodecName, "jpeg" | "png">;
 export interface CoreOptions {
   /** Fetches and compiles a codec. Without it, pictures of these kinds are `unsupported`. Its PortalErrors are passed on. */
   readonly load?: ((name: LazyCodec) => Promise<WebAssembly.Module>) | undefined;
+  /** Another core for searches, if there is one. */
+  readonly helper?: SearchHelper | null;
   /** Told of each memory that the engine works in: for tests, which look for what is left there. */
   readonly onMemory?: (memory: WebAssembly.Memory) => void;
 }
@@ -32,7 +35,7 @@ const keptMemory = 64 * 1024 * 1024;
 const smallestSide = 64;
 
 /** Makes an engine. Its calls run one after another. */
-export function createEngineCore(modules: EngineModules, { load, onMemory }: CoreOptions = {}): Engine {
+export function createEngineCore(modules: EngineModules, { load, helper = null, onMemory }: CoreOptions = {}): Engine {
   let kept: EngineWasm | null = null;
   let last: Promise<unknown> = Promise.resolve();
 
@@ -105,7 +108,7 @@ export function createEngineCore(modules: EngineModules, { load, onMemory }: Cor
           const sketch = readSketch(wasm);
           const imageSecretBytes = readImageSecret(wasm);
           try {
-            const found = await findSketch(wasm, known, pause);
+            const found = await findSketch(wasm, known, pause, { helper });
             if (found.outcome !== "not_this_picture") {
               const secret = found.outcome === "recovered" ? found.imageSecretBytes : null;
               return { gate, sketch, imageSecretBytes, known: { index: found.index, score: found.score, imageSecretBytes: secret } };
@@ -128,7 +131,7 @@ export function createEngineCore(modules: EngineModules, { load, onMemory }: Cor
         return withPicture(wasm, picture, pause, (opened) => {
           if (!opened.fits) throw unreadable("too_small");
           opened.raster.release(); // the engine has what it needs
-          return findSketch(wasm, sketches, pause, { hint: options?.hint });
+          return findSketch(wasm, sketches, pause, { hint: options?.hint, helper });
         });
       }),
   };

@@ -2,6 +2,7 @@ import * as Comlink from "comlink";
 import { PortalError } from "@relicario/shared/errors";
 import type { Engine, EngineOptions, EngineProgress, EnrolResult, GateReport, RecoverResult, SearchHint, Sketch } from "./engine.ts";
 import { createEngineCore, type EngineModules, type LazyCodec } from "./engine-core.ts";
+import type { SearchHelper } from "./second-core.ts";
 
 /** Names a call, so that it can be cancelled: any string that its caller does not use twice. */
 export type CallId = string;
@@ -36,8 +37,11 @@ export interface EngineService {
   readonly cancel: (id: CallId) => void;
 }
 
-/** The service over one engine; calls made before `init` wait for it. */
-export function createEngineService(): EngineService {
+/**
+ * The service over one engine; calls made before `init` wait for it.
+ * @param second starts a helper for searches on another core, when there is one.
+ */
+export function createEngineService(second: (engine: WebAssembly.Module) => SearchHelper | null = () => null): EngineService {
   const running = new Map<CallId, AbortController>();
   let supply: (engine: Engine) => void = () => undefined;
   const engine = new Promise<Engine>((resolve) => {
@@ -61,7 +65,7 @@ export function createEngineService(): EngineService {
 
   const service: EngineService = {
     init: (modules, load) => {
-      supply(createEngineCore(modules, { load }));
+      supply(createEngineCore(modules, { load, helper: second(modules.engine) }));
     },
     connect: (port) => {
       Comlink.expose(service, port);

@@ -3,7 +3,7 @@ import type { PictureRows } from "./rows.ts";
 import { sketchSizes, type GateMeasures, type Sketch } from "./engine.ts";
 
 const functions = [
-  "beginPicture", "endPicture", "takeRows", "stripAddress", "stripRows", "lumaAddress", "reductionFactor", "satAddress", "look", "gate",
+  "beginPicture", "beginTable", "endPicture", "takeRows", "stripAddress", "stripRows", "lumaAddress", "reductionFactor", "satAddress", "look", "gate",
   "enrol", "score", "attempt", "coarse", "coarseAt", "coarseScoresAddress", "place", "choose", "refine", "syndromeOfWord", "decode", "distance", "wipe",
 ] as const;
 const globals = [
@@ -39,6 +39,45 @@ export interface Candidate {
   /** Number of the coarse window that it started from, and its coarse score. */
   readonly start: number;
   readonly coarseScore: number;
+}
+
+/** The area table of a picture, all that a search needs of it. It holds the picture: fill it with 0 after use. */
+export interface PictureTable {
+  /** As seen, in pixels. */
+  readonly width: number;
+  readonly height: number;
+  readonly sums: Float64Array<ArrayBuffer>;
+}
+
+const sumsIn = (wasm: EngineWasm) =>
+  new Float64Array(wasm.memory.buffer, wasm.satAddress(), (wasm.satColumns.value + 1) * (wasm.satRows.value + 1));
+
+/** A copy of the area table of the present picture. */
+export function copyTable(wasm: EngineWasm): PictureTable {
+  return { width: wasm.width.value, height: wasm.height.value, sums: new Float64Array(sumsIn(wasm)) };
+}
+
+/** Takes the area table that another instance has made in place of pixels. False when the engine refuses it. */
+export function takeTable(wasm: EngineWasm, { width, height, sums }: PictureTable): boolean {
+  if (wasm.beginTable(width, height) !== 1) return false;
+  const target = sumsIn(wasm);
+  if (target.length !== sums.length) return false;
+  target.set(sums);
+  return true;
+}
+
+/** The coarse scores of the first `count` sketches in windows from … to − 1: upright and transposed for each window. */
+export function coarseScoresIn(wasm: EngineWasm, count: number, from: number, to: number): Float64Array<ArrayBuffer>[] {
+  return Array.from({ length: count }, (_, slot) => new Float64Array(wasm.memory.buffer, wasm.coarseScoresAddress(slot) + from * 16, (to - from) * 2)).map(
+    (scores) => new Float64Array(scores),
+  );
+}
+
+/** Writes scores that {@link coarseScoresIn} read in another instance. */
+export function writeCoarseScores(wasm: EngineWasm, from: number, scores: readonly Float64Array[]): void {
+  scores.forEach((list, slot) => {
+    new Float64Array(wasm.memory.buffer, wasm.coarseScoresAddress(slot) + from * 16, list.length).set(list);
+  });
 }
 
 /** A copy of a part of the engine's memory. */

@@ -1,15 +1,27 @@
 /** Finding sketches in the picture that the engine holds: the same framing first, then the blind search. */
 import { searchHinted } from "./hinted-search.ts";
 import { sketchSizes, type RecoverResult, type SearchHint, type Sketch } from "./engine.ts";
-import { enrolmentWindow, readCandidate, readImageSecret, writeSketch, type Candidate, type EngineWasm } from "./engine-wasm.ts";
+import {
+  copyTable, enrolmentWindow, readCandidate, readImageSecret, writeCoarseScores, writeSketch, type Candidate, type EngineWasm,
+} from "./engine-wasm.ts";
+import type { SearchHelper } from "./second-core.ts";
 
 /** A score below this means: another picture. */
 export const beaconFloor = 0.2;
 const signPatterns = [[0, 0], [1, 0], [0, 1], [1, 1]] as const;
-const coarseSlices = 8;
+/** Pauses of the coarse pass; windows between two of them share their sides by 36. */
+const coarseSlices = 6;
 
 /** Lets waiting messages in (a cancellation above all) and reports; rejects with `cancelled`. */
 export type Pause = (phase: "straight" | "searching", done: number, total: number) => Promise<void>;
+
+export interface SearchOptions {
+  /** Whether the framing of enrolment is tried first; it is unless this says no. */
+  readonly straight?: boolean;
+  readonly hint?: SearchHint | undefined;
+  /** Another core for half of the work. */
+  readonly helper?: SearchHelper | null;
+}
 
 /** A failed recovery with what is needed to compare failures. */
 export type Failure = Exclude<RecoverResult, { outcome: "recovered" }>;
@@ -22,7 +34,7 @@ export async function findSketch(
   wasm: EngineWasm,
   sketches: readonly Sketch[],
   pause: Pause,
-  { straight: straightFirst = true, hint }: { readonly straight?: boolean; readonly hint?: SearchHint | undefined } = {},
+  { straight: straightFirst = true, hint, helper = null }: SearchOptions = {},
 ): Promise<RecoverResult> {
   let best: Failure = { outcome: "not_this_picture", score: -1 };
   const slots = wasm.sketchSlots.value;
@@ -44,7 +56,7 @@ export async function findSketch(
     const share = batch.length / total;
     const result =
       hint === undefined
-        ? await searchBatch(wasm, batch.length, (done) => pause("searching", from * 7 + done, total * 7))
+        ? await searchBatch(wasm, batch, helper, (done) => pause("searching", from * 7 + done, total * 7))
         : await searchHinted(wasm, batch.length, hint, (done, all) => pause("searching", from / total + (done / all) * share, 1));
     if (result.outcome === "recovered") return { ...result, index: from + result.index };
     best = betterFailure(best, result.outcome === "too_many_errors" ? { ...result, index: from + result.index } : result);
@@ -83,33 +95,57 @@ function decodeLooked(wasm: EngineWasm, slot: number, transposed: number, score:
 }
 
 /** Blind search for the sketches in the slots; seven steps each. The most promising sketch goes first. */
-async function searchBatch(wasm: EngineWasm, count: number, step: (done: number) => Promise<void>): Promise<RecoverResult> {
-  const windows = wasm.coarseWindows.value;
-  for (let slice = 0; slice < coarseSlices; slice++) {
-    await step((count * slice) / coarseSlices);
-    wasm.coarse(count, Math.floor((windows * slice) / coarseSlices), Math.floor((windows * (slice + 1)) / coarseSlices));
-  }
-  const order = Array.from({ length: count }, (_, slot) => ({ slot, score: wasm.choose(slot) > 0 ? readCandidate(wasm, 0).score : -1 }));
-  order.sort((a, b) => b.score - a.score);
+async function searchBatch(wasm: EngineWasm, sketches: readonly Sketch[], helper: SearchHelper | null, step: (done: number) => Promise<void>): Promise<RecoverResult> {
+  const count = sketches.length;
+  try {
+    const helped = await coarsePass(wasm, sketches, helper, step);
+    const order = Array.from({ length: count }, (_, slot) => ({ slot, score: wasm.choose(slot) > 0 ? readCandidate(wasm, 0).score : -1 }));
+    order.sort((a, b) => b.score - a.score);
 
-  let best: Failure = { outcome: "not_this_picture", score: -1 };
-  for (const [place, { slot }] of order.entries()) {
-    const found = await refineAll(wasm, slot, (done) => step(count + place * 6 + done));
-    const result = decodeCandidates(wasm, slot, found);
-    if (result.outcome === "recovered") return result;
-    best = betterFailure(best, result);
+    let best: Failure = { outcome: "not_this_picture", score: -1 };
+    for (const [place, { slot }] of order.entries()) {
+      const found = await refineAll(wasm, slot, (done) => step(count + place * 6 + done), helped ? helper : null);
+      const result = decodeCandidates(wasm, slot, found);
+      if (result.outcome === "recovered") return result;
+      best = betterFailure(best, result);
+    }
+    return best;
+  } finally {
+    // A helper that is gone holds nothing.
+    await helper?.wipe().catch(() => undefined);
   }
-  return best;
 }
 
-/** The candidates of a sketch, refined, best final score first. */
-export async function refineAll(wasm: EngineWasm, slot: number, step: (done: number) => Promise<void>): Promise<readonly Candidate[]> {
+/** Scores all coarse windows, the second half of them elsewhere. True when the helper has done its part, and may be asked again. */
+async function coarsePass(wasm: EngineWasm, sketches: readonly Sketch[], helper: SearchHelper | null, step: (done: number) => Promise<void>): Promise<boolean> {
+  const count = sketches.length;
+  const all = wasm.coarseWindows.value;
+  const own = helper === null ? all : all / 2;
+  const theirs = helper?.coarse(copyTable(wasm), sketches, own, all).catch(() => null) ?? null;
+  for (let slice = 0; slice < coarseSlices; slice++) {
+    await step((count * slice) / coarseSlices);
+    wasm.coarse(count, Math.floor((own * slice) / coarseSlices), Math.floor((own * (slice + 1)) / coarseSlices));
+  }
+  const scores = await theirs;
+  if (scores !== null) writeCoarseScores(wasm, own, scores);
+  else if (own < all) wasm.coarse(count, own, all);
+  return scores !== null;
+}
+
+/** The candidates of a sketch, refined, best final score first. With a helper, which knows the picture, every other one there. */
+export async function refineAll(wasm: EngineWasm, slot: number, step: (done: number) => Promise<void>, helper: SearchHelper | null = null): Promise<readonly Candidate[]> {
   const count = wasm.choose(slot);
+  const lent = helper === null ? [] : Array.from({ length: Math.floor(count / 2) }, (_, i) => 2 * i + 1);
+  const starts = lent.map((index) => readCandidate(wasm, index));
+  const theirs = lent.length === 0 ? null : (helper?.refine(slot, starts).catch(() => null) ?? null);
   for (let index = 0; index < count; index++) {
     await step(index);
-    wasm.refine(slot, index);
+    if (!lent.includes(index)) wasm.refine(slot, index);
   }
-  return readRefined(wasm, count);
+  const refined = await theirs;
+  if (refined === null) for (const index of lent) wasm.refine(slot, index);
+  const found = Array.from({ length: count }, (_, index) => refined?.[lent.indexOf(index)] ?? readCandidate(wasm, index));
+  return found.sort((a, b) => b.score - a.score);
 }
 
 /** The first `count` candidates, best score first. */
