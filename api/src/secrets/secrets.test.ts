@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { zstdDecompressSync } from "node:zlib";
 
 import { maxSmallSecretBytes, maxVersions, SecretContent, SecretPage, StoredSecret, type StoreSecret } from "@relicario/shared/api";
 import { and, eq } from "drizzle-orm";
@@ -280,6 +281,27 @@ describe("GET /secrets/store", () => {
     for (const query of ["?limit=0", "?limit=1001", "?limit=x", "?cursor=x", "?since=-1", "?unknown=1"]) {
       expect((await service.call("GET", `/secrets/store${query}`, person.token)).status).toBe(422);
     }
+  });
+
+  it("is sent packed to whoever unpacks it, and nothing else is", async () => {
+    const person = await service.signIn();
+    for (let count = 0; count < 6; count++) await keep(person, { bytes: 5_000 });
+    const ask = (encodings: string) =>
+      service.app.http.inject({ method: "GET", url: "/secrets/store", headers: { authorization: `Bearer ${person.token}`, "accept-encoding": encodings } });
+    const plain = await ask("identity");
+    const packed = await ask("gzip, br, zstd");
+    expect([plain.headers["content-encoding"], packed.headers["content-encoding"]]).toEqual([undefined, "zstd"]);
+    expect(packed.rawPayload.length).toBeLessThan(plain.rawPayload.length * 0.8);
+    expect(zstdDecompressSync(packed.rawPayload).toString()).toBe(plain.body);
+    expect(String(packed.headers.vary).toLowerCase()).toContain("accept-encoding");
+    const [row] = (await list(person)).secrets;
+    const content = await service.app.http.inject({
+      method: "POST",
+      url: "/secrets/store/get-secret",
+      headers: { authorization: `Bearer ${person.token}`, "accept-encoding": "gzip, br, zstd" },
+      payload: { secret_db_id: row?.secret_db_id },
+    });
+    expect(content.headers).not.toHaveProperty("content-encoding");
   });
 
   it("gives with since what changed after it, and nothing else", async () => {
