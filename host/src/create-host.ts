@@ -19,7 +19,7 @@ import { userOf } from "./session/machine.ts";
 import { createSession, type Session } from "./session/session.ts";
 import { claimsOf } from "./session-claims.ts";
 import { languageChanger } from "./settings/language.ts";
-import { createQueryClient } from "./settings/query-client.ts";
+import { createQueryClient, forgetOpened } from "./settings/query-client.ts";
 import { pinnedTexts } from "./settings/texts.ts";
 import type { ThemeStore } from "./settings/theme.ts";
 import { createVendorStore } from "./settings/vendor.ts";
@@ -90,8 +90,8 @@ export async function createHost({ verified, readDeployment, language, theme, te
   session.onLock((reason) => vault.putAway(reason));
   // The vault was locked, by whoever: everybody puts plaintext away, and what is on the screen is asked for anew.
   vault.onLocked(() => {
-    queryClient.removeQueries({ type: "inactive" });
-    void queryClient.resetQueries();
+    forgetOpened(queryClient);
+    clearToasts(); // they may name a secret
     void session.lock();
   });
   watch.subscribe(() => {

@@ -19,3 +19,14 @@ export function createQueryClient(): QueryClient {
     },
   });
 }
+
+/**
+ * The portal locked: nothing that was opened stays, neither what was read nor what was sent. What is on the screen is asked
+ * for anew, and comes locked. Calls that are under way go on.
+ */
+export function forgetOpened(queryClient: QueryClient): void {
+  queryClient.removeQueries({ type: "inactive" });
+  const mutations = queryClient.getMutationCache();
+  for (const mutation of mutations.getAll()) if (mutation.state.status !== "pending") mutations.remove(mutation);
+  void queryClient.resetQueries();
+}

@@ -1,8 +1,8 @@
 import { createHttp } from "@relicario/shared/api";
-import { QueryObserver } from "@tanstack/react-query";
+import { MutationObserver, QueryObserver } from "@tanstack/react-query";
 import { z } from "zod";
 
-import { createQueryClient } from "./query-client.ts";
+import { createQueryClient, forgetOpened } from "./query-client.ts";
 import { createThemeStore, themeKey } from "./theme.ts";
 
 function deviceIs(dark: boolean): void {
@@ -63,5 +63,33 @@ describe("createQueryClient", () => {
       });
     });
     expect(fetch).toHaveBeenCalledTimes(attempts);
+  });
+});
+
+describe("forgetOpened", () => {
+  it("leaves nothing of what was read or sent, asks anew for what is on the screen, and ends no call that is under way", async () => {
+    const queryClient = createQueryClient();
+    queryClient.setQueryData(["left"], "an opened title");
+    let locked = false;
+    const shown = new QueryObserver(queryClient, { queryKey: ["shown"], queryFn: () => Promise.resolve(locked ? "locked" : "opened") });
+    const seen: unknown[] = [];
+    shown.subscribe(({ data }) => seen.push(data));
+    const sent = new MutationObserver(queryClient, { mutationFn: (_text: string) => Promise.resolve() });
+    await sent.mutate("a secret that was protected");
+    let finish: (value: string) => void = () => undefined;
+    const running = new MutationObserver(queryClient, { mutationFn: () => new Promise<string>((resolve) => (finish = resolve)) });
+    const ended = running.mutate();
+    await Promise.resolve();
+
+    locked = true;
+    forgetOpened(queryClient);
+    expect(queryClient.getQueryData(["left"])).toBeUndefined();
+    expect(queryClient.getQueryData(["shown"])).toBeUndefined();
+    expect(queryClient.getMutationCache().getAll().map(({ state }) => state.status)).toEqual(["pending"]);
+    finish("done");
+    await expect(ended).resolves.toBe("done");
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    expect(seen.at(-1)).toBe("locked");
+    queryClient.clear();
   });
 });
