@@ -2,6 +2,8 @@ import { randomBytes } from "node:crypto";
 
 import { expect, type Page } from "@playwright/test";
 
+import { withoutTours } from "../support/onboarding.ts";
+
 export interface Account {
   readonly userName: string;
   readonly email: string;
@@ -13,8 +15,14 @@ export function newAccount(): Account {
   return { userName: `ana-${tail}`, email: `ana-${tail}@example.org`, password: `correct horse ${tail}` };
 }
 
+export interface FirstVisit {
+  /** Whether tours run as they do for everybody who comes for the first time; specs about something else go without. */
+  readonly tours?: boolean;
+}
+
 /** Opens the portal; an unauthenticated visitor lands at the identity provider. */
-export async function signUp(page: Page, account: Account): Promise<void> {
+export async function signUp(page: Page, account: Account, { tours = false }: FirstVisit = {}): Promise<void> {
+  if (!tours) await withoutTours(page);
   await page.goto("/");
   await page.getByRole("link", { name: "Create an account" }).click();
   await page.getByLabel("User name").fill(account.userName);
@@ -24,7 +32,8 @@ export async function signUp(page: Page, account: Account): Promise<void> {
   await atHome(page);
 }
 
-export async function signIn(page: Page, account: Pick<Account, "userName" | "password">): Promise<void> {
+export async function signIn(page: Page, account: Pick<Account, "userName" | "password">, { tours = false }: FirstVisit = {}): Promise<void> {
+  if (!tours) await withoutTours(page);
   await page.goto("/");
   await page.getByLabel("User name or e-mail").fill(account.userName);
   await page.getByLabel("Password").fill(account.password);

@@ -18,6 +18,7 @@ import { AreaFailed } from "./remotes/RemoteBoundary.tsx";
 import { scopedPortal } from "./remotes/scoped-portal.ts";
 import { claimsOf } from "./session-claims.ts";
 import { userOf, type SessionState } from "./session/machine.ts";
+import { TourHost } from "./tours/TourHost.tsx";
 import StatusPage from "./status/StatusPage.tsx"; // part of the page from the start: it is for when little else loads
 import { WhatIsDown } from "./status/WhatIsDown.tsx";
 
@@ -89,6 +90,7 @@ function Screen({ place, state }: { readonly place: Place; readonly state: Sessi
       <Frame userName={portal.user.userName} shell={place.shell} signedIn={user !== null}>
         {screen()}
       </Frame>
+      <TourHost signedIn={claims !== null} shell={place.shell} remote={"remote" in place ? place.remote : null} />
     </PortalContext>
   );
 }

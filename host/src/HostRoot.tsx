@@ -1,6 +1,5 @@
 import { GlobalStyle } from "@relicario/shared/ui";
 import { QueryClientProvider } from "@tanstack/react-query";
-import { domAnimation, LazyMotion, MotionConfig } from "framer-motion";
 import { Suspense, type ReactNode } from "react";
 import { ErrorBoundary } from "react-error-boundary";
 import { I18nextProvider } from "react-i18next";
@@ -19,22 +18,18 @@ export function HostRoot({ host, children }: { readonly host: Host; readonly chi
       <I18nextProvider i18n={host.i18n}>
         <QueryClientProvider client={host.queryClient}>
           <GlobalStyle $colors={host.verified.deployment.branding.colors} />
-          <LazyMotion features={domAnimation} strict>
-            <MotionConfig reducedMotion="user">
-              <ErrorBoundary
-                fallback={<Crashed onReload={() => window.location.reload()} onLogout={() => void host.session.signOut()} />}
-                onError={(error) => {
-                  warn("host", error);
-                }}
-              >
-                <Suspense fallback={<Overlay kind="signing_in" />}>
-                  {children}
-                  <ConfirmHost confirms={host.confirms} />
-                </Suspense>
-              </ErrorBoundary>
-              <Toasts />
-            </MotionConfig>
-          </LazyMotion>
+          <ErrorBoundary
+            fallback={<Crashed onReload={() => window.location.reload()} onLogout={() => void host.session.signOut()} />}
+            onError={(error) => {
+              warn("host", error);
+            }}
+          >
+            <Suspense fallback={<Overlay kind="signing_in" />}>
+              {children}
+              <ConfirmHost confirms={host.confirms} />
+            </Suspense>
+          </ErrorBoundary>
+          <Toasts />
         </QueryClientProvider>
       </I18nextProvider>
     </HostContext>

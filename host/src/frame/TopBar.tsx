@@ -1,6 +1,5 @@
 import { IconButton, depths, panelMotion, s, space } from "@relicario/shared/ui";
 import * as Dialog from "@radix-ui/react-dialog";
-import { m } from "framer-motion";
 import { CircleHelp, Menu, X } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -37,11 +36,11 @@ export function TopBar({ product, userName, onLogout, onLogin }: TopBarProps) {
       ) : (
         <Dialog.Root open={open} onOpenChange={setOpen}>
           <Dialog.Trigger asChild>
-            <IconButton label={t("header:menu.open_action")} icon={<Menu aria-hidden />} />
+            <IconButton label={t("header:menu.open_action")} icon={<Menu aria-hidden />} data-tour="mobile-menu" />
           </Dialog.Trigger>
           <Dialog.Portal>
             <Dialog.Content asChild aria-describedby={undefined}>
-              <Sheet variants={panelMotion} initial="closed" animate="open">
+              <Sheet>
                 <SheetHead>
                   <Dialog.Title asChild>
                     <SheetTitle>{t("header:menu.title")}</SheetTitle>
@@ -103,7 +102,8 @@ const Short = styled.div`
   flex: none;
 `;
 
-const Sheet = styled(m.div)`
+const Sheet = styled.div`
+  ${panelMotion}
   position: fixed;
   inset: 0;
   z-index: ${depths.overlay};

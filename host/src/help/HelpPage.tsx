@@ -1,6 +1,8 @@
 import { Card, Page, SectionTitle, Stack } from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
 
+import { ReplayTours } from "./ReplayTours.tsx";
+
 /** What people ask first. */
 export function HelpPage() {
   const { t } = useTranslation("help");
@@ -25,6 +27,7 @@ export function HelpPage() {
           <p>{t("without.body")}</p>
         </Stack>
       </Card>
+      <ReplayTours />
     </Page>
   );
 }

@@ -16,7 +16,7 @@ const Face = z.object({
   navigation: z.array(z.object({ path: z.string().startsWith("/"), titleKey: z.string() })).optional(),
   namespaces: z.array(z.string()),
   tours: z
-    .array(z.object({ name: z.string(), path: z.string(), steps: z.array(z.object({ target: z.string(), titleKey: z.string(), bodyKey: z.string() })) }))
+    .array(z.object({ name: z.string(), path: z.string(), titleKey: z.string().optional(), steps: z.array(z.object({ target: z.string(), titleKey: z.string(), bodyKey: z.string() })) }))
     .optional(),
   capabilities: z.array(z.enum(capabilities)).optional(),
   provides: z.object({ vault: callable<NonNullable<NonNullable<RemoteModule["provides"]>["vault"]>>().optional() }).optional(),

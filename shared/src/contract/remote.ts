@@ -27,7 +27,10 @@ export interface RemoteNavigation {
 /** A guided tour: steps point at `data-tour` names, never at positions. */
 export interface RemoteTour {
   readonly name: string;
+  /** Path pattern of the screen that it is about; it runs when that is first shown, and from Help. */
   readonly path: string;
+  /** What Help calls it, `<namespace>:<key>`; the title of its first step unless told otherwise. */
+  readonly titleKey?: string | undefined;
   readonly steps: readonly { readonly target: string; readonly titleKey: string; readonly bodyKey: string }[];
 }
 

@@ -5,3 +5,4 @@ export { createFakePortal, type FakePortal, type FakePortalSettings, type Portal
 export { createFakeVault, picture, type FakeImage, type FakeSecret, type FakeUpload, type FakeVault, type FakeVaultSettings } from "./fake-vault.tsx";
 export { createTestQueryClient, expectTextsComplete, renderApp, type RenderAppSettings, type RenderedApp } from "./renderApp.tsx";
 export { readTexts, textKeys, textsFromDisk } from "./texts-from-disk.ts";
+export { missingTourTargets } from "./tours.ts";

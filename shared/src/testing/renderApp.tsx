@@ -1,6 +1,5 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { act, configure, render, type RenderResult } from "@testing-library/react";
-import { domAnimation, LazyMotion } from "framer-motion";
 import type { i18n as I18n } from "i18next";
 import { Suspense, useMemo, type ReactNode } from "react";
 import { I18nextProvider } from "react-i18next";
@@ -72,12 +71,10 @@ export async function renderApp(ui: ReactNode, settings: RenderAppSettings = {})
     rendered = render(
       <I18nextProvider i18n={i18n}>
         <QueryClientProvider client={queryClient}>
-          <LazyMotion features={domAnimation} strict>
-            <GlobalStyle />
-            <Suspense fallback={null}>
-              <RouterProvider router={router} />
-            </Suspense>
-          </LazyMotion>
+          <GlobalStyle />
+          <Suspense fallback={null}>
+            <RouterProvider router={router} />
+          </Suspense>
         </QueryClientProvider>
       </I18nextProvider>,
     );

@@ -1,5 +1,4 @@
 import * as Radix from "@radix-ui/react-dialog";
-import { m } from "framer-motion";
 import { X } from "lucide-react";
 import { useCallback, useMemo, useRef, useState, type ReactNode } from "react";
 import { useTranslation } from "react-i18next";
@@ -66,7 +65,7 @@ export function Dialog({ open, onClose, title, description, icon, mustAnswer = f
             onInteractOutside={stay}
             {...(description === undefined ? { "aria-describedby": undefined } : {})}
           >
-            <Sheet variants={dialogMotion} initial="closed" animate="open">
+            <Sheet>
               <Head $cross={!mustAnswer}>
                 {icon}
                 <Title>{title}</Title>
@@ -124,7 +123,8 @@ const Place = styled.div`
   ${media.mobile} { align-items: end; }
 `;
 
-const Sheet = styled(m.div)`
+const Sheet = styled.div`
+  ${dialogMotion}
   position: relative;
   display: flex;
   flex-direction: column;

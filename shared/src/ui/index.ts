@@ -10,7 +10,7 @@ export { GlobalStyle } from "./GlobalStyle.tsx";
 export { PasswordField, TextArea, TextField, type PasswordFieldProps, type TextAreaProps, type TextFieldProps } from "./inputs.tsx";
 export { Muted, SectionTitle, SmallText, SpacedRow, Stack, visuallyHidden, VisuallyHidden } from "./layout.tsx";
 export { Menu, type MenuItem, type MenuProps } from "./Menu.tsx";
-export { dialogMotion, layoutBlockMilliseconds, panelMotion, spring } from "./motion.ts";
+export { dialogMotion, layoutBlockMilliseconds, panelMotion, spring, springEasing, springMilliseconds } from "./motion.ts";
 export { ErrorNotice, Notice, type ErrorNoticeProps, type NoticeProps, type NoticeTone } from "./notices.tsx";
 export { Page, type PageProps } from "./Page.tsx";
 export { TagField, type TagFieldProps } from "./TagField.tsx";

@@ -101,8 +101,8 @@ export function space(n: number): string {
   return `${String(n * 4)}px`;
 }
 
-/** What lies above what. The overlay of loading is below modals (specification, section 9). */
-export const depths = { raised: 1, frame: 50, overlay: 99, dialog: 1000, menu: 1100, toast: 1200 } as const;
+/** What lies above what. The overlay of loading is below modals (specification, section 9), and so are guided tours. */
+export const depths = { raised: 1, frame: 50, overlay: 99, tour: 500, dialog: 1000, menu: 1100, toast: 1200 } as const;
 
 /** Widths in pixels. Below `mobile` the portal has its bottom bar. */
 export const breakpoints = { mobile: 640, wide: 1024 } as const;

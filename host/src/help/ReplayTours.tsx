@@ -1,0 +1,76 @@
+import { Button, Card, SectionTitle, SpacedRow, Stack } from "@relicario/shared/ui";
+import { Play } from "lucide-react";
+import { useEffect, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { useNavigate } from "react-router-dom";
+
+import { useMobile } from "../frame/use-media.ts";
+import { showToast } from "../frame/Toasts.tsx";
+import { useHost } from "../host-context.ts";
+import { frameTour, homeTour } from "../tours/host-tours.ts";
+import type { Tour } from "../tours/machine.ts";
+import { toursOf, useTours } from "../tours/tours.ts";
+
+/** Every tour, to be seen again: the host's, and those of the remotes as they come. */
+export function ReplayTours() {
+  const { t } = useTranslation(["help", "joyride"]);
+  const { dispatch, memory } = useTours();
+  const navigate = useNavigate();
+  const mobile = useMobile();
+  const ofRemotes = useRemoteTours();
+
+  const handleStart = (tour: Tour) => {
+    memory.forget(tour.name);
+    if (tour.path.includes(":")) {
+      // Its screen is about one thing that the person chooses, such as a secret.
+      showToast({ tone: "info", text: t("help:tours.later_status") });
+      return;
+    }
+    dispatch({ type: "offered", tour });
+    void navigate(tour.path);
+  };
+  return (
+    <Card>
+      <Stack $gap={3}>
+        <SectionTitle>{t("help:tours.title")}</SectionTitle>
+        <p>{t("help:tours.body")}</p>
+        <SpacedRow>
+          {[frameTour(mobile), homeTour, ...ofRemotes].map((tour) => (
+            <Button
+              key={tour.name}
+              tone="quiet"
+              icon={<Play size={16} aria-hidden />}
+              onClick={() => {
+                handleStart(tour);
+              }}
+            >
+              {t("help:tours.start_action", { name: t(titleKeyOf(tour)) })}
+            </Button>
+          ))}
+        </SpacedRow>
+      </Stack>
+    </Card>
+  );
+}
+
+/** What a tour is called: its own title, else that of its first step. */
+function titleKeyOf({ titleKey, steps: [first], name }: Tour): string {
+  return titleKey ?? first?.titleKey ?? name;
+}
+
+function useRemoteTours(): readonly Tour[] {
+  const { loader, verified } = useHost();
+  const [tours, setTours] = useState<readonly Tour[]>([]);
+  useEffect(() => {
+    let gone = false;
+    const loading = [...verified.remotes.keys()].map((name) => loader.load(name).then(toursOf));
+    void Promise.allSettled(loading).then((loaded) => {
+      // A remote that does not load has no tours to offer; its own screen says why.
+      if (!gone) setTours(loaded.flatMap((each) => (each.status === "fulfilled" ? each.value : [])));
+    });
+    return () => {
+      gone = true;
+    };
+  }, [loader, verified]);
+  return tours;
+}

@@ -1,0 +1,84 @@
+import { expectAccessible, renderApp } from "@relicario/shared/testing";
+import { fireEvent, screen } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+
+import { Slides } from "./Slides.tsx";
+import { swipeThreshold } from "./swipe.ts";
+
+async function show(language: "en" | "es" = "en") {
+  const onSkip = jest.fn();
+  const onFinish = jest.fn();
+  await renderApp(<Slides onSkip={onSkip} onFinish={onFinish} />, { language });
+  return { onSkip, onFinish };
+}
+
+const titles = ["Keep it behind a picture", "It stays with you", "The picture brings it back"] as const;
+
+function swipe(distance: number): void {
+  const slides = screen.getByRole("dialog");
+  // jsdom's own pointer events have no place.
+  fireEvent(slides, new MouseEvent("pointerdown", { bubbles: true, clientX: 200 }));
+  fireEvent(slides, new MouseEvent("pointerup", { bubbles: true, clientX: 200 + distance }));
+}
+
+function shown(): string | null {
+  return screen.getByRole("heading").textContent;
+}
+
+describe("Slides", () => {
+  it("are three, each with image, title and description", async () => {
+    await show();
+    for (const [index, title] of titles.entries()) {
+      await userEvent.click(screen.getByRole("button", { name: `Slide ${String(index + 1)} of 3` }));
+      const dialog = screen.getByRole("dialog", { name: title });
+      expect(dialog.querySelector("svg")).not.toBeNull();
+      expect(dialog).toHaveAccessibleDescription();
+      expect(screen.getByRole("button", { current: "step" })).toHaveAccessibleName(`Slide ${String(index + 1)} of 3`);
+    }
+  });
+
+  it("say that the image and the keys never leave the device", async () => {
+    await show();
+    await userEvent.click(screen.getByRole("button", { name: "Next" }));
+    expect(screen.getByRole("dialog")).toHaveTextContent("The image and the keys never leave your device.");
+  });
+
+  it("go on at a swipe to the left and back at one to the right, from 10 px on", async () => {
+    await show();
+    expect(swipeThreshold).toBe(10);
+    swipe(-9);
+    expect(shown()).toBe(titles[0]);
+    swipe(-10);
+    expect(shown()).toBe(titles[1]);
+    swipe(9);
+    expect(shown()).toBe(titles[1]);
+    swipe(10);
+    expect(shown()).toBe(titles[0]);
+    swipe(50);
+    expect(shown()).toBe(titles[0]);
+  });
+
+  it("stay at the last at a swipe to the left, and end at Finish", async () => {
+    const { onFinish } = await show();
+    swipe(-50);
+    swipe(-50);
+    swipe(-50);
+    expect(shown()).toBe(titles[2]);
+    expect(onFinish).not.toHaveBeenCalled();
+    await userEvent.click(screen.getByRole("button", { name: "Finish" }));
+    expect(onFinish).toHaveBeenCalledTimes(1);
+  });
+
+  it("are skipped by the link and by Escape", async () => {
+    const { onSkip } = await show();
+    await userEvent.click(screen.getByRole("button", { name: "Skip" }));
+    expect(onSkip).toHaveBeenCalledTimes(1);
+    await userEvent.keyboard("{Escape}");
+    expect(onSkip).toHaveBeenCalledTimes(2);
+  });
+
+  it.each(["en", "es"] as const)("are accessible (%s)", async (language) => {
+    await show(language);
+    await expectAccessible();
+  });
+});

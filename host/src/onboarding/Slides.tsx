@@ -1,0 +1,143 @@
+import * as Dialog from "@radix-ui/react-dialog";
+import { Button, depths, media, s, space } from "@relicario/shared/ui";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import styled from "styled-components";
+
+import { BackPicture, DevicePicture, SealPicture } from "./pictures.tsx";
+import { useSwipe } from "./swipe.ts";
+
+/** What a first visit on a phone begins with (specification, section 2). */
+const slides = [
+  { name: "seal", Picture: SealPicture },
+  { name: "device", Picture: DevicePicture },
+  { name: "back", Picture: BackPicture },
+] as const;
+
+export interface SlidesProps {
+  readonly onSkip: () => void;
+  readonly onFinish: () => void;
+}
+
+/** Three slides over the whole screen: swipe, or use the dots and buttons. Escape skips. */
+export function Slides({ onSkip, onFinish }: SlidesProps) {
+  const { t } = useTranslation("joyride");
+  const [at, setAt] = useState(0);
+  const last = at === slides.length - 1;
+  const go = (to: number) => {
+    setAt(Math.max(0, Math.min(slides.length - 1, to)));
+  };
+  const swipe = useSwipe({ onLeft: () => { go(at + 1); }, onRight: () => { go(at - 1); } });
+  const { name, Picture } = slides[at] ?? slides[0];
+  return (
+    <Dialog.Root open onOpenChange={onSkip}>
+      <Dialog.Portal>
+        <Whole {...swipe} onInteractOutside={(event) => { event.preventDefault(); }}>
+          <Skip type="button" onClick={onSkip}>
+            {t("slides.skip_action")}
+          </Skip>
+          <Slide key={name} data-slide={name}>
+            <Picture />
+            <Dialog.Title asChild>
+              <Title>{t(`slides.${name}_title`)}</Title>
+            </Dialog.Title>
+            <Dialog.Description asChild>
+              <Body>{t(`slides.${name}_body`)}</Body>
+            </Dialog.Description>
+          </Slide>
+          <Dots aria-label={t("slides.dots_aria")}>
+            {slides.map((slide, index) => (
+              <li key={slide.name}>
+                <Dot type="button" aria-label={t("slides.dot_aria", { number: index + 1, count: slides.length })} aria-current={index === at ? "step" : undefined} onClick={() => { go(index); }} />
+              </li>
+            ))}
+          </Dots>
+          <Button
+            size="large"
+            wide
+            onClick={() => {
+              if (last) onFinish();
+              else go(at + 1);
+            }}
+          >
+            {t(last ? "slides.finish_action" : "slides.next_action")}
+          </Button>
+        </Whole>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
+
+const Whole = styled(Dialog.Content)`
+  position: fixed;
+  inset: 0;
+  z-index: ${depths.dialog};
+  display: flex;
+  flex-direction: column;
+  gap: ${space(4)};
+  padding: ${space(4)} ${space(6)} calc(${space(6)} + env(safe-area-inset-bottom));
+  background: ${s("background")};
+  overflow-y: auto;
+  touch-action: pan-y;
+  user-select: none;
+  &:focus-visible { outline: none; }
+`;
+
+const Skip = styled.button`
+  align-self: flex-end;
+  min-width: 44px;
+  min-height: 44px;
+  padding: 0 ${space(2)};
+  border: 0;
+  background: none;
+  color: ${s("accentText")};
+  font-weight: 550;
+  text-decoration: underline;
+  text-underline-offset: 0.2em;
+  cursor: pointer;
+`;
+
+const Slide = styled.div`
+  display: flex;
+  flex: 1 1 auto;
+  flex-direction: column;
+  align-items: center;
+  justify-content: center;
+  gap: ${space(4)};
+  text-align: center;
+  & > svg { width: min(240px, 60vw); height: auto; margin-bottom: ${space(4)}; }
+  ${media.still} { animation: none; }
+`;
+
+const Title = styled.h2`
+  font-size: ${s("textTitle")};
+`;
+
+const Body = styled.p`
+  max-width: 34ch;
+  color: ${s("textMuted")};
+`;
+
+const Dots = styled.ul`
+  display: flex;
+  justify-content: center;
+`;
+
+const Dot = styled.button`
+  display: grid;
+  place-items: center;
+  width: 44px;
+  height: 44px;
+  border: 0;
+  background: none;
+  cursor: pointer;
+  &::before {
+    content: "";
+    width: 10px;
+    height: 10px;
+    border-radius: ${s("radiusRound")};
+    background: ${s("borderStrong")};
+    transition: width 120ms;
+  }
+  &[aria-current="step"]::before { width: 26px; background: ${s("accent")}; }
+`;

@@ -1,0 +1,217 @@
+import type { RemoteModule, RemoteName } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
+import { expectAccessible, missingTourTargets, renderApp } from "@relicario/shared/testing";
+import { act, screen, waitFor, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+
+import { Frame } from "../frame/Frame.tsx";
+import { HelpPage } from "../help/HelpPage.tsx";
+import { HostContext } from "../host-context.ts";
+import { fakeHost, windowIs } from "../testing/fake-host.tsx";
+import { celebration } from "./celebration.ts";
+import { homeTour, layoutTour, mobileTour } from "./host-tours.ts";
+import type { Tour } from "./machine.ts";
+import { createTourMemory, onboardingKey, toursSeenKey } from "./memory.ts";
+import { TourHost } from "./TourHost.tsx";
+import { createTours, ToursProvider } from "./tours.ts";
+
+// jsdom draws no canvas. What the library is asked for is what counts here; that it draws is seen in a browser.
+const fire = jest.fn(() => Promise.resolve());
+const reset = jest.fn();
+const create = jest.fn((_canvas: HTMLCanvasElement, _options: object) => Object.assign(fire, { reset }));
+jest.mock("canvas-confetti", () => ({ __esModule: true, default: { create: (...args: Parameters<typeof create>) => create(...args) } }));
+
+interface Settings {
+  readonly mobile?: boolean;
+  readonly path?: string;
+  readonly signedIn?: boolean;
+  readonly tours?: readonly Tour[];
+  readonly language?: "en" | "es";
+}
+
+async function show({ mobile = false, path = "/home", signedIn = true, tours: ofRemote = [], language = "en" }: Settings = {}) {
+  windowIs({ mobile });
+  const fake = fakeHost();
+  const load = (name: RemoteName): Promise<RemoteModule> =>
+    name === "secrets" ? Promise.resolve({ name, contract: "^1", routes: [], namespaces: [], tours: ofRemote }) : Promise.reject(new PortalError("remote_unreachable"));
+  const host = { ...fake.host, loader: { ...fake.host.loader, load } };
+  const tours = createTours(createTourMemory(() => localStorage));
+  const app = await renderApp(
+    <HostContext value={host}>
+      <ToursProvider value={tours}>
+        <Frame userName="alba" shell signedIn={signedIn}>
+          <h1 data-tour="home-create">Screen</h1>
+          {path === "/help" && <HelpPage />}
+        </Frame>
+        <TourHost signedIn={signedIn} shell remote="secrets" />
+      </ToursProvider>
+    </HostContext>,
+    { path, language },
+  );
+  return { tours, app, host };
+}
+
+const tooltip = (name: string) => screen.findByRole("dialog", { name });
+const press = (name: string) => userEvent.click(screen.getByRole("button", { name }));
+
+beforeEach(() => {
+  localStorage.clear();
+  jest.clearAllMocks();
+});
+
+describe("the first visit on a wide screen", () => {
+  it("is led through the frame from its first step to its last, and celebrated", async () => {
+    const { tours } = await show();
+    for (const title of ["Home", "Secrets", "Shared with me", "Add secret", "Language", "Light or dark", "Log out", "The screen", "Help"]) {
+      const step = await tooltip(title);
+      await userEvent.click(within(step).getByRole("button", { name: /^(Next|Done)$/ }));
+    }
+    expect(await screen.findByText("You know your way around.")).toBeInTheDocument();
+    expect(localStorage.getItem(onboardingKey)).toBe("true");
+    expect(create).toHaveBeenCalledWith(expect.any(HTMLCanvasElement), expect.objectContaining({ useWorker: false, disableForReducedMotion: true }));
+    expect(fire).toHaveBeenCalledWith(expect.objectContaining({ particleCount: 100, ticks: 120, colors: [...celebration.colors] }));
+    expect(new Set(celebration.colors).size).toBe(7);
+    await waitFor(() => {
+      expect(tours.getState()).toEqual({ status: "idle" });
+    });
+    expect(screen.queryByText("You know your way around.")).not.toBeInTheDocument();
+  });
+
+  it("can go back, and ends at the cross with the flag stored", async () => {
+    await show();
+    await tooltip("Home");
+    await press("Next");
+    await tooltip("Secrets");
+    await press("Back");
+    await tooltip("Home");
+    await press("End the tour");
+    expect(await screen.findByText("You know your way around.")).toBeInTheDocument();
+    expect(localStorage.getItem(onboardingKey)).toBe("true");
+  });
+
+  it("ends at Escape", async () => {
+    const { tours } = await show();
+    await tooltip("Home");
+    await userEvent.keyboard("{Escape}");
+    await waitFor(() => {
+      expect(tours.getState()).toMatchObject({ status: "skipped" });
+    });
+  });
+
+  it("says in Spanish, accessibly, that image and keys stay on the device", async () => {
+    await show({ language: "es" });
+    await tooltip("Inicio");
+    await press("Siguiente");
+    expect(await tooltip("Secretos")).toHaveTextContent("La imagen y las claves no salen nunca de tu dispositivo.");
+    await expectAccessible();
+  });
+
+  it("waits while the portal asks something, and goes on at the same step", async () => {
+    const { tours, host } = await show();
+    await tooltip("Home");
+    await press("Next");
+    await tooltip("Secrets");
+    let answer: Promise<boolean> | undefined;
+    act(() => {
+      answer = host.confirms.ask({ title: "Sure", description: "Really" });
+    });
+    await waitFor(() => {
+      expect(tours.getState()).toMatchObject({ status: "paused" });
+    });
+    act(() => {
+      host.confirms.getState()?.answer(false);
+    });
+    await answer;
+    expect(await tooltip("Secrets")).toBeInTheDocument();
+    expect(tours.getState()).toMatchObject({ status: "running" });
+  });
+
+  it.each([
+    ["the flag is set", { flag: true }],
+    ["nobody is signed in", { signedIn: false }],
+    ["the path contains shared", { path: "/shared/abc" }],
+    ["the path contains p-shared", { path: "/p-shared/abc" }],
+  ] as const)("has no tour when %s", async (_, { flag = false, ...settings }: Settings & { flag?: boolean }) => {
+    if (flag) {
+      localStorage.setItem(onboardingKey, "true");
+      localStorage.setItem(toursSeenKey, '"all"');
+    }
+    const { tours } = await show(settings);
+    expect(tours.getState()).toEqual({ status: "idle" });
+  });
+});
+
+describe("the tours of screens", () => {
+  const list: Tour = { name: "list", path: "/secrets", steps: [{ target: "layout-secrets", titleKey: "joyride:layout.secrets_title", bodyKey: "joyride:layout.secrets_body" }] };
+
+  it("run when their screen is first shown, without a celebration, and not again", async () => {
+    localStorage.setItem(onboardingKey, "true");
+    const { tours, app } = await show({ path: "/secrets", tours: [list] });
+    await tooltip("Secrets");
+    await press("Done");
+    await waitFor(() => {
+      expect(tours.getState()).toEqual({ status: "idle" });
+    });
+    expect(create).not.toHaveBeenCalled();
+    app.unmount();
+
+    const again = await show({ path: "/secrets", tours: [list] });
+    expect(again.tours.getState()).toEqual({ status: "idle" });
+  });
+
+  it("leave out what the screen does not show", async () => {
+    localStorage.setItem(onboardingKey, "true");
+    await show({ path: "/home" });
+    const step = await tooltip("Start here");
+    expect(within(step).getByRole("status")).toHaveTextContent("1 of 1");
+  });
+
+  it("run again from Help", async () => {
+    localStorage.setItem(onboardingKey, "true");
+    localStorage.setItem(toursSeenKey, '"all"');
+    const { app } = await show({ path: "/help", tours: [list] });
+    await userEvent.click(await screen.findByRole("button", { name: "Start the tour: Secrets" }));
+    expect(app.location()).toBe("/secrets");
+    expect(await tooltip("Secrets")).toBeInTheDocument();
+  });
+});
+
+describe("the first visit on a phone", () => {
+  it("begins with the slides; finishing them starts the tour", async () => {
+    await show({ mobile: true });
+    const slides = await screen.findByRole("dialog", { name: "Keep it behind a picture" });
+    expect(localStorage.getItem(onboardingKey)).toBeNull();
+    await userEvent.click(within(slides).getByRole("button", { name: "Slide 3 of 3" }));
+    await press("Finish");
+    expect(await tooltip("Home")).toBeInTheDocument();
+  });
+
+  it("ends with the slides when they are skipped, and stores the flag", async () => {
+    const { tours } = await show({ mobile: true });
+    await userEvent.click(await screen.findByRole("button", { name: "Skip" }));
+    expect(screen.queryByRole("dialog")).not.toBeInTheDocument();
+    expect(localStorage.getItem(onboardingKey)).toBe("true");
+    expect(tours.getState()).toEqual({ status: "idle" });
+  });
+});
+
+describe("targets", () => {
+  it("of the layout tour are all found", async () => {
+    localStorage.setItem(onboardingKey, "true");
+    await show({ path: "/help" });
+    expect(layoutTour.steps).toHaveLength(9);
+    expect(missingTourTargets(layoutTour)).toEqual([]);
+  });
+
+  it("of the mobile tour are all found", async () => {
+    localStorage.setItem(onboardingKey, "true");
+    await show({ path: "/help", mobile: true });
+    expect(mobileTour.steps).toHaveLength(6);
+    expect(missingTourTargets(mobileTour)).toEqual([]);
+  });
+
+  it("that are not there are named", async () => {
+    await show({ path: "/help" });
+    expect(missingTourTargets(homeTour)).toEqual(["home-messages"]);
+  });
+});

@@ -1,0 +1,120 @@
+import { Button, depths, IconButton, s, space } from "@relicario/shared/ui";
+import { X } from "lucide-react";
+import { useTranslation } from "react-i18next";
+import { ACTIONS, EVENTS, Joyride, STATUS, type EventData, type Step, type TooltipRenderProps } from "react-joyride";
+import styled from "styled-components";
+
+import { styleNonce, tourLook } from "./look.ts";
+import type { Tour } from "./machine.ts";
+import { targetSelector } from "./targets.ts";
+
+export interface TourRunnerProps {
+  readonly steps: Tour["steps"];
+  /** False while it is paused; it goes on where it was. */
+  readonly running: boolean;
+  readonly onSkip: () => void;
+  readonly onFinish: () => void;
+}
+
+/** Draws a tour, one step after the other. Its code is fetched when a tour begins. */
+export function TourRunner({ steps, running, onSkip, onFinish }: TourRunnerProps) {
+  const { t } = useTranslation("joyride");
+  const handleEvent = ({ type, action, status }: EventData, controls: { readonly skip: () => void }) => {
+    // Escape and the cross end the tour; the library would close one step.
+    if (type === EVENTS.STEP_AFTER && action === ACTIONS.CLOSE) controls.skip();
+    if (type !== EVENTS.TOUR_END) return;
+    if (status === STATUS.SKIPPED) onSkip();
+    else onFinish();
+  };
+  return (
+    <Joyride
+      continuous
+      run={running}
+      steps={steps.map(
+        ({ target, titleKey, bodyKey }): Step => ({
+          target: targetSelector(target),
+          title: t(titleKey),
+          content: t(bodyKey),
+          placement: target === "layout-main" ? "center" : "auto",
+        }),
+      )}
+      nonce={styleNonce()}
+      onEvent={handleEvent}
+      tooltipComponent={Tooltip}
+      loaderComponent={null}
+      options={{
+        ...tourLook,
+        skipBeacon: true,
+        overlayClickAction: false,
+        closeButtonAction: "skip",
+        blockTargetInteraction: true,
+        overlayColor: s("overlay"),
+        arrowColor: s("surfaceRaised"),
+        zIndex: depths.tour,
+      }}
+    />
+  );
+}
+
+function Tooltip({ index, size, isLastStep, step, controls, tooltipProps }: TooltipRenderProps) {
+  const { t } = useTranslation(["joyride", "common"]);
+  return (
+    <Sheet {...tooltipProps} role="dialog" aria-labelledby="tour-title" aria-describedby="tour-body">
+      <Title id="tour-title">{step.title}</Title>
+      <p id="tour-body">{step.content}</p>
+      <Foot>
+        <Place role="status">{t("joyride:place_status", { number: index + 1, count: size })}</Place>
+        {index > 0 && (
+          <Button tone="quiet" size="small" onClick={() => controls.prev()}>
+            {t("joyride:back_action")}
+          </Button>
+        )}
+        <Button size="small" onClick={() => controls.next()} data-autofocus>
+          {t(isLastStep ? "joyride:finish_action" : "joyride:next_action")}
+        </Button>
+      </Foot>
+      <Cross label={t("joyride:skip_action")} icon={<X aria-hidden />} onClick={() => controls.skip()} />
+    </Sheet>
+  );
+}
+
+const Sheet = styled.div`
+  position: relative;
+  display: flex;
+  flex-direction: column;
+  gap: ${space(3)};
+  width: ${tourLook.width}px;
+  max-width: calc(100vw - ${space(8)});
+  padding: ${space(5)};
+  border: 1px solid ${s("border")};
+  border-radius: ${s("radius")};
+  background: ${s("surfaceRaised")};
+  color: ${s("text")};
+  box-shadow: ${s("shadowRaised")};
+  & > p { color: ${s("textMuted")}; }
+`;
+
+const Title = styled.h2`
+  padding-right: ${space(10)};
+  font-size: ${s("textLarge")};
+`;
+
+const Foot = styled.div`
+  display: flex;
+  align-items: center;
+  justify-content: flex-end;
+  gap: ${space(2)};
+  margin-top: ${space(1)};
+`;
+
+const Place = styled.span`
+  margin-right: auto;
+  color: ${s("textMuted")};
+  font-size: ${s("textSmall")};
+`;
+
+const Cross = styled(IconButton)`
+  position: absolute;
+  top: ${space(2)};
+  right: ${space(2)};
+`;

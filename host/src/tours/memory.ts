@@ -1,0 +1,70 @@
+import { z } from "zod";
+
+/** Local storage: the first tour was finished or skipped (specification, section 3). */
+export const onboardingKey = "onboarding";
+
+/** Local storage: names of the tours of screens that were shown, or `all` once the person skipped one. */
+export const toursSeenKey = "toursSeen";
+
+const Seen = z.union([z.literal("all"), z.array(z.string().max(100)).max(200)]);
+
+/** What this browser remembers of onboarding and tours. Where storage is forbidden nothing is remembered, and a tour is offered again. */
+export interface TourMemory {
+  readonly onboarded: () => boolean;
+  readonly setOnboarded: () => void;
+  readonly seen: (name: string) => boolean;
+  readonly setSeen: (name: string) => void;
+  /** Whoever skips a tour is not offered others. */
+  readonly setAllSeen: () => void;
+  /** A tour is asked for again. */
+  readonly forget: (name: string) => void;
+}
+
+/** @param storage asked for at each use: a browser that forbids it refuses the asking */
+export function createTourMemory(storage: () => Storage): TourMemory {
+  const read = (key: string): string | null => {
+    try {
+      return storage().getItem(key);
+    } catch {
+      return null; // storage is forbidden: as if nothing had been kept
+    }
+  };
+  const write = (key: string, value: string): void => {
+    try {
+      storage().setItem(key, value);
+    } catch {
+      // Storage is full or forbidden: the tour will be offered once more, and can be skipped.
+    }
+  };
+  const readSeen = (): z.infer<typeof Seen> => {
+    try {
+      return Seen.parse(JSON.parse(read(toursSeenKey) ?? "[]"));
+    } catch {
+      return []; // not ours, or of another version
+    }
+  };
+  const asked = new Set<string>();
+
+  return Object.freeze<TourMemory>({
+    onboarded: () => read(onboardingKey) === "true",
+    setOnboarded: () => {
+      write(onboardingKey, "true");
+    },
+    seen: (name) => {
+      const seen = readSeen();
+      return !asked.has(name) && (seen === "all" || seen.includes(name));
+    },
+    setSeen: (name) => {
+      asked.delete(name);
+      const seen = readSeen();
+      if (seen !== "all" && !seen.includes(name)) write(toursSeenKey, JSON.stringify([...seen, name]));
+    },
+    setAllSeen: () => {
+      asked.clear();
+      write(toursSeenKey, JSON.stringify("all"));
+    },
+    forget: (name) => {
+      asked.add(name);
+    },
+  });
+}

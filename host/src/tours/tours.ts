@@ -1,0 +1,73 @@
+import type { RemoteModule } from "@relicario/shared/contract";
+import { createContext, useContext } from "react";
+
+import { layoutTour, mobileTour } from "./host-tours.ts";
+import { initialTour, nextTour, type Tour, type TourEvent, type TourState } from "./machine.ts";
+import { createTourMemory, type TourMemory } from "./memory.ts";
+
+/** The guided tours of the page: where they stand, and what this browser remembers of them. */
+export interface Tours {
+  readonly getState: () => TourState;
+  readonly subscribe: (listener: () => void) => () => void;
+  readonly dispatch: (event: TourEvent) => void;
+  readonly memory: TourMemory;
+}
+
+export function createTours(memory: TourMemory): Tours {
+  const listeners = new Set<() => void>();
+  let state = initialTour;
+  return Object.freeze<Tours>({
+    memory,
+    getState: () => state,
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => {
+        listeners.delete(listener);
+      };
+    },
+    dispatch: (event) => {
+      const next = nextTour(state, event);
+      if (next === state) return;
+      state = next;
+      remember(memory, state);
+      for (const listener of [...listeners]) listener();
+    },
+  });
+}
+
+/** The tours that a remote brings, by names that no other remote's can have. */
+export function toursOf({ name, tours = [] }: RemoteModule): readonly Tour[] {
+  return tours.map((tour) => ({ ...tour, name: `${name}/${tour.name}` }));
+}
+
+/** Whether a tour is the one that a first visit begins with. Its end is celebrated. */
+export function isFirstTour({ name }: Tour): boolean {
+  return name === layoutTour.name || name === mobileTour.name;
+}
+
+/** The rule of the specification, section 4: not when the flag is set, nobody is signed in, or the path contains "shared". */
+export function mayBegin(visitor: { readonly onboarded: boolean; readonly signedIn: boolean; readonly pathname: string }): boolean {
+  return !visitor.onboarded && mayRun(visitor);
+}
+
+/** Where any tour may run at all. */
+export function mayRun({ signedIn, pathname }: { readonly signedIn: boolean; readonly pathname: string }): boolean {
+  return signedIn && !pathname.includes("shared");
+}
+
+function remember(memory: TourMemory, state: TourState): void {
+  if (state.status !== "skipped" && state.status !== "finished") return;
+  memory.setOnboarded();
+  if (state.status === "skipped") memory.setAllSeen();
+  else memory.setSeen(state.tour.name);
+}
+
+const ToursContext = createContext<Tours>(createTours(createTourMemory(() => window.localStorage)));
+
+/** Replaced in tests. */
+export const ToursProvider = ToursContext.Provider;
+
+export function useTours(): Tours {
+  return useContext(ToursContext);
+}
+
