@@ -25,25 +25,18 @@ export function integrityOf(address: string, origin: string, verified: VerifiedD
 }
 
 /**
- * Tells the federation runtime of the verified releases. It asks for each one's manifest by address: the answer comes from
- * the record that the team signed, never from the network. What it loads as a script must have the record's hash.
+ * Tells the federation runtime of the verified releases, by the addresses of their entries: no manifest is asked for. What it
+ * loads as a script must have the hash of the record that the team signed.
  */
 export function registerVerified(verified: VerifiedDeployment, origin: string): void {
-  const manifests = new Map<string, unknown>();
   const remotes = [];
   for (const [name, remote] of verified.remotes) {
     if (remote.status !== "verified") continue;
-    const entry = `${releaseAddress(origin, remote.record)}mf-manifest.json`;
-    manifests.set(entry, remote.record.manifest);
-    remotes.push({ name: containerOf(name), entry });
+    remotes.push({ name: containerOf(name), entry: `${releaseAddress(origin, remote.record)}remoteEntry.js`, type: "var" as const, entryGlobalName: containerOf(name) });
   }
   registerPlugins([
     {
       name: "verified-releases",
-      fetch: (address) => {
-        const manifest = manifests.get(address);
-        return Promise.resolve(manifest === undefined ? new Response(null, { status: 403 }) : Response.json(manifest));
-      },
       createScript: ({ url }) => {
         const script = document.createElement("script");
         script.src = url;
@@ -51,14 +44,6 @@ export function registerVerified(verified: VerifiedDeployment, origin: string): 
         script.crossOrigin = "anonymous";
         script.fetchPriority = "high";
         return script;
-      },
-      createLink: ({ url, attrs }) => {
-        const link = document.createElement("link");
-        for (const [name, value] of Object.entries(attrs ?? {})) link.setAttribute(name, String(value));
-        link.href = url;
-        link.integrity = integrityOf(url, origin, verified);
-        link.crossOrigin = "anonymous";
-        return link;
       },
     },
   ]);

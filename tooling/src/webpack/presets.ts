@@ -3,7 +3,7 @@
  * were found by reading its sources and by trials: docs/decisions/0050-webpack-and-module-federation.md says which and why.
  */
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 import { ModuleFederationPlugin } from "@module-federation/enhanced/webpack";
 import type { RemoteName } from "@relicario/shared/contract";
@@ -29,8 +29,10 @@ export interface BuildMode {
 /** The host: one page, everything shared in it from the start, remotes found at run time only. */
 export function hostConfig({ mode = "production" }: BuildMode = {}): Configuration {
   const context = join(rootFolder, "host");
+  const shared = common({ name: "host", context, mode });
   return {
-    ...common({ name: "host", context, mode }),
+    ...shared,
+    resolve: { ...shared.resolve, alias: productionRouter(context) },
     entry: { main: "./src/index.ts" },
     output: {
       path: join(context, "build/web"),
@@ -56,7 +58,10 @@ export function hostConfig({ mode = "production" }: BuildMode = {}): Configurati
         shared: providedByHost(),
         // The default loads every remote at start-up, and one dead remote then kills the page.
         shareStrategy: "loaded-first",
-        experiments: { provideExternalRuntime: true },
+        // One runtime for all remotes. Named here, as a module, because `provideExternalRuntime` brings a second copy of it in CommonJS.
+        runtimePlugins: [externalRuntime()],
+        // Remotes are registered by their entries: nothing reads manifests at run time.
+        experiments: { optimization: { disableSnapshot: true, target: "web" } },
         manifest: false,
         dts: false,
       }),
@@ -159,6 +164,18 @@ function common({ name, context, mode }: { name: string; context: string; mode: 
     infrastructureLogging: { level: "error" },
     stats: "errors-warnings",
   };
+}
+
+/** What gives the host's federation runtime to the remotes. */
+function externalRuntime(): string {
+  const federation = createRequire(require.resolve("@module-federation/enhanced/webpack"));
+  return join(dirname(federation.resolve("@module-federation/inject-external-runtime-core-plugin")), "index.js");
+}
+
+/** React Router without its warnings for developers. Its package names only the other build, so the files are named here. */
+function productionRouter(context: string): Record<string, string> {
+  const files = join(dirname(createRequire(join(context, "package.json")).resolve("react-router")), "../production");
+  return { "react-router/dom$": join(files, "dom-export.mjs"), "react-router$": join(files, "index.mjs") };
 }
 
 /** Types are checked apart (`pnpm types`), so a build only strips them. */

@@ -17,39 +17,54 @@ const names = [
   "i18next",
   "react-i18next",
   "styled-components",
-  "framer-motion",
   "@relicario/shared/",
 ] as const;
+
+/**
+ * What the host gives in place of a whole package: the same exports, less those that no page can use. Without this, all of a
+ * shared package is in the first download, because nobody knows what a remote will ask for (docs/decisions/0037).
+ */
+const slimmed: Readonly<Record<string, string>> = {
+  "react-router-dom": join(rootFolder, "host/src/singletons/router.ts"),
+  "@relicario/shared/api": join(rootFolder, "shared/src/api/pages.ts"),
+};
 
 interface SharedPackage {
   readonly singleton: true;
   readonly requiredVersion: string;
+  /** Of the package that a module of our own stands for. */
+  readonly version?: string;
   readonly eager?: boolean;
   readonly strictVersion?: boolean;
-  readonly import?: false;
+  readonly import?: string | false;
 }
 
 /** What the host shares: there before anything else runs. */
 export function providedByHost(): Record<string, SharedPackage> {
-  return table({ eager: true });
+  return table({ eager: true }, slimmed);
 }
 
 /** What a remote takes from the host. Without a fallback of its own, so that a second React can never appear. */
 export function takenFromHost(): Record<string, SharedPackage> {
-  return table({ import: false, strictVersion: true });
+  return table({ import: false, strictVersion: true }, {});
 }
 
-function table(more: Partial<SharedPackage>): Record<string, SharedPackage> {
+function table(more: Partial<SharedPackage>, inPlaceOf: Readonly<Record<string, string>>): Record<string, SharedPackage> {
   const versions = pinnedVersions();
   return Object.fromEntries(
-    names.map((name) => {
-      const packageName = name.endsWith("/") ? name.slice(0, -1) : name;
-      const version = versions.get(packageName);
+    [...names, ...Object.keys(inPlaceOf).filter((name) => !names.some((each) => each === name))].map((name) => {
+      const version = versions.get(packageOf(name));
       // "catalog:" in a package.json says nothing to the federation plugin, so the range is given here.
-      if (version === undefined) throw new TypeError(`no pinned version of ${packageName}`);
-      return [name, { singleton: true, requiredVersion: `^${version}`, ...more }];
+      if (version === undefined) throw new TypeError(`no pinned version of ${packageOf(name)}`);
+      const module = inPlaceOf[name];
+      return [name, { singleton: true, requiredVersion: `^${version}`, ...more, ...(module === undefined ? {} : { import: module, version }) }];
     }),
   );
+}
+
+/** The package that a name is of: `react` for `react/`, `@relicario/shared` for `@relicario/shared/api`. */
+function packageOf(name: string): string {
+  return name.split("/", name.startsWith("@") ? 2 : 1).join("/");
 }
 
 /** Versions of the catalog, and of our own `shared`. */

@@ -1,0 +1,62 @@
+import { z } from "zod";
+
+/** What one page load was like. Milliseconds since the navigation; layout shift without unit. */
+export interface PaintFigures {
+  readonly largestContentfulPaint: number;
+  readonly layoutShift: number;
+  readonly totalBlockingTime: number;
+}
+
+/** Longer than this a task blocks the page; the excess counts (Total Blocking Time, web.dev). */
+const longTaskMilliseconds = 50;
+
+const TraceEvent = z.object({
+  name: z.string(),
+  ts: z.number().default(0),
+  dur: z.number().default(0),
+  pid: z.number(),
+  tid: z.number(),
+  args: z
+    .object({
+      frame: z.string().optional(),
+      data: z
+        .object({
+          navigationId: z.string().nullish(),
+          documentLoaderURL: z.string().optional(),
+          isOutermostMainFrame: z.boolean().optional(),
+          weighted_score_delta: z.number().optional(),
+          is_main_frame: z.boolean().optional(),
+          had_recent_input: z.boolean().optional(),
+        })
+        .nullish(),
+    })
+    .optional(),
+});
+type TraceEvent = z.infer<typeof TraceEvent>;
+const Trace = z.object({ traceEvents: z.array(z.unknown()) });
+
+/** Reads paint, shifts and blocking of the last navigation of the main frame out of a browser's trace. */
+export function paintFigures(trace: Buffer): PaintFigures {
+  const events = Trace.parse(JSON.parse(trace.toString("utf8"))).traceEvents.flatMap((event) => {
+    const parsed = TraceEvent.safeParse(event);
+    return parsed.success ? [parsed.data] : [];
+  });
+  const start = last("navigation", events.filter((event) => event.name === "navigationStart" && event.args?.data?.isOutermostMainFrame === true && (event.args.data.documentLoaderURL ?? "").startsWith("http")));
+  const after = events.filter((event) => event.pid === start.pid && event.ts >= start.ts);
+  const firstPaint = last("first paint", after.filter((event) => event.name === "firstContentfulPaint" && event.args?.frame === start.args?.frame));
+  const largestPaint = last("largest paint", after.filter((event) => event.name === "largestContentfulPaint::Candidate" && event.args?.frame === start.args?.frame));
+  const tasks = after.filter((event) => event.name === "RunTask" && event.tid === start.tid && event.ts >= firstPaint.ts);
+  return {
+    largestContentfulPaint: (largestPaint.ts - start.ts) / 1000,
+    layoutShift: after
+      .filter((event) => event.name === "LayoutShift" && event.args?.data?.is_main_frame !== false && event.args?.data?.had_recent_input !== true)
+      .reduce((total, event) => total + (event.args?.data?.weighted_score_delta ?? 0), 0),
+    totalBlockingTime: tasks.reduce((total, event) => total + Math.max(0, event.dur / 1000 - longTaskMilliseconds), 0),
+  };
+}
+
+function last(what: string, events: readonly TraceEvent[]): TraceEvent {
+  const event = events.toSorted((a, b) => a.ts - b.ts).at(-1);
+  if (event === undefined) throw new TypeError(`the trace shows no ${what}`);
+  return event;
+}

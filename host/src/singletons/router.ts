@@ -1,0 +1,40 @@
+/**
+ * What the host gives to everybody who imports `react-router-dom`: everything that a page of one browser-side router can use,
+ * and not its server, its framework mode and its data loading. The build puts this in place of the package (see
+ * tooling/src/webpack/shared-packages.ts); a test holds that host, remotes and shared import nothing else.
+ */
+export {
+  createBrowserRouter,
+  createMemoryRouter,
+  createPath,
+  createSearchParams,
+  generatePath,
+  isRouteErrorResponse,
+  Link,
+  matchPath,
+  matchRoutes,
+  Navigate,
+  NavLink,
+  Outlet,
+  parsePath,
+  resolvePath,
+  Route,
+  Routes,
+  useBeforeUnload,
+  useBlocker,
+  useHref,
+  useInRouterContext,
+  useLinkClickHandler,
+  useLocation,
+  useMatch,
+  useNavigate,
+  useNavigationType,
+  useOutlet,
+  useOutletContext,
+  useParams,
+  useResolvedPath,
+  useRouteError,
+  useRoutes,
+  useSearchParams,
+} from "react-router";
+export { RouterProvider } from "react-router/dom";
