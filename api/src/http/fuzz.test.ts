@@ -19,6 +19,10 @@ const bodies: readonly (readonly [Method, string])[] = [
   ["POST", "/secrets/store"],
   ["POST", "/secrets/store/get-secret"],
   ["PATCH", "/secrets/favorite"],
+  ["POST", "/v2/secrets/get-secret"],
+  ["POST", "/v2/secrets/secret"],
+  ["POST", "/v2/secrets/secret/upload/019a9e2c-7c1e-7abc-8def-0123456789ab"],
+  ["PUT", "/v2/secrets/secret/upload/019a9e2c-7c1e-7abc-8def-0123456789ab"],
   ["PUT", "/user/keyring"],
   ["POST", "/user/me"],
 ];

@@ -1,9 +1,12 @@
 import { randomBytes } from "node:crypto";
 
+import { uploadPath } from "@relicario/shared/api";
 import { sql } from "drizzle-orm";
 
 import { uuidv7 } from "../db/uuid.ts";
 import { buildSecret, confirm } from "../testing/person.ts";
+import { mailsOf } from "../testing/outbox.ts";
+import { buildFinish, buildLarge, sha256B64u } from "../testing/upload.ts";
 import { startService } from "../testing/service.ts";
 
 const sentinel = (): string => randomBytes(12).toString("hex");
@@ -30,6 +33,22 @@ describe("the log", () => {
       await service.call("POST", "/secrets/store", person.token, { body: { ...body, [plant("unknown member")]: plant("its value") } });
       await service.call("POST", "/secrets/store", person.token, { body: { ...body, ticket: plant("broken ticket", "*".repeat(40)) } });
       await service.call("POST", "/user/me", person.token, { body: { contact_email: `${plant("address")}@example.org` } });
+      await service.call("POST", "/user/send-validate-email", person.token);
+      const [mail] = await mailsOf(service);
+      const { nonce = "" } = Object.fromEntries(new URLSearchParams(/validate-email#(\S+)/.exec(mail?.text ?? "")?.[1] ?? ""));
+      await service.call("GET", `/user/validate-contact-email?value=${plant("asked address", sentinel())}%40example.org&nonce=${plant("nonce", nonce)}`, person.token);
+
+      const large = buildLarge({ bytes: 3_000 });
+      const started = await service.call("POST", "/v2/secrets/secret", person.token, await large.start());
+      const upload = plant("upload id", String(started.body["upload_id"]));
+      plant("id of an upload's secret", large.id);
+      plant("digest of a part", sha256B64u(large.content));
+      await service.call("POST", uploadPath(upload), person.token, await large.part(1, { sha256: plant("wrong digest", sha256B64u(Buffer.from(sentinel()))) }));
+      await service.call("POST", uploadPath(upload), person.token, await large.part(1));
+      const published = buildFinish(person, large);
+      plant("ticket of an upload", published.ticket);
+      await service.call("PUT", uploadPath(upload), person.token, { body: published });
+      await service.call("POST", "/v2/secrets/get-secret", person.token, { body: { secret_db_id: large.id }, headers: { "if-range": plant("tag") } });
       await service.call("GET", `/secrets/store?since=${plant("query")}`, person.token);
       await service.call("GET", `/share/${plant("share id", randomBytes(16).toString("base64url"))}`, null);
       await service.call("DELETE", `/share${plant("share id in one piece", randomBytes(16).toString("base64url"))}`, person.token);
