@@ -45,6 +45,7 @@ describe("parseEnv", () => {
     ["SESSION_KEYS", '{"keys":[]}'],
     ["SESSION_KEYS", '{"keys":[{"kty":"RSA"}]}'],
     ["SESSION_TTL_SECONDS", "soon"],
+    ["SESSION_TTL_SECONDS", "9"],
     ["LOG_LEVEL", "loud"],
     ["MAIL_URL", "imap://localhost"],
     ["MAIL_FROM", "nobody"],
