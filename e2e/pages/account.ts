@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 
-import { expect, type Page } from "@playwright/test";
+import { expect, type Locator, type Page } from "@playwright/test";
 
 import { withoutTours } from "../support/onboarding.ts";
 
@@ -41,10 +41,17 @@ export async function signIn(page: Page, account: Pick<Account, "userName" | "pa
   await atHome(page);
 }
 
-/** Logs out and says yes; where the page leads is the caller's to look at. */
-export async function logOut(page: Page): Promise<void> {
+/** Asks to log out; gives the button that says yes. */
+export async function askedToLogOut(page: Page): Promise<Locator> {
   await page.getByRole("button", { name: /^Log out/ }).first().click();
-  await page.getByRole("alertdialog").or(page.getByRole("dialog")).getByRole("button", { name: "Log out" }).click();
+  const yes = page.getByRole("alertdialog").or(page.getByRole("dialog")).getByRole("button", { name: "Log out" });
+  await expect(yes).toBeVisible();
+  return yes;
+}
+
+/** Logs out; where the page leads is the caller's to look at. */
+export async function logOut(page: Page): Promise<void> {
+  await (await askedToLogOut(page)).click();
 }
 
 export async function signOut(page: Page): Promise<void> {

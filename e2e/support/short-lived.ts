@@ -83,9 +83,19 @@ export async function storedUser(page: Page): Promise<StoredUser | null> {
 /** Everything that this tab keeps, by name. */
 export const keptNames = (page: Page): Promise<string[]> => page.evaluate(() => Object.keys(sessionStorage));
 
-/** Head of the session token that this tab keeps: which key signed it. */
+/** Which key signed the session token that this tab keeps; null when there is none. */
 export async function signingKey(page: Page): Promise<string | null> {
+  const head = await partOfToken(page, 0);
+  return head === null ? null : z.object({ kid: z.string() }).parse(head).kid;
+}
+
+/** What that token says. */
+export async function sessionClaims(page: Page): Promise<{ readonly vid: string } | null> {
+  const claims = await partOfToken(page, 1);
+  return claims === null ? null : z.object({ vid: z.string() }).parse(claims);
+}
+
+async function partOfToken(page: Page, index: 0 | 1): Promise<unknown> {
   const token = await page.evaluate(() => sessionStorage.getItem("sessionToken"));
-  if (token === null) return null;
-  return z.object({ kid: z.string() }).parse(JSON.parse(Buffer.from(token.split(".")[0] ?? "", "base64url").toString())).kid;
+  return token === null ? null : JSON.parse(Buffer.from(token.split(".")[index] ?? "", "base64url").toString());
 }
