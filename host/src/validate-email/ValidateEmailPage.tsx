@@ -1,10 +1,10 @@
+import { ContactEmailValidated } from "@relicario/shared/api";
 import { HttpError, isPortalError } from "@relicario/shared/errors";
 import { Button, ButtonLink, Card, ErrorNotice, Notice, Page, Stack } from "@relicario/shared/ui";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useLocation, useNavigate } from "react-router-dom";
-import { z } from "zod";
 
 import { useHost } from "../host-context.ts";
 import { linkOf, type EmailLink } from "./email-link.ts";
@@ -42,7 +42,7 @@ function Confirm({ link }: { readonly link: EmailLink }) {
   const { http } = useHost();
   const queries = useQueryClient();
   const confirm = useMutation({
-    mutationFn: () => http.request("GET", "/user/validate-contact-email", z.unknown(), { query: { value: link.value, nonce: link.nonce } }),
+    mutationFn: () => http.request("GET", "/user/validate-contact-email", ContactEmailValidated, { query: { value: link.value, nonce: link.nonce } }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ["user"] }),
   });
 

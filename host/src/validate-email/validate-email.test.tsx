@@ -8,11 +8,11 @@ import { fakeHost } from "../testing/fake-host.tsx";
 import { linkOf } from "./email-link.ts";
 import ValidateEmailPage from "./ValidateEmailPage.tsx";
 
-const nonce = "abcdefghijklmnopqrstuv";
+const nonce = "abcdefghijklmnopqrstuA";
 const address = `/validate-email#value=alba%40example.org&nonce=${nonce}`;
 const call = "GET /user/validate-contact-email";
 
-const show = async (path = address, http: FakeHttp = createFakeHttp({ [call]: () => null }), language: "en" | "es" = "en") => {
+const show = async (path = address, http: FakeHttp = createFakeHttp({ [call]: () => ({ valid: true }) }), language: "en" | "es" = "en") => {
   const { host } = fakeHost({ http });
   const app = await renderApp(
     <HostContext value={host}>
