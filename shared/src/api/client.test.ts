@@ -62,6 +62,15 @@ describe("createHttp", () => {
     expect(sent[0]?.init.credentials).toBe(expected);
   });
 
+  it("says in which language the person reads, as it is at each call", async () => {
+    let language = "en";
+    const { http, sent } = setup([json({ name: "a" })], { language: () => language });
+    await http.request("GET", "/things", Named);
+    language = "es";
+    await http.request("GET", "/things", Named);
+    expect(sent.map(({ init }) => new Headers(init.headers).get("accept-language"))).toEqual(["en", "es"]);
+  });
+
   it("sends no authorization when there is no token", async () => {
     const { http, sent } = setup([json({ name: "a" })], { token: () => Promise.resolve(null) });
     await http.request("GET", "/things", Named);

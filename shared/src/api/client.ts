@@ -11,6 +11,8 @@ export interface HttpSettings {
   readonly token: () => Promise<string | null>;
   /** Whether cookies go along. */
   readonly credentials?: boolean;
+  /** The language that the person chose, such as `es`: mails are written in it. Without it the browser sends its own. */
+  readonly language?: () => string;
   readonly fetch?: typeof globalThis.fetch;
   /** Attempts after the first one, for GET alone: 3, or 0 where the caller makes its own. */
   readonly retries?: number;
@@ -30,6 +32,7 @@ export function createHttp(settings: HttpSettings): Http {
     const token = await settings.token();
     const headers = new Headers(options.headers);
     headers.set("accept", accept);
+    if (settings.language !== undefined) headers.set("accept-language", settings.language());
     const { body } = options;
     const isForm = body instanceof FormData; // the browser writes its content type, with the boundary
     if (body !== undefined && !isForm) headers.set("content-type", "application/json");
