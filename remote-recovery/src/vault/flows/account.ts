@@ -80,18 +80,27 @@ async function readList(session: Session, signal: AbortSignal | undefined): Prom
       continue;
     }
     let page = first;
-    enter(rows, page);
-    while (page.next_cursor !== null && page.state_rev === first.state_rev) {
-      page = await session.service.page({ cursor: Id.parse(page.next_cursor), since }, signal);
+    for (let following = nextPage(session, page, since, signal); following !== null; following = nextPage(session, page, since, signal)) {
+      enter(rows, page); // while the next one is under way
+      page = await following;
       if (page.secrets.length === 0) throw new PortalError("list_mismatch"); // a cursor that leads nowhere would never end
-      enter(rows, page);
+      if (page.state_rev !== first.state_rev) break;
     }
     if (page.state_rev !== first.state_rev) continue;
+    enter(rows, page);
     for (const id of first.purged ?? []) rows.delete(id);
     if (rows.size !== page.total) throw new PortalError("list_mismatch");
     return { rows, stateRev: page.state_rev, changes: first.changes };
   }
   throw new PortalError("list_mismatch");
+}
+
+/** Asked for before the page at hand is looked at. Its failure is heard where it is awaited, even when that page fails first. */
+function nextPage(session: Session, { next_cursor: cursor }: SecretPage, since: number | null, signal: AbortSignal | undefined): Promise<SecretPage> | null {
+  if (cursor === null) return null;
+  const following = session.service.page({ cursor: Id.parse(cursor), since }, signal);
+  following.catch(() => undefined);
+  return following;
 }
 
 /** A row that is given twice in one reading counts once; the total then does not fit. */

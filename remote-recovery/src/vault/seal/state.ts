@@ -1,3 +1,4 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { Counter, Digest, toB64u } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
@@ -31,7 +32,7 @@ export interface RootRow {
 
 /** SHA-256 of a label as sent, in lower-case hex. */
 export function labelDigest(jwe: string): string {
-  return hex(digestOfJwe(jwe));
+  return bytesToHex(digestOfJwe(jwe));
 }
 
 /** SHA-256 (base64url) of the ASCII lines `secret_id SP version SP rev SP sha256-of-label-in-hex LF`, sorted by id. */
@@ -72,8 +73,4 @@ export function previousOf(jwe: string): string | null {
 /** Digest of a state as the next one names it. */
 export function stateDigest(jwe: string): string {
   return toB64u(digestOfJwe(jwe));
-}
-
-function hex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -1,0 +1,195 @@
+/**
+ * How fast a long list is: `pnpm bench:list [secrets]`. The whole portal as built, 10,000 secrets sealed and sent through the
+ * service, one real Chromium. The last line is JSON; fails when a limit is missed.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { chromium, type BrowserContext, type Page } from "@playwright/test";
+import { startPortal } from "@relicario/tooling/portal";
+import { z } from "zod";
+
+import { newAccount, signUp } from "../pages/account.ts";
+import { answerDevice, protect } from "../pages/secrets.ts";
+import { chromiumArguments } from "../support/browser.ts";
+
+/** Budgets of the list: from the first call for it to rows on screen, and from a key to what it found. Milliseconds, and MB. */
+const limits = { first_rows_ms: 2_000, keystroke_p95_ms: 50, heap_mb: 150 } as const;
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const picture = join(root, "e2e/fixtures/photos/picos-3264x2448.jpg");
+const readings = 5;
+const words = ["passport 77", "garden", "recovery ph", "will 9", "harbour"] as const;
+
+const count = z.coerce.number().int().min(10).default(10_000).parse(process.argv.slice(2).find((word) => word !== "--"));
+
+const folder = await mkdtemp(join(tmpdir(), "relicario-bench-"));
+const portal = await startPortal({
+  port: 0,
+  dataDir: join(folder, "data"),
+  log: (line) => {
+    console.log(line);
+  },
+  // A person writes by hand; seeding is that person's years in a few minutes, in one session.
+  environment: { service: { RATE_LIMITS: JSON.stringify({ write: 1_000_000 }), SESSION_TTL_SECONDS: "86400" } },
+});
+try {
+  const context = await chromium.launchPersistentContext(join(folder, "profile"), { ...chromiumArguments(), baseURL: portal.origin, viewport: { width: 1280, height: 900 } });
+  const figures = await measure(context);
+  await context.close();
+  for (const [name, value] of Object.entries(figures)) console.log(`${name.padEnd(24)}${value.toFixed(1).padStart(10)}`);
+  const ok = Object.entries(limits).every(([name, limit]) => (figures[name] ?? Infinity) < limit);
+  console.log(JSON.stringify({ bench: "list", ok, figures, limits }));
+  process.exitCode = ok ? 0 : 1;
+} finally {
+  await portal.stop();
+  await rm(folder, { recursive: true, force: true });
+}
+
+async function measure(context: BrowserContext): Promise<Readonly<Record<string, number>>> {
+  const page = await context.newPage();
+  const token = tokenOf(page);
+  await signUp(page, newAccount());
+  await protect(page, { text: "the first one", title: "First", tags: [], image: { file: picture, passphrase: null } });
+  await answerDevice(page, "My own device");
+  const seconds = await seed(await token, count - 1);
+  console.log(`seeded ${String(count - 1)} secrets in ${seconds.toFixed(0)} s`);
+
+  await context.addInitScript(watchList, count);
+  const lists = [];
+  for (let reading = 0; reading < readings; reading++) lists.push(await readList(page));
+  const typing = await typeWords(page);
+  return {
+    secrets: count,
+    first_rows_ms: median(lists.map(({ first }) => first)),
+    all_rows_ms: median(lists.map(({ all }) => all)),
+    first_rows_from_navigation_ms: median(lists.map(({ firstFromNavigation }) => firstFromNavigation)),
+    longest_task_ms: median(lists.map(({ longestTask }) => longestTask)),
+    keystroke_p50_ms: quantile(typing, 0.5),
+    keystroke_p95_ms: quantile(typing, 0.95),
+    heap_mb: await heapOf(page),
+    seeding_s: seconds,
+  };
+}
+
+/** The session's token, from the first call that carries it. */
+async function tokenOf(page: Page): Promise<string> {
+  const request = await page.waitForRequest((one) => one.headers()["authorization"]?.startsWith("Bearer ") === true && one.url().includes("/user/keyring"), { timeout: 120_000 });
+  return (request.headers()["authorization"] ?? "").slice("Bearer ".length);
+}
+
+/** Seconds that it took. */
+async function seed(token: string, secrets: number): Promise<number> {
+  const from = performance.now();
+  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", join(root, "remote-recovery/bench/seed-list.ts"), String(secrets)], {
+    env: { ...process.env, SEED_API: `${portal.origin}/api`, SEED_TOKEN: token, SEED_PICTURE: picture },
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+  const [code] = (await once(child, "exit")) as [number | null];
+  if (code !== 0) throw new Error("seeding failed");
+  return (performance.now() - from) / 1000;
+}
+
+interface Marks {
+  first: number | null;
+  all: number | null;
+  longestTask: number;
+}
+
+/** In the page, before anything of it runs: notes when rows stand on the screen, and how long tasks were. */
+function watchList(secrets: number): void {
+  const marks: Marks = { first: null, all: null, longestTask: 0 };
+  Object.assign(globalThis, { listMarks: marks });
+  performance.setResourceTimingBufferSize(2_000);
+  const look = (): void => {
+    const row = document.querySelector("li[aria-setsize]");
+    if (row === null) return;
+    marks.first ??= performance.now();
+    if (row.getAttribute("aria-setsize") === String(secrets)) marks.all ??= performance.now();
+  };
+  new MutationObserver(() => requestAnimationFrame(look)).observe(document, { childList: true, subtree: true, attributes: true, attributeFilter: ["aria-setsize"] });
+  new PerformanceObserver((tasks) => {
+    for (const { duration } of tasks.getEntries()) marks.longestTask = Math.max(marks.longestTask, duration);
+  }).observe({ type: "longtask" });
+}
+
+/** Loads the list anew, with nothing in memory; times are milliseconds from the first call for it. */
+async function readList(page: Page) {
+  await page.goto("/secrets");
+  await page.waitForFunction(() => (globalThis as unknown as { listMarks: Marks }).listMarks.all !== null, undefined, { timeout: 120_000 });
+  return page.evaluate(() => {
+    const { first, all, longestTask } = (globalThis as unknown as { listMarks: Marks }).listMarks;
+    const calls = performance.getEntriesByType("resource").filter(({ name }) => /\/api\/(user\/keyring|secrets\/store)/.test(name));
+    const asked = Math.min(...calls.map(({ startTime }) => startTime));
+    if (first === null || all === null) throw new Error("the list never came");
+    return { first: first - asked, all: all - asked, firstFromNavigation: first, longestTask };
+  });
+}
+
+/** Milliseconds from each key to the frame that shows what it found. */
+async function typeWords(page: Page): Promise<number[]> {
+  const field = page.getByLabel("Search titles, tags and file names");
+  await field.click();
+  await page.evaluate(() => {
+    const typing: { at: number; shown: number }[] = [];
+    Object.assign(globalThis, { typing });
+    addEventListener("input", ({ timeStamp }) => typing.push({ at: timeStamp, shown: timeStamp }), { capture: true });
+    const show = (): void => {
+      const last = typing[typing.length - 1];
+      if (last !== undefined) last.shown = performance.now();
+    };
+    const list = document.querySelector("main") ?? document.body;
+    new MutationObserver(() => requestAnimationFrame(show)).observe(list, { childList: true, subtree: true, characterData: true });
+  });
+  for (const word of words) {
+    await field.pressSequentially(word, { delay: 150 });
+    await field.fill("");
+  }
+  const typing = await page.evaluate(() => (globalThis as unknown as { typing: { at: number; shown: number }[] }).typing);
+  return typing.map(({ at, shown }) => shown - at);
+}
+
+const Attached = z.object({ sessionId: z.string(), targetInfo: z.object({ type: z.string() }) });
+const Received = z.object({ sessionId: z.string(), message: z.string() });
+const HeapAnswer = z.object({ result: z.object({ usedSize: z.number() }) });
+
+/** MB of JavaScript heap of the page and its workers, after collecting. */
+async function heapOf(page: Page): Promise<number> {
+  const cdp = await page.context().newCDPSession(page);
+  const workers: string[] = [];
+  cdp.on("Target.attachedToTarget", (event) => {
+    const { sessionId, targetInfo } = Attached.parse(event);
+    if (targetInfo.type === "worker") workers.push(sessionId);
+  });
+  await cdp.send("Target.setAutoAttach", { autoAttach: true, waitForDebuggerOnStart: false, flatten: false });
+  await cdp.send("HeapProfiler.collectGarbage");
+  const { usedSize } = await cdp.send("Runtime.getHeapUsage");
+  let total = usedSize;
+  for (const sessionId of workers) {
+    const answer = new Promise<number>((resolve) => {
+      cdp.on("Target.receivedMessageFromTarget", (event) => {
+        const { sessionId: from, message } = Received.parse(event);
+        const parsed = HeapAnswer.safeParse(JSON.parse(message));
+        if (from === sessionId && parsed.success) resolve(parsed.data.result.usedSize);
+      });
+    });
+    for (const [id, method] of ["HeapProfiler.collectGarbage", "Runtime.getHeapUsage"].entries()) {
+      await cdp.send("Target.sendMessageToTarget", { sessionId, message: JSON.stringify({ id: id + 1, method }) });
+    }
+    total += await answer;
+  }
+  return total / 1024 / 1024;
+}
+
+function quantile(values: readonly number[], at: number): number {
+  const sorted = values.toSorted((left, right) => left - right);
+  return sorted[Math.min(sorted.length - 1, Math.floor(at * sorted.length))] ?? Infinity;
+}
+
+function median(values: readonly number[]): number {
+  return quantile(values, 0.5);
+}
