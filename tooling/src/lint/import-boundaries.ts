@@ -33,7 +33,7 @@ const homes: readonly { readonly libraries: readonly string[]; readonly folders:
   },
   {
     libraries: ["age-encryption"],
-    folders: ["remote-recovery/src/vault", "e2e/support"],
+    folders: ["remote-recovery/src/vault", "remote-recovery/bench", "e2e/support"],
     instead: "sealing has one owner; ask the vault (usePortal().vault) for the outcome",
   },
   {

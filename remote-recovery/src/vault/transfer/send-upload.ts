@@ -25,8 +25,8 @@ export interface SendOptions {
   readonly onProgress: (done: number, total: number) => void;
 }
 
-/** Parts on their way at the same time. */
-const inFlight = 3;
+/** Parts on their way at the same time, and one that is written down meanwhile. */
+const inFlight = 3 + 1;
 
 /**
  * [Note: Upload sequence]
@@ -100,8 +100,9 @@ class Sending {
   async run(signal: AbortSignal): Promise<void> {
     const failing = new AbortController(); // one part that fails for good stops the others
     const either = AbortSignal.any([signal, failing.signal]);
-    const running = new Set<Promise<void>>();
+    const underWay = new Set<Promise<void>>();
     const count = Math.ceil(this.#sealed.length / this.#sealing.part_size);
+    let written: Promise<unknown> = Promise.resolve(); // in order; the next part is sealed meanwhile
     try {
       for (let index = 0; index < count; index++) {
         either.throwIfAborted();
@@ -110,35 +111,38 @@ class Sending {
           this.#count(index);
           continue;
         }
+        while (underWay.size >= inFlight) await Promise.race(underWay);
         const bytes = await partOf(this.#sealed, this.#sealing, index);
         const data = new Blob([bytes]);
-        const sha256 = await this.#writeDown(index, bytes);
-        while (running.size >= inFlight) await Promise.race(running);
-        const sending: Promise<void> = this.#send(index, sha256, data, either).finally(() => running.delete(sending));
+        const digest = digestOf(bytes); // of a copy: the bytes are taken away below
+        const writing = written.then(() => this.#writeDown(index, bytes, digest));
+        written = writing;
+        const sending: Promise<void> = writing.then((sha256) => this.#send(index, sha256, data, either)).finally(() => underWay.delete(sending));
         sending.catch((error: unknown) => {
           failing.abort(error);
         });
-        running.add(sending);
+        underWay.add(sending);
       }
-      await Promise.all(running);
+      await Promise.all(underWay);
       either.throwIfAborted();
     } catch (error) {
       failing.abort(error);
-      await Promise.allSettled(running);
-      throw failing.signal.reason === error && signal.aborted ? new PortalError("cancelled", { cause: signal.reason }) : failing.signal.reason;
+      await Promise.allSettled(underWay);
+      if (signal.aborted) throw new PortalError("cancelled", { cause: signal.reason });
+      throw failing.signal.reason;
     }
     await this.#keep({ content_sha256: await this.#parts.digest.finish() }, { sealed: true, sent: this.#sealed.length });
   }
 
   /** Before a part leaves: its digest, and the state of the digest over all so far. A part sealed again must have the digest it had. */
-  async #writeDown(index: number, bytes: Bytes): Promise<string> {
-    const sha256 = toB64u(await digestOf(bytes));
+  async #writeDown(index: number, bytes: Bytes, digest: Promise<Bytes>): Promise<string> {
     const known = this.#sealing.parts[index];
     if (known !== undefined) {
-      if (known !== sha256) throw new PortalError("file_changed");
+      if (known !== toB64u(await digest)) throw new PortalError("file_changed");
       return known;
     }
-    const state = await this.#parts.digest.update(bytes); // takes the bytes away
+    const state = await this.#parts.digest.update(bytes);
+    const sha256 = toB64u(await digest);
     await this.#keep({ parts: [...this.#sealing.parts, sha256], digest_state: state }, {});
     return sha256;
   }

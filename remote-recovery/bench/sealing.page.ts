@@ -1,0 +1,17 @@
+/** Starts the two workers from a blob, as the portal does, and leaves what is measured on the page. */
+import * as Comlink from "comlink";
+
+import type { BenchWorker, Figures } from "./sealing.worker.ts";
+
+declare global {
+  var measureSealing: (megabytes: number, rounds: number) => Promise<Figures>;
+}
+
+globalThis.measureSealing = async (megabytes, rounds) => {
+  const address = URL.createObjectURL(new Blob([await (await fetch("/worker.js")).text()], { type: "text/javascript" }));
+  const [main, helper] = [new Worker(address), new Worker(address)].map((worker) => Comlink.wrap<BenchWorker>(worker));
+  if (main === undefined || helper === undefined) throw new TypeError("no workers");
+  const { port1, port2 } = new MessageChannel();
+  await helper.serveDigests(Comlink.transfer(port2, [port2]));
+  return main.measure(Comlink.transfer(port1, [port1]), megabytes, rounds);
+};
