@@ -5,12 +5,6 @@ import { expect, test } from "../support/portal-test.ts";
 
 const longName = { ...newAccount(), userName: `maria-de-los-angeles-${newAccount().userName}` };
 
-test.beforeEach(async ({ page }) => {
-  await page.addInitScript(() => {
-    localStorage.setItem("onboarding", "true");
-  });
-});
-
 const widthOf = async (element: Locator) => Math.round((await element.boundingBox())?.width ?? 0);
 const sidebar = (page: Page) => page.getByRole("banner");
 
