@@ -1,11 +1,12 @@
-import { createHttp, TokenCerts, TokenExchange as ExchangeBody } from "@relicario/shared/api";
+import { createHttp, TokenCerts } from "@relicario/shared/api";
 import type { Deployment, Http, Language, LockReason, PortalForServices } from "@relicario/shared/contract";
 import { isPortalError, PortalError, type ErrorCode } from "@relicario/shared/errors";
 import { z } from "zod";
 
+import { createTokenCall } from "./ask-for-token.ts";
 import { createAuthorisedHttp } from "./authorised-http.ts";
 import { callbackAddress, cleanedAddress, isSignInCallback, safeReturnPath } from "./callback.ts";
-import { chosenVendor, fragmentNames, vendorIdKey } from "./fragment.ts";
+import { fragmentNames } from "./fragment.ts";
 import { createLockListeners } from "./lock-listeners.ts";
 import { initialSession, nextSession, type SessionEvent, type SessionState } from "./machine.ts";
 import { countAuthError, resetAuthErrors } from "./retry.ts";
@@ -87,10 +88,23 @@ export function createSession(parts: SessionParts): Session {
   const nobody = { baseUrl, credentials, token: () => Promise.resolve(null) };
   const publicHttp = createHttp(nobody);
   const exchangeHttp = createHttp({ ...nobody, retries: 0 }); // the exchange counts its attempts by itself
-  const vendorId = () => chosenVendor(storage, deployment.vendor_id);
+  const tokenCall = createTokenCall({
+    http: exchangeHttp,
+    storage,
+    ownVendor: deployment.vendor_id,
+    onVendorIgnored: parts.onVendorIgnored,
+    renewAccessToken: async () => {
+      const user = await manager.signinSilent().catch((error: unknown) => {
+        throw signInError(error);
+      });
+      if (user === null) throw new PortalError("login_required");
+      return user.access_token;
+    },
+  });
   const exchange = createTokenExchange({
     storage,
-    vendorId,
+    vendorId: tokenCall.vendorId,
+    exchange: tokenCall.ask,
     now: Date.now,
     verify: createTokenVerifier({
       certs: () => exchangeHttp.request("GET", "/auth/token-certs", TokenCerts),
@@ -99,36 +113,7 @@ export function createSession(parts: SessionParts): Session {
         parts.log("token", message);
       },
     }),
-    exchange: async (accessToken) => {
-      try {
-        return await askForToken(accessToken);
-      } catch (error) {
-        if (isPortalError(error, "vendor_unknown") && storage.getItem(vendorIdKey) !== null) {
-          storage.removeItem(vendorIdKey);
-          parts.onVendorIgnored();
-          return askForToken(accessToken);
-        }
-        if (!isPortalError(error, "token_expired", "token_invalid", "unauthorized")) throw error;
-        return askForToken(await renewedAccessToken());
-      }
-    },
   });
-
-  async function askForToken(accessToken: string): Promise<string> {
-    const { token } = await exchangeHttp.request("POST", "/auth/token", ExchangeBody, { query: { app_vendor_id: vendorId() }, body: { token: accessToken } });
-    return token;
-  }
-
-  /** The provider's token ran out while nobody could renew it: once more, by its session. */
-  async function renewedAccessToken(): Promise<string> {
-    try {
-      const user = await manager.signinSilent();
-      if (user === null) throw new PortalError("login_required");
-      return user.access_token;
-    } catch (error) {
-      throw signInError(error);
-    }
-  }
 
   /**
    * The session ended in another tab, or at the provider: nothing of this person stays on the page, which starts bare. It
