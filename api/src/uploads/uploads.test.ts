@@ -114,8 +114,8 @@ describe("an upload", () => {
     expect(await usedBy(person)).toBe(small.content.length + second.content.length + third.content.length);
   });
 
-  it("counts with the others: as many versions stay as the vendor keeps", async () => {
-    const few = await startService({ VENDORS: JSON.stringify([{ vendor_id: "relicario", name: "Relicario", versions: 2 }]) });
+  it("keeps to what the vendor says of sizes and versions", async () => {
+    const few = await startService({ VENDORS: JSON.stringify([{ vendor_id: "relicario", name: "Relicario", versions: 2, content_bytes: 5_000 }]) });
     try {
       const person = await few.signIn();
       const id = uuidv7();
@@ -127,6 +127,8 @@ describe("an upload", () => {
       const got = SecretContent.parse((await few.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: id } })).body);
       expect(got.versions.map(({ version }) => version)).toEqual([3, 2]);
       expect(await few.call("POST", "/v2/secrets/get-secret", person.token, { body: { secret_db_id: id, version: 1 } })).toMatchObject({ status: 404 });
+      expect(await few.call("POST", "/v2/secrets/secret", person.token, await buildLarge({ bytes: 5_001 }).start())).toMatchObject({ status: 413, body: { code: "payload_too_large", limit: 5_000 } });
+      expect((await few.call("POST", "/v2/secrets/secret", person.token, await buildLarge({ bytes: 5_000 }).start())).status).toBe(200);
     } finally {
       await few.stop();
     }
@@ -376,6 +378,20 @@ describe("cancelling", () => {
     }
     expect(await finish(person, upload, buildFinish(person, large))).toMatchObject({ status: 404 });
     expect(await usedBy(person)).toBe(0);
+  });
+});
+
+describe("a part that is on its way while its upload is given up", () => {
+  it("leaves nothing, whichever comes first", async () => {
+    for (let round = 0; round < 5; round++) {
+      const person = await service.signIn();
+      const large = buildLarge();
+      const upload = await begin(person, large);
+      const [, , cancelled] = await Promise.all([sendPart(person, upload, large, 1), sendPart(person, upload, large, 2), service.call("DELETE", uploadPath(upload), person.token)]);
+      expect(cancelled.status).toBe(204);
+      expect(await objectsOf(person)).toEqual([]);
+      expect(await usedBy(person)).toBe(0);
+    }
   });
 });
 
