@@ -1,3 +1,4 @@
+import { isPortalError } from "@relicario/shared/errors";
 import { Button, ErrorNotice, Notice } from "@relicario/shared/ui";
 import { useState, useSyncExternalStore } from "react";
 import { useTranslation } from "react-i18next";
@@ -18,6 +19,12 @@ export function SessionNotice() {
   const exchange = useSyncExternalStore(session.exchange.subscribe, session.exchange.getState);
   const [trying, setTrying] = useState(false);
 
+  // In a window beside the page, so that what is typed stays; by leaving the page only where no window can be had.
+  const handleSignIn = () => {
+    session.signInAgain().catch((error: unknown) => {
+      if (!isPortalError(error, "cancelled", "timed_out")) void session.signIn(`${pathname}${search}`);
+    });
+  };
   const mustSignIn = state.status === "error" || (exchange.status === "empty" && exchange.error !== null && needsSignIn.has(exchange.error.code));
   if (mustSignIn) {
     return (
@@ -27,7 +34,7 @@ export function SessionNotice() {
           role="alert"
           title={t("session.ended_title")}
           actions={
-            <Button size="small" onClick={() => void session.signIn(`${pathname}${search}`)}>
+            <Button size="small" onClick={handleSignIn}>
               {t("session.sign_in_action")}
             </Button>
           }

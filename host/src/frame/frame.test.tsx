@@ -220,8 +220,19 @@ describe("Frame", () => {
     const { calls } = await show({ state: { status: "error", code: "login_required", user: alba }, path: "/add-secret" });
     expect(screen.getByRole("alert")).toHaveTextContent("Your sign-in has ended");
     await userEvent.click(screen.getByRole("button", { name: "Sign in again" }));
-    expect(calls.signIn).toHaveBeenCalledWith("/add-secret");
+    expect(calls.signInAgain).toHaveBeenCalledTimes(1);
+    expect(calls.signIn).not.toHaveBeenCalled();
     expect(screen.getByRole("heading", { name: "Screen" })).toBeVisible();
+  });
+
+  it("leaves the page for the sign-in only where no window can be had", async () => {
+    const { calls } = await show({ state: { status: "error", code: "login_required", user: alba }, path: "/add-secret" });
+    calls.signInAgain.mockRejectedValueOnce(new PortalError("cancelled")).mockRejectedValueOnce(new PortalError("popup_blocked"));
+    const button = screen.getByRole("button", { name: "Sign in again" });
+    await userEvent.click(button);
+    expect(calls.signIn).not.toHaveBeenCalled();
+    await userEvent.click(button);
+    expect(calls.signIn).toHaveBeenCalledWith("/add-secret");
   });
 });
 

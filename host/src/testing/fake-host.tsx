@@ -60,6 +60,7 @@ export interface FakeHost {
   readonly vendor: Watched<VendorLook>;
   readonly calls: {
     readonly signIn: jest.Mock<Promise<void>, [string]>;
+    readonly signInAgain: jest.Mock<Promise<{ authTime: number }>, []>;
     readonly signOut: jest.Mock<Promise<void>, []>;
     readonly renew: jest.Mock<Promise<never>, []>;
     readonly check: jest.Mock<Promise<void>, []>;
@@ -81,6 +82,7 @@ export function fakeHost(settings: FakeHostSettings = {}): FakeHost {
   const verified = verifiedDeployment(settings);
   const calls: FakeHost["calls"] = {
     signIn: jest.fn((_returnTo: string) => Promise.resolve()),
+    signInAgain: jest.fn(() => Promise.resolve({ authTime: 0 })),
     signOut: jest.fn(() => new Promise<void>(() => undefined)),
     renew: jest.fn(() => Promise.reject(new PortalError("offline"))),
     check: jest.fn(() => Promise.resolve()),
@@ -96,6 +98,7 @@ export function fakeHost(settings: FakeHostSettings = {}): FakeHost {
       getState: session.get,
       subscribe: session.subscribe,
       signIn: calls.signIn,
+      signInAgain: calls.signInAgain,
       signOut: calls.signOut,
       endedElsewhere: () => settings.endedElsewhere === true,
       exchange: { getState: exchange.get, subscribe: exchange.subscribe, renew: calls.renew, token: () => Promise.resolve("t"), start: () => undefined, clear: () => undefined },
