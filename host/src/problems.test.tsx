@@ -4,7 +4,6 @@ import { userEvent } from "@testing-library/user-event";
 
 import { DeploymentProblem } from "./DeploymentProblem.tsx";
 import { ComingScreen, Crashed, SignedOut } from "./frame/ProblemScreens.tsx";
-import { HelpPage } from "./help/HelpPage.tsx";
 
 const texts = { en: readTexts("en", "errors") ?? {}, es: readTexts("es", "errors") ?? {} };
 
@@ -31,7 +30,6 @@ describe.each(["en", "es"] as const)("screens of the host (%s)", (language) => {
     ["signed out elsewhere", <SignedOut key="signed-out" onSignIn={() => undefined} />],
     ["crashed", <Crashed key="crashed" onReload={() => undefined} onLogout={() => undefined} />],
     ["coming", <ComingScreen key="coming" />],
-    ["help", <HelpPage key="help" />],
   ])("%s: has a heading and no accessibility violations", async (_name, ui) => {
     await renderApp(ui, { language });
     expect(screen.getByRole("heading", { level: 1 })).toBeVisible();

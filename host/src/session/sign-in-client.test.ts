@@ -156,9 +156,11 @@ describe("SignInClient.signinSilent", () => {
 
   it("aborts after 10 s when its frame gets no answer, and takes the frame away", async () => {
     const { client, steps } = await setUp(null);
-    jest.spyOn(HTMLIFrameElement.prototype, "contentWindow", "get").mockReturnValue(fakeWindow() as unknown as Window); // goes nowhere
+    const inside = fakeWindow(); // goes nowhere
+    jest.spyOn(HTMLIFrameElement.prototype, "contentWindow", "get").mockReturnValue(inside as unknown as Window);
     jest.useFakeTimers({ doNotFake: ["performance"] });
     const outcome = expect(client.signinSilent()).rejects.toBeInstanceOf(ErrorTimeout);
+    while (inside.location.replace.mock.calls.length === 0) await jest.advanceTimersByTimeAsync(0); // its challenge is being made
     await jest.advanceTimersByTimeAsync(9_999);
     expect(frames()).toHaveLength(1);
     expect(steps).toEqual(["renewal started"]);

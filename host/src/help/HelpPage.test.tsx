@@ -1,0 +1,24 @@
+import { expectAccessible, renderApp } from "@relicario/shared/testing";
+import { screen } from "@testing-library/react";
+
+import { HostContext } from "../host-context.ts";
+import { fakeHost, windowIs } from "../testing/fake-host.tsx";
+import { createTourMemory } from "../tours/memory.ts";
+import { createTours, ToursProvider } from "../tours/tours.ts";
+import { HelpPage } from "./HelpPage.tsx";
+
+it.each(["en", "es"] as const)("help (%s) has a heading and no accessibility violations", async (language) => {
+  windowIs({ mobile: false });
+  await renderApp(
+    <HostContext value={fakeHost().host}>
+      <ToursProvider value={createTours(createTourMemory(() => localStorage))}>
+        <main>
+          <HelpPage />
+        </main>
+      </ToursProvider>
+    </HostContext>,
+    { path: "/help", language },
+  );
+  expect(screen.getByRole("heading", { level: 1 })).toBeVisible();
+  await expectAccessible();
+});
