@@ -162,9 +162,8 @@ class Bench {
       const { passed, rows } = await selfTest(wasm, picture, readSketch(wasm), readImageSecret(wasm), noPause);
       this.#same(`${name} self-test`, passed, row.self_test_ok);
       // The counts depend on resizer and codec: within 5 of the reference's.
-      rows.forEach(({ errors }, index) => {
-        const wanted = row.self_test[index]?.errors ?? NaN;
-        this.#same(`${name} self-test ${String(index)}`, Math.abs((errors ?? NaN) - wanted) <= 5, true);
+      row.self_test.forEach(({ errors }, index) => {
+        this.#same(`${name} self-test ${String(index)}`, Math.abs((errors ?? NaN) - (rows[index]?.errors ?? NaN)) <= 5, true);
       });
     }
   }

@@ -115,7 +115,7 @@ function noise(picture: Raster, most: number): Raster {
   return { ...picture, rgba: new Uint8Array(rgba.buffer) };
 }
 
-function crop(picture: Raster, left: number, right: number, top: number, bottom: number): Raster {
+export function crop(picture: Raster, left: number, right: number, top: number, bottom: number): Raster {
   const x0 = Math.round(left * picture.width);
   const y0 = Math.round(top * picture.height);
   const width = Math.round((1 - right) * picture.width) - x0;

@@ -1,9 +1,9 @@
-/** The four changed copies of the self-test (image-key.md, "Quality gate at enrolment", 6). */
+/** The changed copies of the self-test: the four of image-key.md, "Quality gate at enrolment", 6, and a brighter one (decision 0013). */
 import { rowsOf, type PictureRows, type Raster } from "../rows.ts";
 import { loseAsJpeg50 } from "./jpeg-loss.ts";
 import { Filter, resample } from "./resample.ts";
 
-export const SelfTestCopy = { messenger: "messenger", quarter: "quarter", gamma: "gamma", cropped: "cropped" } as const;
+export const SelfTestCopy = { messenger: "messenger", quarter: "quarter", gamma: "gamma", cropped: "cropped", bright: "bright" } as const;
 export type SelfTestCopy = (typeof SelfTestCopy)[keyof typeof SelfTestCopy];
 
 /** A copy to read rows from, and what clears it. */
@@ -20,9 +20,11 @@ export function changedCopy(copy: SelfTestCopy, picture: Raster): ChangedCopy {
     case SelfTestCopy.quarter:
       return whole(resample(picture, roundEven(picture.width / 4), roundEven(picture.height / 4), Filter.bilinear));
     case SelfTestCopy.gamma:
-      return { rows: withGamma(rowsOf(picture)), clear: () => undefined };
+      return { rows: throughTable(rowsOf(picture), gammaTable), clear: () => undefined };
     case SelfTestCopy.cropped:
       return { rows: croppedAndMirrored(picture), clear: () => undefined };
+    case SelfTestCopy.bright:
+      return { rows: throughTable(rowsOf(picture), brightTable), clear: () => undefined };
   }
 }
 
@@ -43,13 +45,16 @@ function whole(raster: Raster): ChangedCopy {
 
 const gammaTable = Uint8Array.from({ length: 256 }, (_, i) => Math.min(255, Math.max(0, roundEven(255 * (i / 255) ** 1.25))));
 
-/** Every colour through round(255·(i/255)^1.25); alpha stays. */
-function withGamma(rows: PictureRows): PictureRows {
+/** A fifth brighter: what is nearly white becomes white, and its texture is lost. */
+const brightTable = Uint8Array.from({ length: 256 }, (_, i) => Math.min(255, roundEven(1.2 * i)));
+
+/** Every colour through a table; alpha stays. */
+function throughTable(rows: PictureRows, table: Uint8Array): PictureRows {
   return {
     ...rows,
     readRows: (from, count, target) => {
       rows.readRows(from, count, target);
-      for (let i = 0; i < count * rows.width * 4; i++) if ((i & 3) !== 3) target[i] = gammaTable[target[i] ?? 0] ?? 0;
+      for (let i = 0; i < count * rows.width * 4; i++) if ((i & 3) !== 3) target[i] = table[target[i] ?? 0] ?? 0;
     },
   };
 }

@@ -60,6 +60,11 @@ describe("changedCopy", () => {
     expect([...copy.rgba.subarray(0, 4)]).toEqual([0, 108, 255, 7]);
   });
 
+  it("brightens colours by a fifth, up to white, and leaves alpha", () => {
+    const copy = read(changedCopy("bright", plain(64, 64, [0, 128, 250, 7])).rows);
+    expect([...copy.rgba.subarray(0, 4)]).toEqual([0, 154, 255, 7]);
+  });
+
   it("keeps the orientation and clears what it made", () => {
     for (const copy of Object.values(SelfTestCopy)) expect(changedCopy(copy, { ...plain(640, 640, [1, 2, 3, 255]), orientation: 6 }).rows.orientation).toBe(6);
     const { rows, clear } = changedCopy("quarter", noise());
@@ -110,7 +115,7 @@ describe("selfTest", () => {
     const { picture, sketch, secret } = await enrolled("friends-2056x3088.jpg");
     const { passed, rows } = await selfTest(wasm, picture, sketch, secret, () => Promise.resolve());
     expect(passed).toBe(true);
-    expect(rows.map(({ copy }) => copy)).toEqual(["messenger", "quarter", "gamma", "cropped"]);
+    expect(rows.map(({ copy }) => copy)).toEqual(["messenger", "quarter", "gamma", "cropped", "bright"]);
     for (const { errors } of rows) expect(errors).toBeLessThanOrEqual(40);
   });
 
