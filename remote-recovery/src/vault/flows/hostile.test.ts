@@ -220,6 +220,26 @@ describe("a list that does not fit the state", () => {
   });
 });
 
+describe("a service that swaps two secrets", () => {
+  it("is refused: their ids in the list, with labels, tickets and contents that each fit the other", async () => {
+    const { world, laptop, first, second } = await twoSecrets();
+    const { rows } = world.service.account;
+    const [one, two] = [rows.get(first), rows.get(second)];
+    if (one === undefined || two === undefined) throw new TypeError("two rows");
+    rows.set(first, two).set(second, one);
+    for (const row of rows.values()) touch(world.service.account, row);
+    await expect(list(laptop)).rejects.toEqual(code("list_mismatch"));
+  });
+
+  it.each(["label", "ticket", "content"] as const)("is refused: the %s of the other in what it gives of one", async (part) => {
+    const { world, laptop, first, second } = await twoSecrets();
+    await list(laptop);
+    const other = world.service.account.rows.get(second)?.versions[0]?.[part];
+    world.service.answer = (call, answer) => (call === "POST /secrets/store/get-secret" ? { ...(answer as object), [part]: other } : answer);
+    await expect(recover(laptop, first, shown("market"), {})).rejects.toEqual(code(part === "content" ? "decryption_failed" : "list_mismatch"));
+  });
+});
+
 describe("a service that lies about a secret", () => {
   it.each<[string, string, (one: FakeRow["versions"][number], two: FakeRow["versions"][number]) => void]>([
     ["another secret's ticket", "list_mismatch", (one, two) => { one.ticket = two.ticket; }],
@@ -278,6 +298,24 @@ describe("a ticket whose digest fits", () => {
   ])("is refused when it is of %s", async (_what, change) => {
     await rewriteRow(world, laptop, first, opener, { seal: (ticket) => reseal({ ...ticket, ...change(ticket) }) });
     await expect(recover(laptop, first, shown("market"), {})).rejects.toEqual(code("decryption_failed"));
+  });
+
+  it.each<[string, string, object]>([
+    ["title at the same rev", "decryption_failed", { title: "Else" }],
+    ["tags at the same rev", "decryption_failed", { tags: ["else"] }],
+    ["file name at the same rev", "decryption_failed", { name: "else.txt" }],
+    ["kind", "decryption_failed", { content_kind: "seed" }],
+    ["size", "decryption_failed", { size: 1 }],
+  ])("is refused when the label says another %s", async (_what, expected, label) => {
+    await rewriteRow(world, laptop, first, opener, { label, seal: reseal });
+    await expect(recover(laptop, first, shown("market"), {})).rejects.toEqual(code(expected));
+  });
+
+  it("is not asked for when the label names other openers", async () => {
+    await rewriteRow(world, laptop, first, opener, { label: { openers: [second] }, seal: reseal });
+    world.service.calls.length = 0;
+    await expect(recover(laptop, first, shown("market"), {})).rejects.toEqual(code("opener_needed"));
+    expect(world.service.calls).not.toContain("POST /secrets/store/get-secret");
   });
 
   it("may be older than the label by renamings: the label is what is shown", async () => {

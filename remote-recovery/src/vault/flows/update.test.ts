@@ -32,7 +32,7 @@ const code = (expected: string): unknown => expect.objectContaining({ code: expe
 const market = shown("market");
 const text = (content: string): NonNullable<SecretChange["content"]> => ({ contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob([content]) });
 const read = async (session: Session, secretId: string, version?: number): Promise<string> =>
-  new TextDecoder().decode((await recover(session, secretId, market, version === undefined ? {} : { version })).content ?? undefined);
+  new TextDecoder().decode((await recover(session, secretId, market, version === undefined ? {} : { version })).content);
 const titles = async (session: Session): Promise<(string | undefined)[]> => (await list(session)).map((row) => row.label?.title);
 
 /** One secret, and two devices that are unlocked. */
@@ -125,21 +125,21 @@ describe("a new label", () => {
 describe("a new version", () => {
   it("takes no opener, has a content identity of its own, and opens with the openers of before", async () => {
     const { world, laptop, phone, secretId } = await twoDevices();
-    const before = (await recover(laptop, secretId, market, {})).ageFile?.identity;
+    const before = (await recover(laptop, secretId, market, {})).ageFile.identity;
     world.engine.calls.length = 0;
     expect(await update(laptop, secretId, { baseVersion: 1, baseRev: 1, title: "Second", content: text("two") }, {})).toEqual({ version: 2 });
     expect(world.engine.calls).toEqual([]);
     expect(await list(phone)).toMatchObject([{ version: 2, rev: 2, label: { title: "Second", tags: ["paper"] } }]);
     const after = await recover(phone, secretId, market, {});
     expect(after).toMatchObject({ version: 2, current: true, author: "verified" });
-    expect(after.ageFile?.identity).toMatch(/^AGE-SECRET/);
-    expect(after.ageFile?.identity).not.toBe(before);
+    expect(after.ageFile.identity).toMatch(/^AGE-SECRET/);
+    expect(after.ageFile.identity).not.toBe(before);
   });
 
   it("can be protected by another picture, which becomes an opener", async () => {
     const { laptop, secretId } = await twoDevices();
     await update(laptop, secretId, { baseVersion: 1, content: text("two"), protection: { kind: "picture", shown: shown("forest"), name: "The forest" } }, {});
-    expect(new TextDecoder().decode((await recover(laptop, secretId, shown("forest"), {})).content ?? undefined)).toBe("two");
+    expect(new TextDecoder().decode((await recover(laptop, secretId, shown("forest"), {})).content)).toBe("two");
   });
 
   it("is sealed to one of its openers alone when told so", async () => {
