@@ -9,5 +9,6 @@ interface OpeningProgressProps {
 /** What is being tried, phase by phase. */
 export function OpeningProgress({ progress }: OpeningProgressProps) {
   const { t } = useTranslation("processing");
-  return <Progress label={t(`phase.${progress?.phase ?? "picture"}_status`)} done={progress?.done ?? 0} total={progress?.total ?? 0} />;
+  const words = progress?.step === undefined ? (`phase.${progress?.phase ?? "picture"}_status` as const) : (`step.${progress.step}_status` as const);
+  return <Progress label={t(words)} done={progress?.done ?? 0} total={progress?.total ?? 0} />;
 }

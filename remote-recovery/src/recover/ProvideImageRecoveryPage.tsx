@@ -6,12 +6,13 @@ import { useSearchParams } from "react-router-dom";
 
 import { PictureField } from "../picture/PictureField.tsx";
 import { DeviceQuestion } from "./DeviceQuestion.tsx";
+import { FrameHelp } from "./FrameHelp.tsx";
 import { NotThisPicture } from "./NotThisPicture.tsx";
 import { OpeningProgress } from "./OpeningProgress.tsx";
-import { safePath } from "./paths.ts";
+import { safePath, versionOf } from "./paths.ts";
 import { useOpening } from "./useOpening.ts";
 
-/** Shows a picture to open one secret (`?secret=`) or the whole account (`?then=` says where to go afterwards). */
+/** Shows a picture to open one secret (`?secret=`, an older one with `&version=`) or the whole account (`?then=` says where to go afterwards). */
 export default function ProvideImageRecoveryPage() {
   const { t } = useTranslation("image-recovery");
   const portal = usePortal();
@@ -20,7 +21,7 @@ export default function ProvideImageRecoveryPage() {
   const target = secretId === null ? safePath(query.get("then")) : "/congrats-recover";
   const access = useVault();
   const state = useVaultState(access);
-  const { opening, open, cancel } = useOpening(secretId);
+  const { opening, open, cancel } = useOpening(secretId, versionOf(query.get("version")));
   const [shown, setShown] = useState<ShownImage | null>(null);
   const [missing, setMissing] = useState(false);
 
@@ -31,10 +32,13 @@ export default function ProvideImageRecoveryPage() {
     if (finished) navigate(target, { replace: true });
   }, [finished, navigate, target]);
 
+  const start = (image: ShownImage) => {
+    if (access.status === "ready" && opening.status !== "running") void open(access.vault, image);
+  };
   const handleSubmit = (event: SyntheticEvent) => {
     event.preventDefault();
     setMissing(shown === null);
-    if (shown !== null && access.status === "ready" && opening.status !== "running") void open(access.vault, shown);
+    if (shown !== null) start(shown);
   };
   const title = t(secretId === null ? "provide.unlock_title" : "provide.recover_title");
   const steps = (current: number) =>
@@ -78,6 +82,7 @@ export default function ProvideImageRecoveryPage() {
             />
             {missing && <FieldError>{t("provide.missing_error")}</FieldError>}
             {failure !== null && wrongPicture && <NotThisPicture maybePassphrase={failure.code === "not_this_picture_or_passphrase"} />}
+            {wrongPicture && shown !== null && <FrameHelp picture={shown.picture} disabled={running} onTry={(hint) => { start({ ...shown, hint }); }} />}
             {failure !== null && !wrongPicture && <ErrorNotice error={failure} />}
             {running && <OpeningProgress progress={opening.progress} />}
             <SpacedRow>

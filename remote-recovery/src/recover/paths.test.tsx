@@ -1,4 +1,4 @@
-import { safePath } from "./paths.ts";
+import { safePath, versionOf } from "./paths.ts";
 
 describe("safePath", () => {
   it.each([
@@ -14,4 +14,14 @@ describe("safePath", () => {
   ])("takes %j to %s", (then, path) => {
     expect(safePath(then)).toBe(path);
   });
+});
+
+it.each([
+  ["2", 2],
+  ["0", null],
+  ["-1", null],
+  ["2; DROP", null],
+  [null, null],
+])("reads the version %s", (written, version) => {
+  expect(versionOf(written)).toBe(version);
 });

@@ -10,8 +10,8 @@ export type Opening =
   | { readonly status: "failed"; readonly error: PortalError }
   | { readonly status: "done" };
 
-/** Opens the account, or one secret of it, with a picture. Leaving the screen cancels. */
-export function useOpening(secretId: string | null) {
+/** Opens the account, or one secret of it, an older version where one is named, with a picture. Leaving the screen cancels. */
+export function useOpening(secretId: string | null, version: number | null = null) {
   const portal = usePortal();
   const [opening, setOpening] = useState<Opening>({ status: "idle" });
   const running = useRef<AbortController | null>(null);
@@ -31,7 +31,7 @@ export function useOpening(secretId: string | null) {
       if (secretId === null) {
         await vault.unlock(shown, options);
       } else {
-        const recovered = await vault.recover(secretId, shown, options);
+        const recovered = await vault.recover(secretId, shown, version === null ? options : { ...options, version });
         if (own.signal.aborted) {
           recovered.content?.fill(0);
           recovered.putAway();

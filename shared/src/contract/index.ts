@@ -38,6 +38,7 @@ export {
   type DeviceKind,
   type ListOptions,
   type PictureFieldProps,
+  type PictureHint,
   type PictureVerdict,
   type ProtectRequest,
   type RecoveredSecret,

@@ -161,6 +161,8 @@ export const autoLockMinutes = { least: 1, most: 240, usual: 15 } as const;
 /** Where a long action stands: `done` of `total` in the unit of its phase (steps, bytes). */
 export interface VaultProgress {
   readonly phase: "picture" | "passphrase" | "sealing" | "sending" | "fetching" | "opening";
+  /** Within `picture`: reading the file, trying it as it is, searching crops, turns and mirrors, testing changed copies. */
+  readonly step?: "decoding" | "straight" | "searching" | "self_test";
   readonly done: number;
   readonly total: number;
 }
@@ -169,7 +171,14 @@ export interface VaultProgress {
 export interface ShownImage {
   readonly picture: Blob;
   readonly passphrase: string | null;
+  /** Where to look for it, once the usual search has not found it. */
+  readonly hint?: PictureHint;
 }
+
+/** The picture lies inside what is shown: in a screenshot, or in a frame that the person drew (parts of width and height, to about 1 %). */
+export type PictureHint =
+  | { readonly kind: "screenshot" }
+  | { readonly kind: "frame"; readonly left: number; readonly right: number; readonly top: number; readonly bottom: number };
 
 export type ContentKind = "text" | "seed" | "file";
 

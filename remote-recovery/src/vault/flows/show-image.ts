@@ -2,7 +2,7 @@ import { fromB64u, toB64u, type ImageRecord } from "@relicario/shared/api";
 import type { ShownImage } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
-import type { EngineOptions, EngineProgress, Sketch } from "../../engine/engine.ts";
+import type { EngineOptions, EngineProgress, RecoverOptions, Sketch } from "../../engine/engine.ts";
 import type { Book } from "../seal/book.ts";
 import { copyOf, sha256, wipe, type Bytes } from "../seal/bytes.ts";
 import { openHelper, parseHelper, sketchOf, type Helper } from "../seal/helper.ts";
@@ -45,9 +45,9 @@ export async function recogniseImage(session: Session, shown: ShownImage, book: 
     if (helper.encrypted) options.onProgress?.({ phase: "passphrase", done: index, total: tried.length });
     sketches.push(await sketchOf(helper, passphrase));
   }
-  const found = sketches.length === 0 ? null : await session.engine.recover(picture, sketches, engineOptions(options));
+  const found = sketches.length === 0 ? null : await session.engine.recover(picture, sketches, searchOptions(shown, options));
   if (found?.outcome !== "recovered") {
-    const plainFits = passphrase !== null && (await fitsPlain(session, picture, plain, options));
+    const plainFits = passphrase !== null && (await fitsPlain(session, picture, plain, searchOptions(shown, options)));
     if (plainFits) throw new PortalError("plain_helper_refused");
     if (broken !== null) throw broken;
     throw new PortalError(passphrase === null && encrypted.length === 0 ? "not_this_picture" : "not_this_picture_or_passphrase");
@@ -86,8 +86,13 @@ export async function pictureBytes(picture: Blob): Promise<Bytes> {
 export function engineOptions({ signal, onProgress }: FlowOptions): EngineOptions {
   return {
     ...(signal === undefined ? {} : { signal }),
-    ...(onProgress === undefined ? {} : { onProgress: ({ done, total }: EngineProgress) => { onProgress({ phase: "picture", done, total }); } }),
+    ...(onProgress === undefined ? {} : { onProgress: ({ phase, done, total }: EngineProgress) => { onProgress({ phase: "picture", step: phase, done, total }); } }),
   };
+}
+
+/** The same, looking where the person says that the picture is. */
+function searchOptions({ hint }: ShownImage, options: FlowOptions): RecoverOptions {
+  return { ...engineOptions(options), ...(hint === undefined ? {} : { hint }) };
 }
 
 /**
@@ -115,10 +120,10 @@ async function readCandidates(session: Session, book: Book | null, options: Flow
   return { candidates, broken: broken ?? (missing ? new PortalError("helper_changed") : null) };
 }
 
-async function fitsPlain(session: Session, picture: Bytes, plain: readonly Candidate[], options: FlowOptions): Promise<boolean> {
+async function fitsPlain(session: Session, picture: Bytes, plain: readonly Candidate[], options: RecoverOptions): Promise<boolean> {
   if (plain.length === 0) return false;
   const sketches = await Promise.all(plain.map(({ helper }) => sketchOf(helper, null)));
-  const found = await session.engine.recover(picture, sketches, engineOptions(options));
+  const found = await session.engine.recover(picture, sketches, options);
   if (found.outcome === "recovered") wipe(found.imageSecretBytes);
   return found.outcome === "recovered";
 }

@@ -1,0 +1,83 @@
+import { fireEvent, screen } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import type { PictureHint } from "@relicario/shared/contract";
+import { expectAccessible, picture, renderApp } from "@relicario/shared/testing";
+
+import { FrameHelp } from "./FrameHelp.tsx";
+import { moveSide, wholeFrame } from "./frame.ts";
+
+beforeEach(() => {
+  URL.createObjectURL = jest.fn(() => "blob:test/1");
+  URL.revokeObjectURL = jest.fn();
+});
+
+async function draw(settings: Parameters<typeof renderApp>[1] = {}) {
+  const onTry = jest.fn<undefined, [PictureHint]>();
+  await renderApp(
+    <main>
+      <h1>Recovery</h1>
+      <FrameHelp picture={picture("garden")} disabled={false} onTry={onTry} />
+    </main>,
+    settings,
+  );
+  return onTry;
+}
+
+describe("FrameHelp", () => {
+  it("searches as a screenshot", async () => {
+    const onTry = await draw();
+    await userEvent.click(await screen.findByRole("button", { name: "Search as a screenshot" }));
+    expect(onTry).toHaveBeenCalledWith({ kind: "screenshot" });
+  });
+
+  it("moves each side by keyboard, in small and large steps, and searches there", async () => {
+    const onTry = await draw();
+    const search = await screen.findByRole("button", { name: "Search in this frame" });
+    expect(search).toBeDisabled();
+    await userEvent.tab();
+    const left = screen.getByRole("slider", { name: "Left side of the frame" });
+    expect(left).toHaveFocus();
+    await userEvent.keyboard("{Shift>}{ArrowRight}{ArrowRight}{/Shift}{ArrowRight}{ArrowLeft}{ArrowLeft}{ArrowUp}");
+    expect(left).toHaveAttribute("aria-valuetext", "9.5 %");
+    await userEvent.tab();
+    await userEvent.keyboard("{ArrowDown}");
+    expect(screen.getByRole("slider", { name: "Upper side of the frame" })).toHaveAttribute("aria-valuenow", "0.5");
+    await userEvent.click(search);
+    const [hint] = onTry.mock.calls[0] ?? [];
+    expect(hint).toEqual({ kind: "frame", left: expect.closeTo(0.095), right: 1, top: expect.closeTo(0.005), bottom: 1 });
+  });
+
+  it("moves a side that is dragged, and no other", async () => {
+    await draw();
+    const right = await screen.findByRole("slider", { name: "Right side of the frame" });
+    const canvas = right.parentElement;
+    if (canvas === null) throw new Error("no canvas");
+    canvas.getBoundingClientRect = () => new DOMRect(100, 0, 400, 300);
+    right.setPointerCapture = jest.fn();
+    right.hasPointerCapture = () => true;
+    fireEvent.pointerDown(right);
+    fireEvent(right, new MouseEvent("pointermove", { bubbles: true, clientX: 400, clientY: 10 })); // jsdom's own has no place
+    expect(right).toHaveAttribute("aria-valuenow", "75");
+    expect(screen.getByRole("slider", { name: "Left side of the frame" })).toHaveAttribute("aria-valuenow", "0");
+  });
+
+  it("leaves the frame out when the browser cannot show the picture", async () => {
+    await draw();
+    fireEvent.error(await screen.findByRole("img"));
+    expect(screen.queryByRole("slider")).toBeNull();
+    expect(screen.queryByRole("button", { name: "Search in this frame" })).toBeNull();
+  });
+
+  it("has no accessibility violations", async () => {
+    await draw();
+    await screen.findByRole("img");
+    await expectAccessible();
+  });
+});
+
+it("a side stays on the picture and before the opposite one", () => {
+  expect(moveSide(wholeFrame, "left", -1).left).toBe(0);
+  expect(moveSide(wholeFrame, "left", 2).left).toBeCloseTo(0.9);
+  expect(moveSide(wholeFrame, "right", 2).right).toBe(1);
+  expect(moveSide({ ...wholeFrame, top: 0.4 }, "bottom", 0).bottom).toBeCloseTo(0.5);
+});
