@@ -43,6 +43,15 @@ async function draw(purpose: "choose" | "show" = "choose", vaultSettings: FakeVa
 }
 const choose = (file: File) => userEvent.upload(screen.getByLabelText("Picture file"), file, { applyAccept: false });
 
+/** jsdom has no camera. */
+function withCamera(getUserMedia: () => Promise<unknown>) {
+  Object.defineProperty(navigator, "mediaDevices", { configurable: true, value: { getUserMedia } });
+}
+afterEach(() => {
+  Reflect.deleteProperty(navigator, "mediaDevices");
+  jest.restoreAllMocks();
+});
+
 beforeEach(() => {
   given = null;
   let made = 0;
@@ -62,6 +71,56 @@ describe("PictureField for choosing", () => {
     await userEvent.type(screen.getByLabelText("Passphrase again"), " four words ");
     expect(given).toMatchObject({ passphrase: " four words " });
     await expectAccessible();
+  });
+
+  it("says how strong a passphrase is, by words of the language, and refuses none", async () => {
+    await draw();
+    await choose(picture("garden"));
+    const field = await screen.findByLabelText("Passphrase");
+    await userEvent.type(field, "password");
+    expect(await screen.findByText(/Strength: (Guessed at once|Very weak)/)).toBeVisible();
+    expect(screen.getByText(/Add another word or two/)).toBeVisible();
+    await userEvent.clear(field);
+    await userEvent.type(field, "walnut harbour tin seventeen quilt");
+    expect(await screen.findByText("Strength: Strong.")).toBeVisible();
+    await expectAccessible();
+  });
+
+  it("takes a picture with the camera, and asks to keep it", async () => {
+    const stopped = jest.fn();
+    withCamera(() => Promise.resolve({ getTracks: () => [{ stop: stopped }] }));
+    const saved = jest.spyOn(HTMLAnchorElement.prototype, "click").mockImplementation(() => undefined);
+    HTMLCanvasElement.prototype.toBlob = (callback) => {
+      callback(new Blob(["garden"], { type: "image/jpeg" }));
+    };
+    await draw();
+    await userEvent.click(screen.getByRole("button", { name: "Take a picture" }));
+    const view = await screen.findByLabelText("What the camera sees");
+    expect(screen.getByRole("button", { name: "Take the picture" })).toBeDisabled();
+    await expectAccessible();
+    fireEvent.loadedData(view);
+    await userEvent.click(screen.getByRole("button", { name: "Take the picture" }));
+    expect(await screen.findByText("This picture is good")).toBeVisible();
+    expect(stopped).toHaveBeenCalled();
+    expect(screen.queryByLabelText("What the camera sees")).not.toBeInTheDocument();
+    await userEvent.click(screen.getByRole("button", { name: "Save the picture" }));
+    expect(saved).toHaveBeenCalledTimes(1);
+  });
+
+  it.each([
+    ["NotAllowedError", "The camera cannot be used"],
+    ["NotFoundError", "This device has no camera"],
+  ])("falls back to choosing when the camera fails (%s)", async (name, text) => {
+    withCamera(() => Promise.reject(new DOMException("", name)));
+    await draw();
+    await userEvent.click(screen.getByRole("button", { name: "Take a picture" }));
+    expect(await screen.findByRole("alert")).toHaveTextContent(text);
+    expect(screen.getByRole("button", { name: "Choose a picture" })).toBeEnabled();
+  });
+
+  it("offers no camera where the browser gives none", async () => {
+    await draw();
+    expect(screen.queryByRole("button", { name: "Take a picture" })).not.toBeInTheDocument();
   });
 
   it("says when the second passphrase differs", async () => {

@@ -5,6 +5,7 @@ import { useTranslation } from "react-i18next";
 
 import { passphraseNeed, shownImageOf, type PictureDraft } from "./picture-draft.ts";
 import { PicturePicker } from "./PicturePicker.tsx";
+import { StrengthMeter } from "./StrengthMeter.tsx";
 
 /**
  * Chooses or drops a picture, judges it, asks for its passphrase. Drawn inside the forms of other remotes: it relies on
@@ -67,6 +68,7 @@ function LoadedPictureField({ purpose, value, onChange, disabled = false, error 
               update({ passphrase: event.target.value });
             }}
           />
+          <StrengthMeter passphrase={draft.passphrase} />
           <PasswordField
             label={t("passphrase.again_label")}
             value={draft.again}

@@ -1,15 +1,18 @@
 import { toPortalError } from "@relicario/shared/errors";
-import { Button, ErrorNotice, FieldError, media, Progress, s, SmallText, space, useVault, visuallyHidden } from "@relicario/shared/ui";
+import { Button, ErrorNotice, FieldError, media, Notice, Progress, s, SmallText, space, SpacedRow, useVault, visuallyHidden } from "@relicario/shared/ui";
 import type { Vault, VaultProgress } from "@relicario/shared/contract";
-import { ImagePlus } from "lucide-react";
+import { Camera, Download, ImagePlus } from "lucide-react";
 import { useEffect, useId, useRef, useState } from "react";
 import { useDropzone } from "react-dropzone";
 import { useTranslation } from "react-i18next";
 import styled from "styled-components";
 
+import { saveFile } from "../recover/save-file.ts";
+import { CameraView } from "./CameraView.tsx";
 import { maxPictureBytes, type PictureStanding } from "./picture-draft.ts";
 import { PictureAdvice } from "./PictureAdvice.tsx";
 import { PictureVerdictNotice } from "./PictureVerdictNotice.tsx";
+import { hasCamera, useCamera } from "./useCamera.ts";
 import { usePreview } from "./usePreview.ts";
 
 interface PicturePickerProps {
@@ -26,10 +29,13 @@ export function PicturePicker({ purpose, standing, disabled, onChange }: Picture
   const titleId = useId();
   const examination = useExamination(onChange);
   const [localError, setLocalError] = useState<"empty" | "too_large" | "several" | null>(null);
+  const [taken, setTaken] = useState<File | null>(null);
+  const { camera, start, stop } = useCamera();
 
   const take = (files: readonly File[]) => {
     const file = files[0];
     if (file === undefined) return;
+    stop();
     const wrong = files.length > 1 ? "several" : file.size === 0 ? "empty" : file.size > maxPictureBytes ? "too_large" : null;
     setLocalError(wrong);
     examination.stop();
@@ -46,7 +52,17 @@ export function PicturePicker({ purpose, standing, disabled, onChange }: Picture
   return (
     <Box role="group" aria-labelledby={titleId}>
       <Title id={titleId}>{t(purpose === "choose" ? "field.choose_title" : "field.show_title")}</Title>
-      <Drop {...getRootProps()} data-drag={isDragActive} data-chosen={picture !== null}>
+      {camera.status === "on" && (
+        <CameraView
+          stream={camera.stream}
+          onClose={stop}
+          onTaken={(file) => {
+            setTaken(file);
+            take([file]);
+          }}
+        />
+      )}
+      <Drop {...getRootProps()} hidden={camera.status === "on"} data-drag={isDragActive} data-chosen={picture !== null}>
         <FileInput {...getInputProps({ accept: "image/*", "aria-label": t("field.file_aria"), style: {} })} />
         {preview !== null && <Preview key={preview} src={preview} alt={t("field.preview_aria")} onError={(event) => { event.currentTarget.hidden = true; }} />}
         {picture === null && (
@@ -57,11 +73,40 @@ export function PicturePicker({ purpose, standing, disabled, onChange }: Picture
         <DropText>
           {picture instanceof File ? <FileName>{picture.name}</FileName> : <span>{t("field.drop_body")}</span>}
           <SmallText>{t("field.private_hint")}</SmallText>
-          <Button tone={picture === null ? "primary" : "quiet"} disabled={!ready} onClick={open}>
-            {t(picture === null ? "field.choose_action" : "field.another_action")}
-          </Button>
+          {picture === null && <SmallText>{t("field.cloud_hint")}</SmallText>}
+          <SpacedRow>
+            <Button tone={picture === null ? "primary" : "quiet"} disabled={!ready} onClick={open}>
+              {t(picture === null ? "field.choose_action" : "field.another_action")}
+            </Button>
+            {purpose === "choose" && hasCamera() && (
+              <Button tone="quiet" icon={<Camera aria-hidden />} disabled={!ready} pending={camera.status === "starting"} onClick={() => void start()}>
+                {t("camera.open_action")}
+              </Button>
+            )}
+          </SpacedRow>
         </DropText>
       </Drop>
+      {picture !== null && picture === taken && (
+        <Notice
+          tone="warn"
+          title={t("camera.keep_title")}
+          actions={
+            <Button
+              tone="quiet"
+              size="small"
+              icon={<Download aria-hidden />}
+              onClick={() => {
+                saveFile(taken.name, taken);
+              }}
+            >
+              {t("camera.save_action")}
+            </Button>
+          }
+        >
+          {t("camera.keep_body")}
+        </Notice>
+      )}
+      {camera.status === "failed" && <FieldError>{t(`camera.${camera.reason}_error`)}</FieldError>}
       {access.status === "failed" && <ErrorNotice error={access.error} onRetry={access.retry} />}
       {localError !== null && <FieldError>{t(`field.${localError}_error`)}</FieldError>}
       {standing.status === "failed" && <FieldError>{t(`errors:${toPortalError(standing.error).code}`)}</FieldError>}
@@ -126,6 +171,7 @@ const Drop = styled.div`
   border-radius: ${s("radius")};
   background: ${s("surfaceSunken")};
   min-height: 148px;
+  &[hidden] { display: none; }
   &:focus-visible { outline: 2px solid ${s("focus")}; }
   &[data-drag="true"] { border-color: ${s("accent")}; background: ${s("accentSoft")}; }
   &[data-chosen="true"] { border-style: solid; border-color: ${s("border")}; }

@@ -208,3 +208,71 @@ it("is whole in Spanish and in the dark", async () => {
   expect(screen.getByText(phrase)).toBeVisible();
   await expectAccessible();
 });
+
+it("says of an older version that it is one", async () => {
+  await draw(opened({ current: false, version: 2 }));
+  expect(screen.getByText("This is version 2, an older one")).toBeVisible();
+  await expectAccessible();
+});
+
+describe("a file too large to be held", () => {
+  const large = (change: Partial<RecoveredSecret> = {}) => opened({ contentKind: "file", name: "film.mp4", size: 3_000_000_000, content: null, ...change });
+  const download = () => userEvent.click(screen.getByRole("button", { name: "Download the file" }));
+  afterEach(() => {
+    Reflect.deleteProperty(window, "showSaveFilePicker");
+  });
+
+  it("goes to the place that was chosen, and has no age file", async () => {
+    const handle = {};
+    const picker = jest.fn(() => Promise.resolve(handle));
+    Object.defineProperty(window, "showSaveFilePicker", { configurable: true, value: picker });
+    const save = jest.fn(() => Promise.resolve(null));
+    await draw(large({ save }));
+    expect(screen.queryByRole("button", { name: "Save as age file" })).not.toBeInTheDocument();
+    await download();
+    expect(await screen.findByText("Saved. Every byte of it was checked.")).toBeVisible();
+    expect(picker).toHaveBeenCalledWith({ suggestedName: "film.mp4" });
+    expect(save).toHaveBeenCalledWith(handle, expect.anything());
+    expect(saved).toEqual([]);
+    await expectAccessible();
+  });
+
+  it("goes to the downloads where no place can be chosen", async () => {
+    await draw(large({ save: () => Promise.resolve(new Blob(["film"])) }));
+    await download();
+    await waitFor(() => {
+      expect(saved).toEqual([{ name: "film.mp4", text: "film" }]);
+    });
+  });
+
+  it("shows how far it is, and stops when asked", async () => {
+    let signal: AbortSignal | undefined;
+    const save: RecoveredSecret["save"] = (_target, options) => {
+      signal = options?.signal;
+      options?.onProgress?.({ phase: "fetching", done: 1, total: 4 });
+      return new Promise((_resolve, reject) => {
+        signal?.addEventListener("abort", () => {
+          reject(new PortalError("cancelled"));
+        });
+      });
+    };
+    await draw(large({ save }));
+    await download();
+    expect(screen.getByRole("progressbar", { name: "Fetching what is sealed" })).toHaveAttribute("aria-valuenow", "25");
+    await userEvent.click(screen.getByRole("button", { name: "Cancel" }));
+    expect(signal?.aborted).toBe(true);
+    expect(screen.queryByRole("progressbar")).not.toBeInTheDocument();
+    expect(screen.queryByRole("alert")).not.toBeInTheDocument();
+  });
+
+  it("does nothing when no place is chosen, and says what fails", async () => {
+    Object.defineProperty(window, "showSaveFilePicker", { configurable: true, value: () => Promise.reject(new DOMException("", "AbortError")) });
+    const save = jest.fn(() => Promise.reject(new PortalError("decryption_failed")));
+    await draw(large({ save }));
+    await download();
+    expect(save).not.toHaveBeenCalled();
+    Reflect.deleteProperty(window, "showSaveFilePicker");
+    await download();
+    expect(await screen.findByRole("alert")).toHaveTextContent("This could not be opened");
+  });
+});

@@ -11,7 +11,7 @@ import { RevealedText } from "./RevealedText.tsx";
 
 /** The opened secret: hidden until asked for. Leaving the page puts it away. */
 export default function CongratsRecoverPage() {
-  const { t } = useTranslation("beta-recover");
+  const { t } = useTranslation(["beta-recover", "processing"]);
   const { navigate } = usePortal();
   const secret = useOpened();
   useEffect(showOpened, []);
@@ -31,6 +31,11 @@ export default function CongratsRecoverPage() {
   };
   return (
     <Page title={secret.title === "" ? t("open.untitled_title") : secret.title} lead={t("open.body")}>
+      {!secret.current && (
+        <Notice tone="warn" title={t("open.older_title", { version: secret.version })}>
+          {t("open.older_body")}
+        </Notice>
+      )}
       {secret.author === "not_verified" && (
         <Notice tone="warn" title={t("open.author_title")}>
           {t("open.author_body")}

@@ -1,5 +1,5 @@
 import { usePortal, type SecretRow, type Vault } from "@relicario/shared/contract";
-import { Button, ButtonLink, EmptyState, ErrorNotice, Progress, space, SmallText, SpacedRow, Stack, TextField } from "@relicario/shared/ui";
+import { Button, ButtonLink, EmptyState, ErrorNotice, media, Progress, space, SmallText, SpacedRow, Stack, TextField, visuallyHidden } from "@relicario/shared/ui";
 import { useQuery } from "@tanstack/react-query";
 import { ListChecks, ListFilter, Search, ShieldPlus, Trash2 } from "lucide-react";
 import { useDeferredValue, useEffect, useId, useMemo, useState, type KeyboardEvent } from "react";
@@ -233,4 +233,8 @@ const Tools = styled.div`
   gap: ${space(3)};
   & > [role="search"] { flex: 1 1 auto; min-width: 0; }
   & > button { flex: none; white-space: nowrap; }
+  ${media.mobile} {
+    & > button { padding-inline: ${space(3)}; }
+    & > button > span { ${visuallyHidden} }
+  }
 `;

@@ -6,7 +6,7 @@ import { FileText, History, KeyRound, Lock, NotepadText, Pencil, RotateCcw, Star
 import { memo } from "react";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router-dom";
-import styled from "styled-components";
+import styled, { css } from "styled-components";
 
 import { changeEditing } from "../editing/editing-state.ts";
 
@@ -77,15 +77,18 @@ export const SecretRowCard = memo(function SecretRowCard({ row, actions, selecte
         </Tick>
       )}
       <Text>
-        <Name
-          to={recoverPath}
-          data-cover={selected === null}
-          onClick={() => {
-            changeEditing({ selectedSecret: row.secretId });
-          }}
-        >
-          {name}
-        </Name>
+        {selected === null ? (
+          <NameLink
+            to={recoverPath}
+            onClick={() => {
+              changeEditing({ selectedSecret: row.secretId });
+            }}
+          >
+            {name}
+          </NameLink>
+        ) : (
+          <Name>{name}</Name>
+        )}
         <Facts>
           <span>{label === null ? t("row.sealed_body", { size: formats.size(row.sealedSize) }) : formats.size(label.size)}</span>
           {row.deletedAt !== null ? <span>{t("row.days_left_body", { count: daysLeft(row.deletedAt) })}</span> : label !== null && <span>{day}</span>}
@@ -161,7 +164,7 @@ const Tick = styled.label`
   width: 40px;
   height: 40px;
   cursor: pointer;
-  & > input { width: 22px; height: 22px; margin: 0; accent-color: ${s("accent")}; cursor: pointer; }
+  & > input { position: relative; z-index: 1; width: 22px; height: 22px; margin: 0; accent-color: ${s("accent")}; cursor: pointer; }
   &::after { content: ""; position: absolute; inset: 0; border-radius: ${s("radius")}; }
 `;
 
@@ -170,8 +173,7 @@ const Text = styled.div`
   min-width: 0;
 `;
 
-/** The whole row goes where its name goes. */
-const Name = styled(Link)`
+const nameLook = css`
   display: -webkit-box;
   -webkit-box-orient: vertical;
   -webkit-line-clamp: 2;
@@ -180,10 +182,19 @@ const Name = styled(Link)`
   color: ${s("text")};
   font-weight: 600;
   line-height: 1.35;
+`;
+
+const Name = styled.span`
+  ${nameLook}
+`;
+
+/** The whole row goes where its name goes. */
+const NameLink = styled(Link)`
+  ${nameLook}
   text-decoration: none;
-  &[data-cover="true"]::after { content: ""; position: absolute; inset: 0; border-radius: ${s("radius")}; }
-  &[data-cover="true"]:focus-visible { outline: none; }
-  &[data-cover="true"]:focus-visible::after { outline: 2px solid ${s("focus")}; outline-offset: 2px; }
+  &::after { content: ""; position: absolute; inset: 0; border-radius: ${s("radius")}; }
+  &:focus-visible { outline: none; }
+  &:focus-visible::after { outline: 2px solid ${s("focus")}; outline-offset: 2px; }
 `;
 
 const Facts = styled.div`

@@ -1,5 +1,5 @@
 import { usePortal, type SecretRow, type Vault } from "@relicario/shared/contract";
-import { Button, ButtonLink, Loading, media, Notice, Page, Skeleton, Stack } from "@relicario/shared/ui";
+import { Button, ButtonLink, Loading, media, Notice, Page, Skeleton, Stack, visuallyHidden } from "@relicario/shared/ui";
 import { Lock, Plus } from "lucide-react";
 import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -101,11 +101,12 @@ const AddLink = styled(ButtonLink)`
   ${media.mobile} { display: none; }
 `;
 
-/** On a phone it stands beside the title, as its icon alone. */
+/** On a phone it stands beside the title, as its icon alone; it takes no width, so that the narrowest keeps one line. */
 const SmallOnPhone = styled(Button)`
   ${media.mobile} {
     width: 44px;
+    margin-left: -60px;
     padding: 0;
-    & > span { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+    & > span { ${visuallyHidden} }
   }
 `;

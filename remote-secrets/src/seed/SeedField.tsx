@@ -62,7 +62,7 @@ export function SeedField({ value, onChange, onBlur, error, disabled, fieldRef }
           setCaret(event.currentTarget.selectionStart);
         }}
       />
-      {suggested.length > 0 && !disabled && (
+      {!disabled && (
         <Words role="group" aria-label={t("seed.suggestions_aria")}>
           {suggested.map((word) => (
             <Button
@@ -119,5 +119,6 @@ const Words = styled.div`
   display: flex;
   flex-wrap: wrap;
   gap: ${space(2)};
+  min-height: 44px;
   & > button { font-family: ${s("fontMono")}; font-weight: 500; }
 `;

@@ -1,0 +1,56 @@
+import { Button, s, space, SpacedRow } from "@relicario/shared/ui";
+import { Camera } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import { useTranslation } from "react-i18next";
+import styled from "styled-components";
+
+import { takePicture } from "./useCamera.ts";
+
+interface CameraViewProps {
+  readonly stream: MediaStream;
+  readonly onTaken: (picture: File) => void;
+  readonly onClose: () => void;
+}
+
+/** What the camera sees, and the button that takes it. */
+export function CameraView({ stream, onTaken, onClose }: CameraViewProps) {
+  const { t } = useTranslation("provide-image");
+  const video = useRef<HTMLVideoElement>(null);
+  const [ready, setReady] = useState(false);
+  useEffect(() => {
+    if (video.current !== null) video.current.srcObject = stream;
+  }, [stream]);
+  const handleTake = async () => {
+    const picture = video.current === null ? null : await takePicture(video.current, `${t("camera.name_body")}.jpg`);
+    if (picture !== null) onTaken(picture);
+  };
+  return (
+    <Box>
+      <video
+        ref={video}
+        autoPlay
+        muted
+        playsInline
+        aria-label={t("camera.view_aria")}
+        onLoadedData={() => {
+          setReady(true);
+        }}
+      />
+      <SpacedRow>
+        <Button icon={<Camera aria-hidden />} disabled={!ready} onClick={() => void handleTake()}>
+          {t("camera.take_action")}
+        </Button>
+        <Button tone="quiet" onClick={onClose}>
+          {t("camera.cancel_action")}
+        </Button>
+      </SpacedRow>
+    </Box>
+  );
+}
+
+const Box = styled.div`
+  display: flex;
+  flex-direction: column;
+  gap: ${space(3)};
+  & > video { width: 100%; aspect-ratio: 4 / 3; object-fit: contain; border-radius: ${s("radius")}; background: ${s("surfaceSunken")}; }
+`;
