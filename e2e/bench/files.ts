@@ -1,0 +1,34 @@
+/**
+ * The story of `large-file.spec.ts` with 1 GiB: `pnpm bench:files [mebibytes]`. The last line is JSON; the exit code is not
+ * zero when the story fails or a budget is missed.
+ */
+import { spawn } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+const limits = { heap: 150_000_000, longest_task: 50 } as const;
+const mebibytes = process.argv.slice(2).find((word) => /^\d+$/.test(word)) ?? "1024";
+const e2e = path.join(import.meta.dirname, "..");
+const folder = await mkdtemp(path.join(tmpdir(), "relicario-bench-"));
+const figuresFile = path.join(folder, "figures.json");
+try {
+  const playwright = createRequire(import.meta.url).resolve("@playwright/test/cli");
+  const run = spawn(process.execPath, [playwright, "test", "large-file"], {
+    cwd: e2e,
+    stdio: "inherit",
+    env: { ...process.env, RELICARIO_FILE_MIB: mebibytes, RELICARIO_FIGURES: figuresFile },
+  });
+  const passed = await new Promise<boolean>((resolve) => {
+    run.on("exit", (code) => {
+      resolve(code === 0);
+    });
+  });
+  const figures: unknown = await readFile(figuresFile, "utf8").then(JSON.parse, () => null); // it ended before anything was measured
+  const ok = passed && figures !== null;
+  console.log(JSON.stringify({ bench: "files", ok, figures, limits }));
+  process.exitCode = ok ? 0 : 1;
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}

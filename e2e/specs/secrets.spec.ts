@@ -1,0 +1,147 @@
+import { newAccount, signIn, signUp } from "../pages/account.ts";
+import { answerDevice, openRecovery, protect, revealed, row, showPicture } from "../pages/secrets.ts";
+import { photographs } from "../support/photographs.ts";
+import { expect, test } from "../support/portal-test.ts";
+import type { Page } from "@playwright/test";
+
+/** Chooses something of the menu of a row. */
+async function choose(page: Page, title: string, action: string): Promise<void> {
+  await row(page, title).getByRole("button", { name: /^More for/ }).click();
+  await page.getByRole("menuitem", { name: action }).click();
+}
+
+/** Opens the content of the secret that is edited, with a picture. */
+async function openContent(page: Page, picture: string): Promise<void> {
+  await page.getByRole("button", { name: "Open and change" }).click();
+  await page.getByLabel("Picture file").setInputFiles(picture);
+  await page.getByRole("button", { name: "Open", exact: true }).click();
+  await expect(page.getByRole("textbox", { name: "Your secret" })).toBeVisible({ timeout: 90_000 });
+}
+
+async function save(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Save changes" }).click();
+}
+
+const image = { file: photographs.mountains, passphrase: null };
+
+test("a secret is edited, found, brought back from its history, and deleted for good", async ({ page }) => {
+  test.setTimeout(400_000);
+  await test.step("two secrets are protected", async () => {
+    await signUp(page, newAccount());
+    await protect(page, { text: "first words", title: "Diary", tags: ["private"], image });
+    await answerDevice(page, "My own device");
+    await protect(page, { text: "4711", title: "House keys", tags: ["home"], image: null });
+  });
+
+  await test.step("a title changes without a picture, the content with it", async () => {
+    await page.goto("/secrets");
+    await choose(page, "Diary", "Edit");
+    await page.getByRole("textbox", { name: "Title" }).fill("Old diary");
+    await openContent(page, photographs.mountains);
+    await expect(page.getByRole("textbox", { name: "Your secret" })).toHaveValue("first words");
+    await page.getByRole("textbox", { name: "Your secret" }).fill("second words");
+    await save(page);
+    await expect(page.getByText("Your changes are saved.").first()).toBeVisible({ timeout: 60_000 });
+    await expect(row(page, "Old diary")).toBeVisible();
+  });
+
+  await test.step("it is found by a tag, and by the filter", async () => {
+    await page.getByRole("searchbox").fill("priv");
+    await expect(page.getByText("1 of 2")).toBeVisible();
+    await expect(row(page, "House keys")).toBeHidden();
+    await page.getByRole("searchbox").fill("");
+    await page.getByRole("button", { name: "Filter" }).click();
+    await page.getByLabel("Tag", { exact: true }).selectOption("home");
+    await expect(row(page, "Old diary")).toBeHidden();
+    await page.getByRole("button", { name: "Clear filters" }).click();
+    await expect(row(page, "Old diary")).toBeVisible();
+  });
+
+  await test.step("an older version is shown as old, and made the newest again", async () => {
+    await choose(page, "Old diary", "History");
+    await page.getByRole("link", { name: "Show version 1" }).click();
+    await showPicture(page, photographs.mountains);
+    await expect(page.getByText("This is version 1, an older one")).toBeVisible({ timeout: 90_000 });
+    expect(await revealed(page)).toBe("first words");
+    await page.goto("/secrets");
+    await choose(page, "Old diary", "History");
+    await page.getByRole("button", { name: "Restore version 1" }).click();
+    await page.getByLabel("Picture file").setInputFiles(photographs.mountains);
+    await page.getByRole("button", { name: "Restore", exact: true }).first().click();
+    await expect(page.getByRole("heading", { name: "Version 3" })).toBeVisible({ timeout: 90_000 });
+    await openRecovery(page, "Old diary");
+    await showPicture(page, photographs.mountains);
+    expect(await revealed(page)).toBe("first words");
+  });
+
+  await test.step("the trash gives back what it holds, and is emptied with the titles shown", async () => {
+    await page.goto("/secrets");
+    for (const title of ["Old diary", "House keys"]) {
+      await choose(page, title, "Move to trash");
+      await page.getByRole("alertdialog").getByRole("button", { name: "Move to trash" }).click();
+      await expect(row(page, title)).toBeHidden();
+    }
+    await page.getByRole("button", { name: "Trash (2)" }).click();
+    await choose(page, "House keys", "Restore");
+    await expect(row(page, "House keys")).toBeHidden();
+    await page.getByRole("button", { name: "Empty the trash" }).click();
+    const question = page.getByRole("alertdialog");
+    await expect(question.getByText("Old diary")).toBeVisible();
+    await expect(question.getByText("House keys")).toBeHidden();
+    await question.getByRole("button", { name: "Delete for good" }).click();
+    await expect(page.getByText("Deleted for good.").first()).toBeVisible({ timeout: 60_000 });
+    await page.reload();
+    await expect(page.getByText("1 secret", { exact: true })).toBeVisible();
+    await expect(page.getByRole("button", { name: /^Trash/ })).toBeHidden();
+  });
+});
+
+test("two devices edit the same secret, and neither loses a word", async ({ page, browser, portal }) => {
+  test.setTimeout(400_000);
+  const account = newAccount();
+  await signUp(page, account);
+  await protect(page, { text: "as it was", title: "Shopping", tags: [], image });
+  await answerDevice(page, "My own device");
+
+  const context = await browser.newContext({ baseURL: portal.origin });
+  const other = await context.newPage();
+  await test.step("another device unlocks and begins to edit", async () => {
+    await signIn(other, account);
+    await other.goto("/secrets");
+    await other.getByRole("link", { name: "Unlock with your picture" }).click();
+    await showPicture(other, photographs.mountains);
+    await answerDevice(other, "My own device");
+    await choose(other, "Shopping", "Edit");
+    await openContent(other, photographs.mountains);
+    await other.getByRole("textbox", { name: "Your secret" }).fill("of the other device");
+  });
+
+  await test.step("this device saves first", async () => {
+    await page.goto("/secrets");
+    await choose(page, "Shopping", "Edit");
+    await page.getByRole("button", { name: "Replace" }).click();
+    await page.getByRole("textbox", { name: "Your secret" }).fill("of this device");
+    await save(page);
+    await expect(page.getByText("Your changes are saved.").first()).toBeVisible({ timeout: 60_000 });
+  });
+
+  await test.step("the other one sees both, and saves its own on top", async () => {
+    await save(other);
+    await expect(other.getByRole("heading", { name: "Another device saved first" })).toBeVisible({ timeout: 60_000 });
+    const theirs = other.getByRole("region", { name: "What is saved now" });
+    await theirs.getByRole("button", { name: "Show it" }).click();
+    await expect(theirs.getByText("of this device")).toBeVisible({ timeout: 90_000 });
+    await other.getByRole("button", { name: "Save mine" }).click();
+    await expect(other.getByText("Your changes are saved.").first()).toBeVisible({ timeout: 60_000 });
+  });
+
+  await test.step("all three versions are in the history", async () => {
+    await page.goto("/secrets");
+    await choose(page, "Shopping", "History");
+    await expect(page.getByRole("heading", { name: /^Version \d/ })).toHaveText(["Version 3", "Version 2", "Version 1"]);
+    await openRecovery(page, "Shopping");
+    await showPicture(page, photographs.mountains);
+    expect(await revealed(page)).toBe("of the other device");
+  });
+  await context.close();
+});

@@ -1,0 +1,61 @@
+import type { Page } from "@playwright/test";
+
+import { newAccount, signUp } from "../pages/account.ts";
+import { answerDevice, protect, row } from "../pages/secrets.ts";
+import { photographs } from "../support/photographs.ts";
+import { expect, test } from "../support/portal-test.ts";
+
+/** Presses "Sign in again instead", and gives the provider's window that this opens. */
+async function windowOf(page: Page): Promise<Page> {
+  const [popup] = await Promise.all([page.waitForEvent("popup"), page.getByRole("button", { name: "Sign in again instead" }).click()]);
+  await expect(popup.getByRole("heading", { name: "Confirm that it is you" })).toBeVisible();
+  return popup;
+}
+
+test("a locked device of one's own opens after a fresh sign-in in a window, by the same person and by nobody else", async ({ page, browser, portal }) => {
+  const account = newAccount();
+  const other = newAccount();
+  await test.step("somebody else has an account too", async () => {
+    const elsewhere = await browser.newContext({ baseURL: portal.origin });
+    await signUp(await elsewhere.newPage(), other);
+    await elsewhere.close();
+  });
+  await signUp(page, account);
+  await protect(page, { text: "behind a fresh sign-in", title: "Fresh", tags: [], image: { file: photographs.mountains, passphrase: null } });
+  await answerDevice(page, "My own device");
+  await page.goto("/secrets");
+  await expect(row(page, "Fresh")).toBeVisible();
+  await page.getByRole("button", { name: "Lock", exact: true }).click();
+  await expect(page.getByText("This device is locked")).toBeVisible();
+
+  await test.step("closing the window leaves it locked", async () => {
+    const popup = await windowOf(page);
+    expect(await popup.evaluate(() => innerHeight)).toBe(640);
+    await popup.close();
+    await expect(page.getByRole("button", { name: "Sign in again instead" })).toBeEnabled();
+    await expect(page.getByText("This device is locked")).toBeVisible();
+  });
+
+  await test.step("another account is refused in the window, and the right one opens the list", async () => {
+    const popup = await windowOf(page);
+    await expect(popup.getByLabel("User name or e-mail")).toHaveValue(account.userName);
+    await popup.getByLabel("User name or e-mail").fill(other.userName);
+    await popup.getByLabel("Password").fill(other.password);
+    await popup.getByRole("button", { name: "Sign in" }).click();
+    await expect(popup.getByRole("alert")).toContainText(`sign in as ${account.userName}`);
+    await popup.getByLabel("User name or e-mail").fill(account.userName);
+    await popup.getByLabel("Password").fill(account.password);
+    await Promise.all([popup.waitForEvent("close"), popup.getByRole("button", { name: "Sign in" }).click()]);
+    await expect(row(page, "Fresh")).toBeVisible();
+    await expect(page.getByText("This device is locked")).toBeHidden();
+  });
+
+  await test.step("a window that the browser does not open is said in words", async () => {
+    await page.getByRole("button", { name: "Lock", exact: true }).click();
+    await page.evaluate(() => {
+      window.open = () => null;
+    });
+    await page.getByRole("button", { name: "Sign in again instead" }).click();
+    await expect(page.getByRole("alert")).toContainText("Your browser did not let the sign-in window open");
+  });
+});
