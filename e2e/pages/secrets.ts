@@ -35,7 +35,7 @@ export async function fillSecret(page: Page, secret: NewSecret): Promise<void> {
 
 export async function protect(page: Page, secret: NewSecret): Promise<void> {
   await fillSecret(page, secret);
-  const first = page.getByRole("checkbox", { name: /Nothing is kept here yet/ });
+  const first = page.getByRole("checkbox", { name: /I have not protected anything in this account before/ });
   if (await first.isVisible()) await first.check();
   await page.getByRole("button", { name: "Protect", exact: true }).click();
   await expect(page.getByText("Your secret is protected.").first()).toBeVisible({ timeout: 90_000 });

@@ -96,7 +96,7 @@ for (const language of ["en", "es"] as const) {
   test(`while the service is down saving says so, keeps what was typed, and works once it is back (${language})`, async ({ page, portal }) => {
     await signUp(page, newAccount());
     await fillSecret(page, { text: "kept through the outage", title: "Outage", tags: ["storm"], image: { file: photographs.mountains, passphrase: null } });
-    await page.getByRole("checkbox", { name: /Nothing is kept here yet/ }).check();
+    await page.getByRole("checkbox", { name: /I have not protected anything in this account before/ }).check();
     await switchTo(page, language);
 
     await portal.processes.stop("service");
@@ -113,7 +113,7 @@ for (const language of ["en", "es"] as const) {
   test(`an expired session is renewed by itself; where it cannot be, it is said and nothing typed is lost (${language})`, async ({ page, portal }) => {
     await signUp(page, newAccount());
     await fillSecret(page, { text: "kept through the expiry", title: "Expiry", tags: [], image: { file: photographs.mountains, passphrase: null } });
-    await page.getByRole("checkbox", { name: /Nothing is kept here yet/ }).check();
+    await page.getByRole("checkbox", { name: /I have not protected anything in this account before/ }).check();
     await switchTo(page, language);
 
     // The service forgets the session, and takes the provider's token for expired too: as after a long sleep.

@@ -105,6 +105,7 @@ function FirstPromise({ disabled }: { readonly disabled: boolean }) {
   const words = useProblemWords();
   return (
     <Notice tone="warn" title={t("first.title")}>
+      <p>{t("first.body")}</p>
       <Checkbox label={t("first.label")} error={words(formState.errors.promised?.message)} disabled={disabled} {...register("promised")} />
     </Notice>
   );

@@ -67,7 +67,7 @@ describe("AddSecretPage", () => {
     await save();
     expect(await screen.findByText("Only you can know this. Tick it if it is true.")).toBeVisible();
     expect(vault.calls).not.toContain("protect");
-    expect(screen.getByRole("checkbox", { name: /Nothing is kept here yet. If you have protected something before, stop./ })).not.toBeChecked();
+    expect(screen.getByRole("checkbox", { name: "I have not protected anything in this account before." })).not.toBeChecked();
   });
 
   it("says beside each field what is missing, and sends nothing", async () => {

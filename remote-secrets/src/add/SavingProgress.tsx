@@ -18,7 +18,7 @@ export function SavingProgress({ saving }: { readonly saving: Saving }) {
   const inBytes = progress !== null && (progress.phase === "sending" || progress.phase === "sealing") && progress.total >= worthTelling;
   return (
     <Stack $gap={2}>
-      <Progress label={t(`progress.${progress?.phase ?? "picture"}_status`)} done={progress?.done ?? 0} total={progress?.total ?? 0} />
+      <Progress label={t(`progress.${progress?.phase ?? "starting"}_status`)} done={progress?.done ?? 0} total={progress?.total ?? 0} />
       {inBytes && <SmallText aria-hidden>{t("progress.bytes_body", { done: size(progress.done), total: size(progress.total) })}</SmallText>}
       {large && <SmallText>{t("progress.background_hint")}</SmallText>}
     </Stack>

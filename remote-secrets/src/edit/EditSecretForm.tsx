@@ -26,9 +26,13 @@ interface EditSecretFormProps {
   readonly readAnew: () => Promise<EditingSecret | null>;
 }
 
-interface Conflict {
+/** What was to be saved. */
+interface Attempt {
   readonly draft: SecretDraft;
   readonly change: SecretChange;
+}
+
+interface Conflict extends Attempt {
   readonly theirs: EditingSecret;
 }
 
@@ -38,6 +42,8 @@ export function EditSecretForm({ vault, secret, images, suggestions, readAnew }:
   const { navigate, notify } = usePortal();
   const [saved, setSaved] = useState<{ readonly path: string } | null>(null);
   const [conflict, setConflict] = useState<Conflict | null>(null);
+  const [deleted, setDeleted] = useState<Attempt | null>(null);
+  const [unread, setUnread] = useState<unknown>(null);
   const [unchanged, setUnchanged] = useState(false);
   const form = useForm<SecretDraft>({
     resolver: zodResolver(SecretDraft),
@@ -77,21 +83,31 @@ export function EditSecretForm({ vault, secret, images, suggestions, readAnew }:
         notify({ tone: "success", text: t("edit.done_status") });
       },
       onFailed: (error: PortalError) => {
-        if (error.code !== "version_conflict") return false;
-        void readAnew().then((theirs) => {
-          if (theirs !== null) setConflict({ draft, change, theirs });
-        });
+        if (error.code === "not_found") setDeleted({ draft, change });
+        else if (error.code === "version_conflict") void showTheirs({ draft, change });
+        else return false;
         return true;
       },
     });
+  const showTheirs = async (attempt: Attempt) => {
+    try {
+      const theirs = await readAnew();
+      if (theirs === null) setDeleted(attempt);
+      else setConflict({ ...attempt, theirs });
+    } catch (error) {
+      setUnread(error); // saving once more finds the conflict again
+    }
+  };
   const submit = handleSubmit(async (draft) => {
     const base = conflict?.theirs ?? secret;
     const change = changeOf(draft, { ...secret, version: base.version, rev: base.rev }, editingState().recoveredSecret);
     setUnchanged(change === null);
     setConflict(null);
+    setDeleted(null);
+    setUnread(null);
     if (change !== null) await update(draft, change);
   });
-  const saveApart = ({ draft }: Conflict) =>
+  const saveApart = ({ draft }: Attempt) =>
     save({
       content: draft.kind === "file" ? draft.file : draft.text,
       work: (options) =>
@@ -127,6 +143,22 @@ export function EditSecretForm({ vault, secret, images, suggestions, readAnew }:
               onSaveApart={conflict.change.content === undefined ? null : () => void saveApart(conflict)}
             />
           )}
+          {deleted !== null && (
+            <Notice
+              tone="warn"
+              role="alert"
+              title={t("conflict.deleted_title")}
+              actions={
+                deleted.change.content === undefined ? undefined : (
+                  <Button disabled={running} onClick={() => void saveApart(deleted)}>
+                    {t("conflict.apart_action")}
+                  </Button>
+                )
+              }
+            >
+              {t(deleted.change.content === undefined ? "conflict.deleted_names_body" : "conflict.deleted_body")}
+            </Notice>
+          )}
           <Card>
             <Stack $gap={5}>
               <NamingSection suggestions={suggestions} disabled={running} />
@@ -135,7 +167,7 @@ export function EditSecretForm({ vault, secret, images, suggestions, readAnew }:
           </Card>
           <ImageSection vault={vault} images={images} pictureError={pictureFailed ? failure : null} editing disabled={running} />
           <SavingProgress saving={saving} />
-          {!pictureFailed && <ErrorNotice error={failure} />}
+          {!pictureFailed && <ErrorNotice error={failure ?? unread} />}
           {unchanged && <Notice role="status">{t("edit.unchanged_status")}</Notice>}
           {formState.submitCount > 0 && Object.keys(formState.errors).length > 0 && <FieldError>{t("save.incomplete_error")}</FieldError>}
           {conflict === null && (

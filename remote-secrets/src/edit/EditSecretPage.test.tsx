@@ -187,6 +187,69 @@ describe("EditSecretPage", () => {
     });
   });
 
+  describe("when another device deleted it meanwhile", () => {
+    async function deleted() {
+      const drawn = await draw();
+      await userEvent.click(await screen.findByRole("button", { name: "Replace" }));
+      await userEvent.click(screen.getByRole("textbox", { name: "Your secret" }));
+      await userEvent.paste("mine");
+      await drawn.vault.trash(drawn.secretId);
+      await drawn.vault.purge([drawn.secretId]);
+      await save();
+      expect(await screen.findByText("This secret was deleted meanwhile")).toBeVisible();
+      return drawn;
+    }
+
+    it("leaves what was typed where it is", async () => {
+      await deleted();
+      expect(screen.getByRole("textbox", { name: "Your secret" })).toHaveValue("mine");
+      expect(screen.queryByRole("heading", { name: "This secret is not here" })).not.toBeInTheDocument();
+      await expectAccessible();
+    });
+
+    it("keeps it as a secret of its own", async () => {
+      const { vault, location } = await deleted();
+      await userEvent.click(screen.getByRole("button", { name: "Keep mine as another secret" }));
+      await waitFor(() => {
+        expect(location()).toBe("/secrets");
+      });
+      expect(await labelOf(vault)).toMatchObject({ title: "Wallet", size: 4 });
+    });
+  });
+
+  it("keeps what was typed when the list can no longer be read", async () => {
+    const { vault } = await draw();
+    await title();
+    await retype("Title", "Cold wallet");
+    for (const member of ["update", "list", "refresh"] as const) vault.failWith(member, "service_unavailable");
+    await save();
+    await waitFor(() => {
+      expect(screen.getAllByRole("alert").length).toBeGreaterThan(0);
+    });
+    expect(await title()).toHaveValue("Cold wallet");
+    for (const member of ["update", "list", "refresh"] as const) vault.failWith(member, null);
+    await save();
+    await waitFor(async () => {
+      expect(await labelOf(vault)).toMatchObject({ title: "Cold wallet" });
+    });
+  });
+
+  it("keeps what was typed when what another device saved cannot be read, and shows it the next time", async () => {
+    const { vault, secretId } = await draw();
+    await title();
+    await retype("Title", "Mine");
+    vault.saveElsewhere(secretId, { title: "Theirs" });
+    vault.failWith("list", "offline");
+    await save();
+    await waitFor(() => {
+      expect(screen.getAllByRole("alert").length).toBeGreaterThan(0);
+    });
+    expect(await title()).toHaveValue("Mine");
+    vault.failWith("list", null);
+    await save();
+    expect(await screen.findByRole("heading", { name: "Another device saved first" })).toBeVisible();
+  });
+
   it("keeps what was typed when saving fails", async () => {
     const { vault } = await draw();
     await title();

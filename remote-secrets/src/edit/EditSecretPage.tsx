@@ -20,18 +20,25 @@ export default function EditSecretPage() {
   const { secretId = "" } = useParams();
   const secrets = useSecrets();
   useEffect(() => clearEdited, []);
+  const unlocked = useVaultState(useVault()).status === "unlocked";
   const row = secrets.status === "ready" ? secrets.rows.find((each) => each.secretId === secretId) : undefined;
+
+  // Once it has begun, the editing stays whatever becomes of the list: another device deletes the secret, the service is
+  // away. What was typed goes only when the person leaves or the device is locked.
+  const [begun, setBegun] = useState<SecretRow | null>(null);
+  if (begun === null && unlocked && row?.label != null && row.deletedAt === null) setBegun(row);
+  if (begun !== null && (!unlocked || begun.secretId !== secretId)) setBegun(null);
   return (
     <Page title={t("edit.title")} lead={t("edit.lead_body")}>
       {secrets.status === "failed" && <SecretsTrouble error={secrets.error} vault={secrets.vault} onRetry={secrets.retry} />}
       {secrets.status === "ready" && secrets.standing === "locked" && <UnlockNotice vault={secrets.vault} then={`/edit-secret/${secretId}`} reason="edit" />}
-      {isGone(secrets, row) && (
+      {begun === null && isGone(secrets, row) && (
         <EmptyState icon={<FileQuestion />} title={t(row === undefined ? "edit.gone_title" : "edit.trashed_title")} actions={<ButtonLink to="/secrets">{t("edit.list_action")}</ButtonLink>}>
           <p>{t(row === undefined ? "edit.gone_body" : "edit.trashed_body")}</p>
         </EmptyState>
       )}
-      {row !== undefined && !isGone(secrets, row) && row.label !== null && <Editing row={row} rows={secrets.status === "ready" ? secrets.rows : []} />}
-      {isWaiting(secrets, row) && <LoadingForm />}
+      {begun !== null && <Editing row={begun} rows={secrets.status === "ready" ? secrets.rows : []} />}
+      {begun === null && isWaiting(secrets, row) && <LoadingForm />}
     </Page>
   );
 }
