@@ -107,6 +107,19 @@ describe("PictureField for choosing", () => {
     expect(saved).toHaveBeenCalledTimes(1);
   });
 
+  it("does not ask to keep a picture of the camera that cannot be used", async () => {
+    withCamera(() => Promise.resolve({ getTracks: () => [] }));
+    HTMLCanvasElement.prototype.toBlob = (callback) => {
+      callback(new Blob(["red"], { type: "image/jpeg" }));
+    };
+    await draw();
+    await userEvent.click(screen.getByRole("button", { name: "Take a picture" }));
+    fireEvent.loadedData(await screen.findByLabelText("What the camera sees"));
+    await userEvent.click(screen.getByRole("button", { name: "Take the picture" }));
+    expect(await screen.findByText("This picture cannot be used")).toBeVisible();
+    expect(screen.queryByText("Keep this picture")).not.toBeInTheDocument();
+  });
+
   it.each([
     ["NotAllowedError", "The camera cannot be used"],
     ["NotFoundError", "This device has no camera"],

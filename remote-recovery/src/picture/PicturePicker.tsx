@@ -86,7 +86,7 @@ export function PicturePicker({ purpose, standing, disabled, onChange }: Picture
           </SpacedRow>
         </DropText>
       </Drop>
-      {picture !== null && picture === taken && (
+      {taken !== null && picture === taken && isWorthKeeping(standing) && (
         <Notice
           tone="warn"
           title={t("camera.keep_title")}
@@ -117,6 +117,11 @@ export function PicturePicker({ purpose, standing, disabled, onChange }: Picture
       {purpose === "choose" && <PictureAdvice open={standing.status === "none" || (standing.status === "examined" && standing.verdict.level === "red")} />}
     </Box>
   );
+}
+
+/** A picture that cannot be used is not worth keeping. */
+function isWorthKeeping(standing: PictureStanding): boolean {
+  return standing.status === "examined" && standing.verdict.level !== "red" && standing.verdict.known?.kind !== "resembles";
 }
 
 /** One examination at a time: a newer picture, or leaving the page, ends the one before. */
@@ -202,7 +207,7 @@ const DropText = styled.div`
   align-items: flex-start;
   gap: ${space(2)};
   min-width: 0;
-  ${media.mobile} { align-items: center; }
+  ${media.mobile} { align-items: center; & > div { justify-content: center; } }
 `;
 
 const FileName = styled.strong`

@@ -206,15 +206,18 @@ const Facts = styled.div`
   font-size: ${s("textSmall")};
 `;
 
+const tagHeight = "1.5rem";
+
 const Tags = styled.ul`
   display: flex;
   flex-wrap: wrap;
   gap: ${space(1)};
   min-width: 0;
-  max-height: 3.5rem;
+  max-height: calc(2 * ${tagHeight} + ${space(1)}); /* two lines, and never a part of a third */
   overflow: hidden;
   & > li {
     max-width: 100%;
+    line-height: ${tagHeight};
     padding: 0 ${space(2)};
     border-radius: ${s("radiusSmall")};
     background: ${s("surfaceSunken")};

@@ -104,8 +104,9 @@ const AddLink = styled(ButtonLink)`
 /** On a phone it stands beside the title, as its icon alone; it takes no width, so that the narrowest keeps one line. */
 const SmallOnPhone = styled(Button)`
   ${media.mobile} {
+    flex: none;
     width: 44px;
-    margin-left: -60px;
+    margin-left: -44px;
     padding: 0;
     & > span { ${visuallyHidden} }
   }

@@ -1,5 +1,5 @@
 import type { SecretRow } from "@relicario/shared/contract";
-import { Button, depths, media, s, space } from "@relicario/shared/ui";
+import { Button, depths, media, s, space, visuallyHidden } from "@relicario/shared/ui";
 import { RotateCcw, Star, StarOff, Trash2, X } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import styled from "styled-components";
@@ -31,7 +31,7 @@ export function SelectionBar({ place, chosen, total, actions, onPurge, onAll, on
   return (
     <Bar role="group" aria-label={t("select.bar_aria")}>
       <Count role="status">{t("select.count_status", { count: chosen.length })}</Count>
-      <Button
+      <All
         tone="plain"
         size="small"
         onClick={() => {
@@ -39,7 +39,7 @@ export function SelectionBar({ place, chosen, total, actions, onPurge, onAll, on
         }}
       >
         {t(chosen.length < total ? "select.all_action" : "select.none_action")}
-      </Button>
+      </All>
       {place === "kept" ? (
         <>
           <Button
@@ -115,7 +115,16 @@ const Bar = styled.div`
   border-radius: ${s("radius")};
   background: ${s("surfaceRaised")};
   box-shadow: ${s("shadow")};
-  ${media.mobile} { top: 64px; }
+  ${media.mobile} {
+    top: 64px;
+    /* Icons alone: with their words they would take a quarter of the screen. */
+    & > button:not(:first-of-type):not(:last-child) { width: 44px; padding: 0; & > span { ${visuallyHidden} } }
+  }
+`;
+
+/** On a phone it has a line of its own, with its words. */
+const All = styled(Button)`
+  ${media.mobile} { order: 1; }
 `;
 
 const Count = styled.p`

@@ -105,7 +105,7 @@ function SeedJudgement({ standing }: { readonly standing: SeedStanding }) {
     case "unknown":
       return (
         <Notice tone="warn" role="status" title={t("seed.unknown_title", { count: check.unknown.length, language })}>
-          {t("seed.unknown_body", { words: check.unknown.slice(0, 6).join(", ") })}
+          {t("seed.unknown_body", { words: [...new Set(check.unknown)].slice(0, 6).join(", ") })}
         </Notice>
       );
     case "short":

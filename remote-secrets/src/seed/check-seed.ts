@@ -8,7 +8,7 @@ export const seedLengths = [12, 15, 18, 21, 24] as const;
 export interface SeedCheck {
   readonly language: SeedLanguage;
   readonly count: number;
-  /** Words as typed that the list does not have. */
+  /** Words as typed that the list does not have, each as often as it stands there. */
   readonly unknown: readonly string[];
   /** `short`: another number of words than a phrase has. `wrong`: all words are known, and do not fit together. */
   readonly checksum: "fits" | "wrong" | "short" | "unknown";

@@ -59,6 +59,7 @@ function OneUpload({ upload, resuming, onResume, onDiscard }: OneUploadProps) {
   const running = resuming?.status === "running" || state === "running";
   const progress = resuming?.status === "running" && resuming.progress?.phase === "sending" ? resuming.progress : { done: sent, total: size };
 
+  const action = t(state === "sealed" ? "waiting.publish_action" : needsFile ? "waiting.choose_action" : "waiting.resume_action");
   const handleResume = () => {
     if (needsFile) chooser.current?.click();
     else void onResume(uploadId, null);
@@ -83,11 +84,11 @@ function OneUpload({ upload, resuming, onResume, onDiscard }: OneUploadProps) {
       {resuming?.status === "failed" && <ErrorNotice error={resuming.error} />}
       <SpacedRow>
         {!running && (
-          <Button size="small" aria-label={t("waiting.resume_aria", { title: shownTitle })} onClick={handleResume}>
-            {t(state === "sealed" ? "waiting.publish_action" : needsFile ? "waiting.choose_action" : "waiting.resume_action")}
+          <Button size="small" aria-label={t("waiting.named_aria", { action, title: shownTitle })} onClick={handleResume}>
+            {action}
           </Button>
         )}
-        <Button tone="quiet" size="small" aria-label={t("waiting.discard_aria", { title: shownTitle })} onClick={() => void handleDiscard()}>
+        <Button tone="quiet" size="small" aria-label={t("waiting.named_aria", { action: t("waiting.discard_action"), title: shownTitle })} onClick={() => void handleDiscard()}>
           {t("waiting.discard_action")}
         </Button>
       </SpacedRow>
