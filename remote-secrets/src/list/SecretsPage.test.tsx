@@ -3,6 +3,7 @@ import userEvent from "@testing-library/user-event";
 
 import { createFakeVault, expectAccessible, picture, renderApp, type FakeSecret, type FakeVaultSettings } from "@relicario/shared/testing";
 import { PortalError } from "@relicario/shared/errors";
+import { changeEditing, editingState } from "../editing/editing-state.ts";
 import SecretsPage from "./SecretsPage.tsx";
 
 const some: readonly FakeSecret[] = [
@@ -22,6 +23,10 @@ async function draw(vaultSettings: FakeVaultSettings = { secrets: some }, settin
   return { vault, ...app };
 }
 const names = () => within(screen.getByRole("list", { name: "Secrets" })).getAllByRole("link").map((each) => each.textContent);
+
+afterEach(() => {
+  changeEditing({ categories: [], selectedSecret: null });
+});
 
 describe("SecretsPage", () => {
   it("lists what is kept, newest first, with the total", async () => {
@@ -185,5 +190,215 @@ describe("SecretsPage", () => {
     await draw({ secrets: [{ title: "<img src=x onerror=alert(1)>", content: "x", tags: ["<b>bold</b>"] }] });
     expect(await screen.findByRole("link", { name: "<img src=x onerror=alert(1)>" })).toBeVisible();
     expect(screen.getByText("<b>bold</b>")).toBeVisible();
+  });
+
+  describe("filters and order", () => {
+    const mixed: FakeVaultSettings = {
+      images: [
+        { name: "Garden", picture: "garden" },
+        { name: "Sea", picture: "sea" },
+      ],
+      secrets: [
+        { title: "alpha", content: "x", tags: ["home", "old"] },
+        { title: "Zebra", content: "xxxx", contentKind: "seed", favorite: true },
+        { title: "Film", content: "xx", contentKind: "file", name: "film.mp4", tags: ["home"] },
+      ],
+    };
+    async function openFilter(settings: FakeVaultSettings = mixed) {
+      const drawn = await draw(settings);
+      await userEvent.click(await screen.findByRole("button", { name: /^Filter/ }));
+      return drawn;
+    }
+    const select = (label: string, choice: string) => userEvent.selectOptions(screen.getByRole("combobox", { name: label }), choice);
+
+    it("narrow by kind, tags and star, and say how many are set", async () => {
+      await openFilter();
+      await select("Kind", "Files");
+      expect(names()).toEqual(["Film"]);
+      expect(screen.getByText("1 of 3")).toBeVisible();
+      await select("Kind", "All kinds");
+      await select("Tag", "home");
+      expect(names()).toEqual(["Film", "alpha"]);
+      await select("Tag", "old");
+      expect(names()).toEqual(["alpha"]);
+      expect(screen.getByRole("button", { name: "Filter (2)" })).toHaveAttribute("aria-expanded", "true");
+      await expectAccessible();
+      await userEvent.click(screen.getByRole("button", { name: "Remove the tag old" }));
+      expect(names()).toEqual(["Film", "alpha"]);
+      await userEvent.click(screen.getByRole("switch", { name: "Favourites only" }));
+      expect(screen.getByRole("heading", { name: "Nothing found" })).toBeVisible();
+      await userEvent.click(screen.getByRole("button", { name: "Clear filters" }));
+      expect(names()).toEqual(["Film", "Zebra", "alpha"]);
+    });
+
+    it("order by title, age and size", async () => {
+      await openFilter();
+      await select("Order", "By title");
+      expect(names()).toEqual(["alpha", "Film", "Zebra"]);
+      await select("Order", "Changed first");
+      expect(names()).toEqual(["alpha", "Zebra", "Film"]);
+      await select("Order", "Largest first");
+      expect(names()).toEqual(["Zebra", "Film", "alpha"]);
+    });
+
+    it("keep the chosen tags as the categories of the editing state, after a visit elsewhere too", async () => {
+      const { goTo } = await openFilter();
+      await select("Tag", "old");
+      expect(editingState().categories).toEqual(["old"]);
+      await goTo("/elsewhere");
+      await goTo("/secrets");
+      await waitFor(() => {
+        expect(names()).toEqual(["alpha"]);
+      });
+    });
+  });
+
+  describe("several at once", () => {
+    async function begin(settings: FakeVaultSettings = { secrets: some }) {
+      const drawn = await draw(settings);
+      await userEvent.click(await screen.findByRole("button", { name: "Select" }));
+      return drawn;
+    }
+    const bar = () => within(screen.getByRole("group", { name: "Selected secrets" }));
+
+    it("are starred together", async () => {
+      const { vault } = await begin();
+      expect(bar().getByRole("button", { name: "Add to favourites" })).toBeDisabled();
+      await userEvent.click(screen.getByRole("checkbox", { name: "Select Cold wallet" }));
+      expect(bar().getByText("1 selected")).toBeVisible();
+      await expectAccessible();
+      await userEvent.click(bar().getByRole("button", { name: "Select all" }));
+      await userEvent.click(bar().getByRole("button", { name: "Add to favourites" }));
+      await waitFor(async () => {
+        expect((await vault.list()).filter(({ deletedAt }) => deletedAt === null).every(({ favorite }) => favorite)).toBe(true);
+      });
+      expect(bar().getByRole("button", { name: "Remove from favourites" })).toBeEnabled();
+    });
+
+    it("go to the trash after one question", async () => {
+      const { record } = await begin();
+      await userEvent.click(bar().getByRole("button", { name: "Select all" }));
+      await userEvent.click(bar().getByRole("button", { name: "Move to trash" }));
+      expect(await screen.findByText("0 secrets")).toBeVisible();
+      expect(record.confirms).toHaveLength(1);
+      expect(record.confirms[0]?.title).toContain("2 secrets");
+      expect(screen.queryByRole("group", { name: "Selected secrets" })).not.toBeInTheDocument();
+    });
+
+    it("leave out what is no longer shown", async () => {
+      await begin();
+      await userEvent.click(bar().getByRole("button", { name: "Select all" }));
+      await userEvent.type(screen.getByRole("searchbox"), "keys");
+      expect(await screen.findByText("1 selected")).toBeVisible();
+    });
+
+    it("end with Escape", async () => {
+      await begin();
+      await userEvent.click(screen.getByRole("checkbox", { name: "Select Cold wallet" }));
+      await userEvent.keyboard("{Escape}");
+      expect(screen.queryByRole("checkbox")).not.toBeInTheDocument();
+      expect(screen.getByRole("button", { name: "Select" })).toBeVisible();
+    });
+  });
+
+  describe("the trash", () => {
+    const trashed: FakeVaultSettings = { secrets: [{ title: "Kept", content: "x" }, { title: "Old letter", content: "dear", deleted: true }, { title: "Old code", content: "1", deleted: true }] };
+    const goThere = async () => userEvent.click(await screen.findByRole("button", { name: "Trash (2)" }));
+    const question = () => within(screen.getByRole("alertdialog"));
+
+    it("is emptied after a question that shows every title", async () => {
+      const { vault, record } = await draw(trashed);
+      await goThere();
+      await userEvent.click(screen.getByRole("button", { name: "Empty the trash" }));
+      expect(question().getAllByRole("listitem").map((each) => each.textContent)).toEqual(["Old code", "Old letter"]);
+      expect(question().getByRole("button", { name: "Keep" })).toHaveFocus();
+      await expectAccessible();
+      await userEvent.click(question().getByRole("button", { name: "Delete 2 for good" }));
+      expect(await screen.findByRole("heading", { name: "The trash is empty" })).toBeVisible();
+      expect(vault.calls.filter((call) => call === "purge")).toHaveLength(1);
+      expect(record.notices.at(-1)).toEqual({ tone: "success", text: "2 secrets deleted for good." });
+      expect((await vault.list()).map(({ label }) => label?.title)).toEqual(["Kept"]);
+    });
+
+    it("keeps everything when the person says no, or it fails", async () => {
+      const { vault } = await draw(trashed);
+      await goThere();
+      await userEvent.click(screen.getByRole("button", { name: "More for Old code" }));
+      await userEvent.click(screen.getByRole("menuitem", { name: "Delete for good" }));
+      await userEvent.click(question().getByRole("button", { name: "Keep" }));
+      expect(vault.calls).not.toContain("purge");
+      vault.failWith("purge", "state_conflict");
+      await userEvent.click(screen.getByRole("button", { name: "Empty the trash" }));
+      await userEvent.click(question().getByRole("button", { name: "Delete 2 for good" }));
+      expect(await screen.findByRole("alert")).toBeVisible();
+      expect(await vault.list()).toHaveLength(3);
+    });
+
+    it("deletes nothing for good on a locked device", async () => {
+      await draw({ ...trashed, unlocked: false });
+      await goThere();
+      expect(screen.queryByRole("button", { name: "Empty the trash" })).not.toBeInTheDocument();
+      await userEvent.click(screen.getAllByRole("button", { name: /^More for Locked secret/ })[0] ?? document.body);
+      expect(screen.getByRole("menuitem", { name: "Restore" })).toBeVisible();
+      expect(screen.queryByRole("menuitem", { name: "Delete for good" })).not.toBeInTheDocument();
+    });
+  });
+
+  describe("a link that carries a recoverId", () => {
+    afterEach(() => {
+      sessionStorage.clear();
+    });
+
+    it("offers to recover that secret, and is forgotten when the list is left", async () => {
+      const vault = createFakeVault({ secrets: some });
+      const wanted = (await vault.list()).find(({ label }) => label?.title === "Cold wallet")?.secretId ?? "";
+      sessionStorage.setItem("recoverId", wanted);
+      changeEditing({ recoveredSecret: "words" });
+      const { location } = await renderApp(<SecretsPage />, { vault, path: "/secrets", route: "/secrets" });
+      expect(await screen.findByText("“Cold wallet” is to be recovered.")).toBeVisible();
+      await userEvent.click(screen.getByRole("button", { name: "Recover it" }));
+      expect(location()).toBe(`/provide-image-recovery?secret=${wanted}`);
+      expect(sessionStorage.getItem("recoverId")).toBeNull();
+      expect(editingState().recoveredSecret).toBe("");
+    });
+  });
+
+  it("draws the rows in sight alone, and says how many there are", async () => {
+    await draw({ secrets: Array.from({ length: 300 }, (_, index) => ({ title: `Letter ${String(index)}`, content: "x" })) });
+    expect(await screen.findByText("300 secrets")).toBeVisible();
+    const rows = within(screen.getByRole("list", { name: "Secrets" })).getAllByRole("listitem");
+    expect(rows.length).toBeLessThan(60);
+    expect(rows[0]).toHaveAttribute("aria-setsize", "300");
+  });
+
+  it("shows rows while the rest is still opening", async () => {
+    const fake = createFakeVault({ secrets: some, batch: 1 });
+    let end: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const slow = {
+      ...fake,
+      list: async (options?: Parameters<typeof fake.list>[0]) => {
+        const rows = await fake.list({ ...options, onRows: (batch, progress) => { if (progress.opened === 2) options?.onRows?.(batch, progress); } });
+        await held;
+        return rows;
+      },
+    };
+    await renderApp(<SecretsPage />, { vault: slow });
+    expect(await screen.findByRole("progressbar", { name: "Opening the names of your secrets" })).toBeVisible();
+    expect(names()).toEqual(["House keys"]);
+    end();
+    await waitFor(() => {
+      expect(names()).toEqual(["House keys", "Cold wallet"]);
+    });
+    expect(screen.queryByRole("progressbar")).not.toBeInTheDocument();
+  });
+
+  it("remembers which row was chosen", async () => {
+    const { vault } = await draw();
+    await userEvent.click(await screen.findByRole("link", { name: "Cold wallet" }));
+    const chosen = (await vault.list()).find(({ label }) => label?.title === "Cold wallet");
+    expect(editingState().selectedSecret).toBe(chosen?.secretId);
   });
 });

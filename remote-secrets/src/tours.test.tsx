@@ -1,0 +1,33 @@
+import { screen, waitFor } from "@testing-library/react";
+
+import { createFakeVault, missingTourTargets, readTexts, renderApp } from "@relicario/shared/testing";
+import remote from "./remote.tsx";
+import { tours } from "./tours.ts";
+
+const vault = () => createFakeVault({ secrets: [{ title: "Wallet", content: "words" }] });
+
+describe("tours", () => {
+  it.each(tours.map((tour) => [tour.name, tour] as const))("%s finds every target on its screen", async (_, tour) => {
+    const own = vault();
+    const secretId = (await own.list())[0]?.secretId ?? "";
+    await renderApp(null, { vault: own, routes: remote.routes, route: "/elsewhere", path: tour.path.replace(":secretId", secretId) });
+    expect(await screen.findByRole("heading", { level: 1 })).toBeVisible();
+    await waitFor(() => {
+      expect(missingTourTargets(tour)).toEqual([]);
+    });
+  });
+
+  it.each([
+    ["home", ["home-create", "home-messages"]],
+    ["secrets", ["secrets-search", "secrets-filter", "secrets-total"]],
+    ["add-secret", ["add-secret-start", "add-secret-content", "add-secret-tags", "add-secret-image", "add-secret-save"]],
+    ["edit-secret", ["add-secret-title", "add-secret-content", "add-secret-tags", "add-secret-image", "add-secret-save"]],
+  ])("%s goes through the steps of the specification, in their order", (name, targets) => {
+    expect(tours.find((tour) => tour.name === name)?.steps.map(({ target }) => target)).toEqual(targets);
+  });
+
+  it.each(["en", "es"] as const)("say in %s that the image and the keys never leave the device", (language) => {
+    const said = JSON.stringify([readTexts(language, "beta-home"), readTexts(language, "beta-add-secret")]);
+    expect(said).toMatch(language === "en" ? /image and the keys never leave (it|your device)/ : /imagen y las claves nunca salen de (él|tu dispositivo)/);
+  });
+});

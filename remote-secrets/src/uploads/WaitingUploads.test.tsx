@@ -1,0 +1,99 @@
+import { screen, waitFor } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+
+import { createFakeVault, expectAccessible, renderApp, type FakeUpload, type FakeVaultSettings } from "@relicario/shared/testing";
+import { WaitingUploads } from "./WaitingUploads.tsx";
+
+const film: FakeUpload = { title: "Film", content: "frames of a film", sent: 6 };
+const chosenAgain = (text: string) => new File([text], "film.mp4", { type: "video/mp4" });
+
+async function draw(uploads: readonly FakeUpload[] = [film], more: FakeVaultSettings = {}, settings: Parameters<typeof renderApp>[1] = {}) {
+  const vault = createFakeVault({ images: [{ name: "Lake", picture: "lake" }], uploads, ...more });
+  const app = await renderApp(
+    <main>
+      <h1>Home</h1>
+      <WaitingUploads vault={vault} status={vault.getState().status} />
+    </main>,
+    { vault, ...settings },
+  );
+  return { vault, ...app };
+}
+
+describe("WaitingUploads", () => {
+  it("is not there when nothing waits", async () => {
+    await draw([]);
+    expect(screen.queryByRole("heading", { name: "Files on their way" })).not.toBeInTheDocument();
+  });
+
+  it("says how far an upload is, and what it needs to go on", async () => {
+    await draw();
+    expect(await screen.findByText(/^film\.mp4\. 6 bytes of 16 bytes sent\. Choose the same file again/)).toBeVisible();
+    expect(screen.getByRole("progressbar", { name: "Sent so far" })).toBeVisible();
+    await expectAccessible();
+  });
+
+  it("goes on with the same file chosen again, and says when it is protected", async () => {
+    const { vault, record } = await draw();
+    await userEvent.upload(await screen.findByLabelText("The file of Film"), chosenAgain("frames of a film"));
+    await waitFor(() => {
+      expect(record.notices.at(-1)).toEqual({ tone: "success", text: "Your file is protected." });
+    });
+    expect(await vault.uploads()).toEqual([]);
+    expect(screen.queryByRole("heading", { name: "Files on their way" })).not.toBeInTheDocument();
+  });
+
+  it("refuses another file, keeps what was sent, and takes the right one then", async () => {
+    const { vault } = await draw();
+    await userEvent.upload(await screen.findByLabelText("The file of Film"), chosenAgain("another film"));
+    expect(await screen.findByRole("alert")).toBeVisible();
+    expect(await vault.uploads()).toMatchObject([{ sent: 6 }]);
+    await userEvent.upload(screen.getByLabelText("The file of Film"), chosenAgain("frames of a film"));
+    await waitFor(async () => {
+      expect(await vault.uploads()).toEqual([]);
+    });
+  });
+
+  it("goes on without a file where none is needed", async () => {
+    const { vault } = await draw([{ ...film, needsFile: false }]);
+    await userEvent.click(await screen.findByRole("button", { name: "Go on: Film" }));
+    await waitFor(async () => {
+      expect(await vault.uploads()).toEqual([]);
+    });
+  });
+
+  it("publishes what is sealed once the device is unlocked", async () => {
+    const { vault } = await draw([{ ...film, state: "sealed", sent: 16, needsFile: false }], { unlocked: false });
+    await userEvent.click(await screen.findByRole("button", { name: /^Publish/ }));
+    expect(await screen.findByRole("alert")).toBeVisible(); // locked: it waits, sealed
+    expect(await vault.uploads()).toHaveLength(1);
+    await vault.unlock({ picture: chosenAgain("lake"), passphrase: null });
+    await userEvent.click(screen.getByRole("button", { name: /^Publish/ }));
+    await waitFor(async () => {
+      expect(await vault.uploads()).toEqual([]);
+    });
+  });
+
+  it("shows neither title nor file name while locked", async () => {
+    await draw([film], { unlocked: false });
+    expect(await screen.findByRole("heading", { level: 3, name: /^Upload of / })).toBeVisible();
+    expect(screen.queryByText(/film/i)).not.toBeInTheDocument();
+  });
+
+  it("is discarded after asking, and not without", async () => {
+    const { vault, record } = await draw();
+    await userEvent.click(await screen.findByRole("button", { name: "Discard: Film" }));
+    await waitFor(async () => {
+      expect(await vault.uploads()).toEqual([]);
+    });
+    expect(record.confirms).toHaveLength(1);
+    const kept = await draw([film], {}, { answer: false });
+    await userEvent.click(await screen.findByRole("button", { name: "Discard: Film" }));
+    expect(await kept.vault.uploads()).toHaveLength(1);
+  });
+
+  it("is whole in Spanish and in the dark", async () => {
+    await draw([film], {}, { language: "es", theme: "dark" });
+    expect(await screen.findByRole("heading", { name: "Archivos en camino" })).toBeVisible();
+    await expectAccessible();
+  });
+});
