@@ -16,6 +16,7 @@ import type { Raster } from "../../src/engine/rows.ts";
 const mostLost = 16;
 
 type Save = (picture: Raster, quality: number) => Promise<Raster>;
+type Write = (picture: Raster, quality: number) => Promise<Uint8Array>;
 
 export interface Codecs {
   readonly decode: (bytes: Uint8Array) => Promise<Raster>;
@@ -23,8 +24,10 @@ export interface Codecs {
   readonly jpeg: Save;
   readonly webp: Save;
   readonly avif: Save;
-  /** The JPEG file itself. */
-  readonly jpegFile: (picture: Raster, quality: number) => Promise<Uint8Array>;
+  /** The files themselves. */
+  readonly jpegFile: Write;
+  readonly webpFile: Write;
+  readonly avifFile: Write;
 }
 
 export async function loadCodecs(): Promise<Codecs> {
@@ -44,31 +47,39 @@ export async function loadCodecs(): Promise<Codecs> {
   ]);
 
   const decode = (bytes: Uint8Array) => decodePicture(bytes, codec);
-  const again = async (picture: Raster, file: Uint8Array | null): Promise<Raster> => {
-    if (file === null) throw new Error("the encoder gave nothing");
+  const again = async (picture: Raster, file: Uint8Array): Promise<Raster> => {
     const saved = { ...(await decode(file)), orientation: picture.orientation };
     if (meanDifference(saved, picture) > mostLost) throw new Error("the encoder wrote a damaged file");
     return saved;
   };
   // Huffman tables are made for each file: with the standard ones this encoder now and then writes a damaged file.
-  const jpegFile: Codecs["jpegFile"] = async ({ rgba, width, height }, quality) => {
+  const jpegFile: Write = async ({ rgba, width, height }, quality) => {
     const encoder = await createJpegEncoder(optionsFor(jpegModule));
     const options = { baseline: true, progressive: false, optimize_coding: true, quant_table: 0, auto_subsample: false, chroma_subsample: 2 };
     return new Uint8Array(encoder.encode(new Uint8Array(rgba), width, height, { ...jpegDefaults, ...options, quality }));
   };
+  const webpFile: Write = async ({ rgba, width, height }, quality) => {
+    const encoder = await createWebpEncoder(optionsFor(webpModule));
+    return written(encoder.encode(new Uint8Array(rgba), width, height, { ...webpDefaults, quality }));
+  };
+  const avifFile: Write = async ({ rgba, width, height }, quality) => {
+    const encoder = await createAvifEncoder(optionsFor(avifModule));
+    return written(encoder.encode(new Uint8Array(rgba), width, height, { ...avifDefaults, quality, speed: 9 }));
+  };
   return {
     decode,
     jpegFile,
+    webpFile,
+    avifFile,
     jpeg: async (picture, quality) => again(picture, await jpegFile(picture, quality)),
-    webp: async (picture, quality) => {
-      const encoder = await createWebpEncoder(optionsFor(webpModule));
-      return again(picture, encoder.encode(new Uint8Array(picture.rgba), picture.width, picture.height, { ...webpDefaults, quality }));
-    },
-    avif: async (picture, quality) => {
-      const encoder = await createAvifEncoder(optionsFor(avifModule));
-      return again(picture, encoder.encode(new Uint8Array(picture.rgba), picture.width, picture.height, { ...avifDefaults, quality, speed: 9 }));
-    },
+    webp: async (picture, quality) => again(picture, await webpFile(picture, quality)),
+    avif: async (picture, quality) => again(picture, await avifFile(picture, quality)),
   };
+}
+
+function written(file: Uint8Array | null): Uint8Array {
+  if (file === null) throw new Error("the encoder gave nothing");
+  return file;
 }
 
 function meanDifference(a: Raster, b: Raster): number {
