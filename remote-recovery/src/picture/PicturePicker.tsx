@@ -1,17 +1,18 @@
 import { toPortalError } from "@relicario/shared/errors";
-import { Button, ErrorNotice, FieldError, media, Notice, Progress, s, SmallText, space, SpacedRow, useVault, visuallyHidden } from "@relicario/shared/ui";
-import type { Vault, VaultProgress } from "@relicario/shared/contract";
-import { Camera, Download, ImagePlus } from "lucide-react";
+import { Button, ErrorNotice, FieldError, media, Progress, s, SmallText, space, SpacedRow, useVault, visuallyHidden } from "@relicario/shared/ui";
+import { usePortal, type Vault, type VaultProgress } from "@relicario/shared/contract";
+import { Camera, ImagePlus } from "lucide-react";
 import { useEffect, useId, useRef, useState } from "react";
 import { useDropzone } from "react-dropzone";
 import { useTranslation } from "react-i18next";
 import styled from "styled-components";
 
-import { saveFile } from "../recover/save-file.ts";
 import { CameraView } from "./CameraView.tsx";
+import { KeepTaken } from "./KeepTaken.tsx";
 import { maxPictureBytes, type PictureStanding } from "./picture-draft.ts";
 import { PictureAdvice } from "./PictureAdvice.tsx";
 import { PictureVerdictNotice } from "./PictureVerdictNotice.tsx";
+import { forgetTaken, keepTaken, useTaken } from "./taken-picture.ts";
 import { hasCamera, useCamera } from "./useCamera.ts";
 import { usePreview } from "./usePreview.ts";
 
@@ -29,13 +30,15 @@ export function PicturePicker({ purpose, standing, disabled, onChange }: Picture
   const titleId = useId();
   const examination = useExamination(onChange);
   const [localError, setLocalError] = useState<"empty" | "too_large" | "several" | null>(null);
-  const [taken, setTaken] = useState<File | null>(null);
+  const portal = usePortal();
+  const taken = useTaken();
   const { camera, start, stop } = useCamera();
 
   const take = (files: readonly File[]) => {
     const file = files[0];
     if (file === undefined) return;
     stop();
+    if (purpose === "choose") forgetTaken();
     const wrong = files.length > 1 ? "several" : file.size === 0 ? "empty" : file.size > maxPictureBytes ? "too_large" : null;
     setLocalError(wrong);
     examination.stop();
@@ -43,6 +46,10 @@ export function PicturePicker({ purpose, standing, disabled, onChange }: Picture
     else if (purpose === "show") onChange({ status: "shown", picture: file });
     else if (access.status === "ready") examination.start(access.vault, file);
   };
+  // A picture that was taken for another form is not this one's.
+  useEffect(() => {
+    if (purpose === "choose") forgetTaken();
+  }, [purpose]);
   const ready = !disabled && (purpose === "show" || access.status === "ready");
   // The kind of a file is judged by its content, so nothing is refused by its name here.
   const { getRootProps, getInputProps, open, isDragActive } = useDropzone({ onDrop: take, disabled: !ready, noClick: true, noKeyboard: true });
@@ -57,8 +64,8 @@ export function PicturePicker({ purpose, standing, disabled, onChange }: Picture
           stream={camera.stream}
           onClose={stop}
           onTaken={(file) => {
-            setTaken(file);
             take([file]);
+            keepTaken(file, portal);
           }}
         />
       )}
@@ -86,26 +93,7 @@ export function PicturePicker({ purpose, standing, disabled, onChange }: Picture
           </SpacedRow>
         </DropText>
       </Drop>
-      {taken !== null && picture === taken && isWorthKeeping(standing) && (
-        <Notice
-          tone="warn"
-          title={t("camera.keep_title")}
-          actions={
-            <Button
-              tone="quiet"
-              size="small"
-              icon={<Download aria-hidden />}
-              onClick={() => {
-                saveFile(taken.name, taken);
-              }}
-            >
-              {t("camera.save_action")}
-            </Button>
-          }
-        >
-          {t("camera.keep_body")}
-        </Notice>
-      )}
+      {taken !== null && picture === taken && isWorthKeeping(standing) && <KeepTaken picture={taken} />}
       {camera.status === "failed" && <FieldError>{t(`camera.${camera.reason}_error`)}</FieldError>}
       {access.status === "failed" && <ErrorNotice error={access.error} onRetry={access.retry} />}
       {localError !== null && <FieldError>{t(`field.${localError}_error`)}</FieldError>}

@@ -1,13 +1,21 @@
 import { ButtonLink, Card, Muted, Notice, Page, SectionTitle, SpacedRow, Stack } from "@relicario/shared/ui";
+import { useEffect } from "react";
 import { useTranslation } from "react-i18next";
+
+import { KeepTaken } from "../picture/KeepTaken.tsx";
+import { useTaken } from "../picture/taken-picture.ts";
+import { showSafeguard } from "./leave-safeguard.ts";
 
 const things = ["picture", "passphrase", "account", "exit"] as const;
 
 /** What to keep, and how, in words. */
 export default function SafeguardPage() {
-  const { t } = useTranslation("safeguard");
+  const { t } = useTranslation(["safeguard", "provide-image"]);
+  const taken = useTaken();
+  useEffect(showSafeguard, []);
   return (
     <Page title={t("page.title")} lead={t("page.lead_body")}>
+      {taken !== null && <KeepTaken picture={taken} />}
       {things.map((thing) => (
         <Card key={thing} aria-labelledby={`keep-${thing}`}>
           <Stack $gap={2}>
