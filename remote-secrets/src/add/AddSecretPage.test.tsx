@@ -1,9 +1,11 @@
 import { act, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
+import { maxSmallSecretBytes } from "@relicario/shared/api";
 import type { CallOptions, ProtectRequest } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { createFakeVault, expectAccessible, picture, renderApp, type FakeVault, type FakeVaultSettings } from "@relicario/shared/testing";
+import { editingState } from "../editing/editing-state.ts";
 import AddSecretPage from "./AddSecretPage.tsx";
 
 async function draw(vault: FakeVault = createFakeVault(), settings: Parameters<typeof renderApp>[1] = {}) {
@@ -109,6 +111,82 @@ describe("AddSecretPage", () => {
     expect(await screen.findByRole("link", { name: "Unlock with your picture" })).toHaveAttribute("href", "/provide-image-recovery?then=%2Fadd-secret");
     expect(screen.queryByRole("textbox")).not.toBeInTheDocument();
     await expectAccessible();
+  });
+
+  it("notes what goes out as secret.txt, and forgets it when it is done", async () => {
+    const { vault, asked } = waitingVault(kept);
+    await draw(vault);
+    await fill({ withPicture: false, promise: false });
+    await save();
+    await waitFor(() => {
+      expect(asked).toHaveLength(1);
+    });
+    const { secretFile, secretV2, isTextSecret } = editingState();
+    expect([secretFile?.name, secretV2, isTextSecret]).toEqual(["secret.txt", null, true]);
+    await userEvent.click(screen.getByRole("button", { name: "Cancel" }));
+    await waitFor(() => {
+      expect(editingState().secretFile).toBeNull();
+    });
+  });
+
+  it.each([
+    ["a small file", 1_000, false],
+    ["a file that goes in parts", maxSmallSecretBytes + 1, true],
+  ])("notes %s as it is, and that it is not a text", async (_, size, large) => {
+    const { vault, asked } = waitingVault(kept);
+    await draw(vault);
+    await userEvent.click(await screen.findByRole("radio", { name: "File" }));
+    const file = new File([new Uint8Array(size)], "scan.pdf", { type: "application/pdf" });
+    await userEvent.upload(screen.getByLabelText("File to protect"), file);
+    expect(screen.getByRole("textbox", { name: "Title" })).toHaveValue("scan");
+    await save();
+    await waitFor(() => {
+      expect(asked).toHaveLength(1);
+    });
+    expect(asked[0]?.request).toMatchObject({ contentKind: "file", name: "scan.pdf", mime: "application/pdf", title: "scan" });
+    expect(asked[0]?.request.content).toBe(file);
+    expect(editingState()).toMatchObject({ secretFile: file, secretV2: large ? file : null, isTextSecret: false });
+    expect(screen.queryByText(/You can go to another page/) !== null).toBe(large);
+    await userEvent.click(screen.getByRole("button", { name: "Cancel" }));
+    await waitFor(() => {
+      expect(editingState()).toMatchObject({ secretFile: null, secretV2: null });
+    });
+  });
+
+  it("lets a large file go on when the page is left, without asking", async () => {
+    const { vault, asked } = waitingVault(kept);
+    const { goTo, location, record } = await draw(vault);
+    await userEvent.click(await screen.findByRole("radio", { name: "File" }));
+    await userEvent.upload(screen.getByLabelText("File to protect"), new File([new Uint8Array(maxSmallSecretBytes + 1)], "film.mp4"));
+    await save();
+    await screen.findByText(/You can go to another page/);
+    await goTo("/home");
+    expect(location()).toBe("/home");
+    expect(record.confirms).toEqual([]);
+    expect(asked[0]?.options?.signal?.aborted).toBe(false);
+  });
+
+  it("protects a seed phrase as one", async () => {
+    const { vault, location } = await draw(createFakeVault(kept));
+    await userEvent.click(await screen.findByRole("radio", { name: "Seed phrase" }));
+    await userEvent.click(screen.getByRole("textbox", { name: "Your seed phrase" }));
+    await userEvent.paste(`${"abandon ".repeat(11)}about`);
+    expect(await screen.findByText("12 words in English, and they fit together.")).toBeVisible();
+    await userEvent.type(screen.getByRole("textbox", { name: "Title" }), "Wallet");
+    await save();
+    await waitFor(() => {
+      expect(location()).toBe("/secrets");
+    });
+    expect((await vault.list()).find(({ label }) => label?.title === "Wallet")?.label).toMatchObject({ contentKind: "seed", name: "secret.txt" });
+  });
+
+  it("loses nothing when the kind is changed and changed back", async () => {
+    await draw(createFakeVault(kept));
+    await userEvent.type(await screen.findByRole("textbox", { name: "Your secret" }), "words");
+    await userEvent.click(screen.getByRole("radio", { name: "File" }));
+    expect(screen.queryByRole("textbox", { name: "Your secret" })).not.toBeInTheDocument();
+    await userEvent.click(screen.getByRole("radio", { name: "Text" }));
+    expect(screen.getByRole("textbox", { name: "Your secret" })).toHaveValue("words");
   });
 
   it("shows progress by phase, and cancels with everything kept", async () => {

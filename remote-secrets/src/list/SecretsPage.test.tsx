@@ -25,7 +25,9 @@ async function draw(vaultSettings: FakeVaultSettings = { secrets: some }, settin
 const names = () => within(screen.getByRole("list", { name: "Secrets" })).getAllByRole("link").map((each) => each.textContent);
 
 afterEach(() => {
-  changeEditing({ categories: [], selectedSecret: null });
+  act(() => {
+    changeEditing({ categories: [], selectedSecret: null });
+  });
 });
 
 describe("SecretsPage", () => {
@@ -361,6 +363,16 @@ describe("SecretsPage", () => {
       expect(sessionStorage.getItem("recoverId")).toBeNull();
       expect(editingState().recoveredSecret).toBe("");
     });
+  });
+
+  it("clears the secret being edited and its image when it is left", async () => {
+    const { goTo } = await draw();
+    await screen.findByText("2 secrets");
+    act(() => {
+      changeEditing({ secretId: "id", editingKeepic: { picture: picture("garden"), passphrase: null } });
+    });
+    await goTo("/elsewhere");
+    expect(editingState()).toMatchObject({ secretId: "", editingSecret: null, editingKeepic: null });
   });
 
   it("draws the rows in sight alone, and says how many there are", async () => {
