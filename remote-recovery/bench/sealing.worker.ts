@@ -78,7 +78,7 @@ async function sealByVault(file: Blob, helper: Comlink.Remote<DigestMaker>, add:
   const sealedSize = sealedLength(prefix.length, paddedLength("file", file.size));
   const sealing = { payload_key: toB64u(payloadKey), prefix: toB64u(prefix), kind: "file", size: file.size, part_size: partSize, parts: [], digest_state: null, content_sha256: null } as const;
   const now = Date.now();
-  await records.put({
+  await records.add({
     account: device.name, uploadId, secretId: uploadId, version: 1, startedAt: now, touchedAt: now, sealedSize, sent: 0, sealed: false, handle: null,
     sealing: await wrapSealing(device, { ...sealing, parts: [] }),
     publishing: await wrapPublishing(device, { identity, base_version: null, request: null, title: "bench", name: "bench" }),

@@ -33,7 +33,8 @@ export interface Vault {
   /**
    * Seals a secret and publishes it. The very first one makes the account key and everything that hangs on it, in the
    * same call. Content of any size up to 5 GiB: what is too large for one call goes as an upload in parts, which
-   * {@link uploads} shows until it is published. Aborting deletes what was sent. `picture_too_plain`,
+   * {@link uploads} shows until it is published: sealing and sending go on under the lock, publishing waits for unlocking.
+   * Aborting deletes what was sent. `picture_too_plain`,
    * `picture_needs_passphrase`, `picture_resembles_another`, `vault_locked`, `opener_needed`, `payload_too_large`,
    * `quota_exceeded`, `state_conflict` after eight tries. Nothing is half published.
    */
@@ -67,8 +68,8 @@ export interface Vault {
 
   /**
    * Goes on with an upload, and publishes it. `file` is the same file chosen again; null where none is needed
-   * ({@link WaitingUpload.needsFile}). `file_changed` when it is another one: then nothing is sent. `vault_locked` when all is
-   * sent and only publishing is left, `not_found`.
+   * ({@link WaitingUpload.needsFile}). `file_changed` when it is another one: then nothing is sent. `vault_locked` when all was
+   * sent before and only publishing is left, `conflict` while another tab sends it, `not_found`.
    */
   readonly resumeUpload: (uploadId: string, file: Blob | null, options?: CallOptions) => Promise<{ readonly secretId: string; readonly version: number }>;
 

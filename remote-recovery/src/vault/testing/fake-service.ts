@@ -1,7 +1,9 @@
-import { canonicalText, hasValidSignature, fromB64u, KeyringChange, StoreSecret, type Keyring, type Slot } from "@relicario/shared/api";
-import type { Http, HttpMethod, HttpOptions } from "@relicario/shared/contract";
+import { canonicalText, hasValidSignature, fromB64u, KeyringChange, maxSmallSecretBytes, StoreSecret, type Keyring, type Slot } from "@relicario/shared/api";
+import type { Http, HttpMethod, HttpOptions, HttpStream } from "@relicario/shared/contract";
 import { PortalError, type ErrorCode } from "@relicario/shared/errors";
 import type { z } from "zod";
+
+import { handleStream, handleUpload, type FakeUpload } from "./fake-uploads.ts";
 
 /** Rows, keyring and objects of one account, as the service keeps them. Tests tamper with it directly. */
 export interface FakeAccount {
@@ -19,6 +21,8 @@ export interface FakeAccount {
   changes: number;
   /** Ids that went for good, with the counter then. */
   purged?: Map<string, number>;
+  /** Large contents on their way, by id. */
+  uploads?: Map<string, FakeUpload>;
 }
 
 export interface FakeRow {
@@ -62,12 +66,19 @@ export function createFakeService(userId: string): FakeService {
     answer: (_call, answer) => answer,
     snapshot: () => structuredClone(service.account),
     http: {
-      stream: () => Promise.reject(new PortalError("not_found")),
+      stream: async (method, path, options = {}) => {
+        const call = `${method} ${path}`;
+        service.calls.push(call);
+        await service.before(call);
+        return service.answer(call, handleStream(service.account, options)) as HttpStream;
+      },
       request: async <T>(method: HttpMethod, path: string, schema: z.ZodType<T>, options: HttpOptions = {}): Promise<T> => {
         if (options.signal?.aborted === true) throw new PortalError("cancelled");
         const call = `${method} ${path}`;
         service.calls.push(call);
         await service.before(call);
+        const ofUpload = await handleUpload(service.account, userId, method, path, options.body);
+        if (ofUpload !== undefined) return schema.parse(service.answer(call, ofUpload));
         const body: unknown = options.body === undefined ? undefined : JSON.parse(JSON.stringify(options.body));
         if (body !== undefined) service.bodies.push(body);
         const answered = service.answer(call, JSON.parse(JSON.stringify(handle(service, userId, call, body, options.query ?? {}))));
@@ -118,8 +129,8 @@ function presentKeyring(account: FakeAccount, since: string | number | boolean |
   };
 }
 
-/** Checks and applies a keyring change; the new `state_rev`. The last one once more answers as the first time. */
-function applyChange(account: FakeAccount, userId: string, change: KeyringChange): number {
+/** Checks and applies a keyring change; gives the new `state_rev`. The last one once more answers as the first time. */
+export function applyChange(account: FakeAccount, userId: string, change: KeyringChange): number {
   const before = account.keyring;
   if (before?.lastChange === canonicalText(change)) return change.state_rev;
   const signingKey = before?.keyStatement.signing_key ?? change.key_statement?.signing_key;
@@ -224,10 +235,15 @@ function presentSecret(account: FakeAccount, { secret_db_id: id, version }: { se
   return {
     version: number,
     ticket: wanted.ticket,
-    content: wanted.content,
+    content: isLargeContent(wanted.content) ? null : wanted.content,
     label: lastOf(row.versions)?.label,
     versions: row.versions.map((version, index) => ({ version: index + 1, size: fromB64u(version.content).length, created_at: version.createdAt })),
   };
+}
+
+/** Streamed, not answered in a body. */
+function isLargeContent(content: string): boolean {
+  return fromB64u(content).length > maxSmallSecretBytes;
 }
 
 function setFavorite(account: FakeAccount, { secret_db_id: id, favorite }: { secret_db_id: string; favorite: boolean }): unknown {

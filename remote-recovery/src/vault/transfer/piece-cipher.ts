@@ -1,6 +1,6 @@
 import { PortalError } from "@relicario/shared/errors";
 
-import { equalBytes, wipe, type Bytes } from "../seal/bytes.ts";
+import { equalBytes, release, wipe, type Bytes } from "../seal/bytes.ts";
 import { pieceBytes, sealedPieceBytes, tagBytes } from "../seal/content-pieces.ts";
 import { pieceNonce } from "../seal/content-stream.ts";
 import { loadSodium } from "./sodium.ts";
@@ -31,9 +31,9 @@ export interface PieceCipher {
 /** One piece of at most 64 KiB. */
 interface OnePiece {
   readonly by: PieceCipher["by"];
-  readonly seal: (plain: Bytes, nonce: Bytes) => Promise<Uint8Array>;
+  readonly seal: (plain: Bytes, nonce: Bytes) => Promise<Bytes>;
   /** Null when it does not open. */
-  readonly open: (sealed: Bytes, nonce: Bytes) => Promise<Uint8Array | null>;
+  readonly open: (sealed: Bytes, nonce: Bytes) => Promise<Bytes | null>;
   readonly end: () => void;
 }
 
@@ -56,7 +56,9 @@ export async function pieceCipher(key: Bytes, wanted?: PieceCipher["by"]): Promi
       const sealed = new Uint8Array(plain.length + count * tagBytes);
       await inTurns(count, async (index) => {
         const nonce = pieceNonce(first + index, last && index === count - 1);
-        sealed.set(await one.seal(plain.subarray(index * pieceBytes, (index + 1) * pieceBytes), nonce), index * sealedPieceBytes);
+        const piece = await one.seal(plain.subarray(index * pieceBytes, (index + 1) * pieceBytes), nonce);
+        sealed.set(piece, index * sealedPieceBytes);
+        release(piece);
       });
       return sealed;
     },
@@ -72,6 +74,7 @@ export async function pieceCipher(key: Bytes, wanted?: PieceCipher["by"]): Promi
         const piece = await one.open(sealed.subarray(index * sealedPieceBytes, (index + 1) * sealedPieceBytes), nonce);
         if (piece === null) throw new PortalError("decryption_failed");
         plain.set(piece, index * pieceBytes);
+        release(piece);
       });
       return plain;
     },

@@ -70,7 +70,9 @@ export type UploadRecord = z.infer<typeof UploadRecord>;
 export interface UploadRecords {
   readonly all: () => Promise<readonly UploadRecord[]>;
   readonly get: (uploadId: string) => Promise<UploadRecord | null>;
-  readonly put: (record: UploadRecord) => Promise<void>;
+  readonly add: (record: UploadRecord) => Promise<void>;
+  /** `not_found` when it was removed meanwhile, by another tab perhaps: what was given up never comes back. */
+  readonly replace: (record: UploadRecord) => Promise<void>;
   readonly remove: (uploadId: string) => Promise<void>;
   readonly close: () => void;
 }
@@ -89,7 +91,15 @@ export async function openUploadRecords(account: string): Promise<UploadRecords>
       return kept.flatMap((one) => UploadRecord.safeParse(one).data ?? []).sort((left, right) => left.startedAt - right.startedAt);
     },
     get: async (uploadId) => UploadRecord.safeParse(await database.get("uploads", [account, uploadId])).data ?? null,
-    put: (record) => sayFull(() => database.put("uploads", record, [account, record.uploadId])),
+    add: (record) => sayFull(() => database.put("uploads", record, [account, record.uploadId])),
+    replace: (record) =>
+      sayFull(async () => {
+        const transaction = database.transaction("uploads", "readwrite");
+        const key: [string, string] = [account, record.uploadId];
+        const there = (await transaction.store.count(key)) > 0;
+        await Promise.all([there ? transaction.store.put(record, key) : null, transaction.done]);
+        if (!there) throw new PortalError("not_found");
+      }),
     remove: (uploadId) => database.delete("uploads", [account, uploadId]),
     close: () => {
       database.close();

@@ -2,13 +2,13 @@ import { fromB64u, toB64u } from "@relicario/shared/api";
 import * as Comlink from "comlink";
 import { createSHA256, type IHasher } from "hash-wasm";
 
-import { copyOf, type Bytes } from "../seal/bytes.ts";
+import { copyOf, release, type Bytes } from "../seal/bytes.ts";
 
 /** SHA-256 over bytes that come one after another, whose state can be kept and gone on with. */
 export interface RunningDigest {
   /** @param state base64url, what {@link update} gave before; null to begin. */
   readonly start: (state: string | null) => Promise<void>;
-  /** The state after these bytes. They may be taken away: do not use them afterwards. */
+  /** The state after these bytes. They are taken away: do not use them afterwards. */
   readonly update: (bytes: Bytes) => Promise<string>;
   /** base64url. */
   readonly finish: () => Promise<string>;
@@ -27,7 +27,11 @@ export function createRunningDigest(): RunningDigest {
       if (state === null) hasher.init();
       else hasher.load(fromB64u(state));
     },
-    update: async (bytes) => toB64u(require().update(bytes).save()),
+    update: async (bytes) => {
+      require().update(bytes);
+      release(bytes);
+      return toB64u(require().save());
+    },
     finish: async () => toB64u(copyOf(require().digest("binary"))),
   };
 }

@@ -1,11 +1,11 @@
 import { PortalError } from "@relicario/shared/errors";
 
-import { wipe, type Bytes } from "../seal/bytes.ts";
+import { release, wipe, type Bytes } from "../seal/bytes.ts";
 import { paddedLength, pieceCount, sealedLength, sealedPieceBytes } from "../seal/content-pieces.ts";
 import { pieceCipher } from "./piece-cipher.ts";
 import type { RunningDigest } from "./running-digest.ts";
 import { withoutPadding, type SealedKind } from "./sealed-file.ts";
-import type { Sink } from "./sinks.ts";
+import { committed, type Sink } from "./sinks.ts";
 import { untilThrough, type Patience } from "./until-through.ts";
 import type { TransferCalls } from "./upload-calls.ts";
 
@@ -44,15 +44,11 @@ const ahead = 3;
  * @throws PortalError `decryption_failed`, `cancelled`, `storage_full`, and those of a call.
  */
 export async function saveContent(parts: SaveParts, content: OpenableContent, { signal, onProgress }: { readonly signal: AbortSignal; readonly onProgress: (done: number, total: number) => void }): Promise<Blob | null> {
-  const { sink } = parts;
   const stop = new AbortController(); // ranges ahead are not waited for after a failure
   try {
-    await openInto(parts, content, AbortSignal.any([signal, stop.signal]), onProgress);
-    return await sink.commit();
-  } catch (error) {
+    return await committed(parts.sink, () => openInto(parts, content, AbortSignal.any([signal, stop.signal]), onProgress));
+  } finally {
     stop.abort();
-    await sink.discard();
-    throw error;
   }
 }
 
@@ -92,10 +88,13 @@ async function openInto({ calls, digest, patience, sink }: SaveParts, content: O
       await hashing;
       hashing = digest.update(sealed); // takes the bytes away, while the next range is opened
       hashing.catch(() => undefined);
+      if (signal.aborted) throw new PortalError("cancelled", { cause: signal.reason });
       await sink.write(last ? withoutPadding(opened, plainLength - size) : opened);
+      release(opened);
       onProgress(startOf(piece + piecesAtOnce), length);
     }
     await hashing;
+    if (signal.aborted) throw new PortalError("cancelled", { cause: signal.reason }); // the last moment: what is committed can be seen
     if ((await digest.finish()) !== content.sha256) throw new PortalError("decryption_failed");
   } finally {
     cipher.end();

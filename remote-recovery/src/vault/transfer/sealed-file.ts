@@ -1,6 +1,6 @@
 import { PortalError } from "@relicario/shared/errors";
 
-import { copyOf, type Bytes } from "../seal/bytes.ts";
+import { copyOf, release, type Bytes } from "../seal/bytes.ts";
 import { paddedLength, pieceBytes, pieceCount, sealedLength, sealedPieceBytes } from "../seal/content-pieces.ts";
 import type { PieceCipher } from "./piece-cipher.ts";
 
@@ -24,15 +24,18 @@ export function sealedFile(file: Blob, kind: SealedKind, prefix: Uint8Array, cip
   return {
     length,
     range: async (start, end) => {
-      const bytes = new Uint8Array(end - start);
-      if (start < prefix.length) bytes.set(prefix.subarray(start, Math.min(end, prefix.length)));
-      if (end <= prefix.length) return bytes;
+      if (end <= prefix.length) return copyOf(prefix.subarray(start, end));
       const first = Math.floor(Math.max(0, start - prefix.length) / sealedPieceBytes);
       const beyond = Math.min(pieces, Math.ceil((end - prefix.length) / sealedPieceBytes));
-      const sealed = await cipher.seal(await read(plain, first * pieceBytes, Math.min(plainLength, beyond * pieceBytes)), first, beyond === pieces);
+      const opened = await read(plain, first * pieceBytes, Math.min(plainLength, beyond * pieceBytes));
+      const sealed = await cipher.seal(opened, first, beyond === pieces);
+      release(opened);
       const at = prefix.length + first * sealedPieceBytes; // of the first byte of `sealed`
       const from = Math.max(start, at);
+      const bytes = new Uint8Array(end - start);
+      bytes.set(prefix.subarray(start, end));
       bytes.set(sealed.subarray(from - at, end - at), from - start);
+      release(sealed);
       return bytes;
     },
   };

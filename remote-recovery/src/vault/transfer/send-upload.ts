@@ -38,7 +38,7 @@ const inFlight = 3 + 1;
  *
  * No key of the account is needed, so this goes on under the lock.
  *
- * @throws PortalError `not_found` (the service dropped it), `file_changed`, `cancelled`, `storage_full`, `token_expired`.
+ * @throws PortalError `not_found` (the service dropped it, or it was given up in another tab), `file_changed`, `cancelled`, `storage_full`, `token_expired`.
  */
 export async function sendUpload(parts: SendParts, uploadId: string, file: Blob, { signal, onProgress }: SendOptions): Promise<void> {
   const { device, records, calls, digest, patience } = parts;
@@ -161,6 +161,6 @@ class Sending {
   async #keep(sealing: Partial<Sealing>, record: Partial<UploadRecord>): Promise<void> {
     this.#sealing = { ...this.#sealing, ...sealing };
     this.#record = { ...this.#record, sent: this.#sent, touchedAt: this.#parts.now(), ...record, sealing: await wrapSealing(this.#parts.device, this.#sealing) };
-    await this.#parts.records.put(this.#record);
+    await this.#parts.records.replace(this.#record);
   }
 }

@@ -17,6 +17,17 @@ export interface Sink {
   readonly discard: () => Promise<void>;
 }
 
+/** Commits what `fill` wrote when all of it went well; after anything else nothing of it stays. */
+export async function committed(sink: Sink, fill: () => Promise<void>): Promise<Blob | null> {
+  try {
+    await fill();
+    return await sink.commit();
+  } catch (error) {
+    await sink.discard().catch(() => undefined); // what failed first is told; a private file is swept with the next page
+    throw error;
+  }
+}
+
 /** The file that the person chose. The browser writes beside it and puts it in place when it is closed. */
 export async function chosenFile(handle: FileSystemFileHandle): Promise<Sink> {
   const stream = await handle.createWritable();

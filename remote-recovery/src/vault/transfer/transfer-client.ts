@@ -1,5 +1,5 @@
 import type { CallOptions, Http, ProtectRequest, SecretChange } from "@relicario/shared/contract";
-import { PortalError, toPortalError } from "@relicario/shared/errors";
+import { isPortalError, PortalError, toPortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
 import { openDevice, type DeviceAccount } from "../device/device.ts";
@@ -16,6 +16,8 @@ export interface UploadFlows {
   readonly begin: (order: UploadOrder, options: CallOptions) => Promise<string>;
   readonly finish: (uploadId: string, protection: ProtectRequest["protection"] | null, options: CallOptions) => Promise<Published>;
   readonly discard: (uploadId: string) => Promise<void>;
+  /** Resolves while the vault is unlocked, or once it is. `cancelled`; `vault_unavailable` after sign-out. */
+  readonly unlocked: (signal: AbortSignal | undefined) => Promise<void>;
 }
 
 /** Uploads and downloads of this page. They go on under the lock, and end with the page. */
@@ -121,12 +123,24 @@ export function createTransfers({ account, http, startWorker, flows }: TransferP
     try {
       await call(controller, "sending", options, (remote, id, onProgress) => remote.upload(id, onProgress, uploadId, file));
       refuseCancelled(options.signal);
-      return await flows.finish(uploadId, protection, options);
+      return await finishUnlocked(uploadId, protection, options);
     } catch (error) {
       if (options.signal?.aborted === true && options.signal.reason !== pauseReason) await flows.discard(uploadId);
       throw error;
     } finally {
       sending.delete(uploadId);
+    }
+  }
+
+  /** Publishing waits for unlocking: the device may have been locked while parts were sent. */
+  async function finishUnlocked(uploadId: string, protection: ProtectRequest["protection"] | null, options: CallOptions): Promise<Published> {
+    for (;;) {
+      try {
+        return await flows.finish(uploadId, protection, options);
+      } catch (error) {
+        if (!isPortalError(error, "vault_locked")) throw error;
+        await flows.unlocked(options.signal);
+      }
     }
   }
 
@@ -154,8 +168,7 @@ export function createTransfers({ account, http, startWorker, flows }: TransferP
       try {
         return await call(controller, "opening", options, async (remote, id, onProgress) => {
           const port = await keys();
-          await remote.useVault(Comlink.transfer(port, [port]));
-          return remote.save(id, onProgress, openedId, target);
+          return remote.save(id, onProgress, Comlink.transfer(port, [port]), openedId, target);
         });
       } catch (error) {
         throw controller.signal.reason === "lock" ? new PortalError("vault_locked", { cause: error }) : error;

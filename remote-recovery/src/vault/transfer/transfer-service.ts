@@ -30,11 +30,10 @@ export interface TransferService {
   readonly serveDigests: (port: MessagePort) => void;
   /** In the first one, once, before any other call. */
   readonly start: (account: DeviceAccount, http: PageHttp, helper: MessagePort) => Promise<void>;
-  /** Where the keys of downloads come from now: they never pass the page. */
-  readonly useVault: (keys: MessagePort) => void;
   /** Sends what is left of an upload. Only one tab does so at a time: `conflict` in another one. */
   readonly upload: (id: string, onProgress: BytesListener, uploadId: string, file: Blob) => Promise<void>;
-  readonly save: (id: string, onProgress: BytesListener, openedId: string, target: FileSystemFileHandle | null) => Promise<Blob | null>;
+  /** The vault's worker answers at `keys`: what opens the content never passes the page. */
+  readonly save: (id: string, onProgress: BytesListener, keys: MessagePort, openedId: string, target: FileSystemFileHandle | null) => Promise<Blob | null>;
   /** Ends a call with `cancelled`. Without effect when it is over. */
   readonly cancel: (id: string) => void;
 }
@@ -48,7 +47,6 @@ interface Started {
 
 export function createTransferService(): TransferService {
   let started: Started | null = null;
-  let vault: Comlink.Remote<ContentKeys> | null = null;
   const running = new Map<string, AbortController>();
 
   function requireStarted(): Started {
@@ -92,17 +90,17 @@ export function createTransferService(): TransferService {
       started = { device, records: await openUploadRecords(device.name), calls: transferCallsOn(httpOverPage(http)), helper: Comlink.wrap<DigestMaker>(helper) };
       sweepPrivateFiles().catch(() => undefined); // tried again with the next page
     },
-    useVault: (port) => {
-      vault = Comlink.wrap<ContentKeys>(port);
-    },
     upload: (id, onProgress, uploadId, file) =>
       cancellable(id, onProgress, (options) =>
         alone(uploadId, () => withDigest((digest) => sendUpload({ ...requireStarted(), digest, patience: browserPatience, now: Date.now }, uploadId, file, options))),
       ),
-    save: (id, onProgress, openedId, target) =>
+    save: (id, onProgress, keys, openedId, target) =>
       cancellable(id, onProgress, async (options) => {
-        if (vault === null) throw new PortalError("vault_locked");
-        const content = await vault.contentKey(openedId);
+        const content = await Comlink.wrap<ContentKeys>(keys)
+          .contentKey(openedId)
+          .finally(() => {
+            keys.close();
+          });
         const sink = await (target === null ? privateFile() : chosenFile(target));
         return withDigest((digest) => saveContent({ ...requireStarted(), digest, patience: browserPatience, sink }, content, options));
       }),

@@ -25,7 +25,8 @@ export async function untilThrough<T>(call: () => Promise<T>, patience: Patience
   }
 }
 
-function mayPass(error: unknown): boolean {
+/** Whether the outside may answer otherwise a little later. */
+export function mayPass(error: unknown): boolean {
   return isPortalError(error, "offline", "service_unavailable", "timed_out", "internal_error", "too_many_requests", "digest_mismatch");
 }
 
@@ -53,6 +54,10 @@ export const browserPatience: Patience = {
         end();
         reject(new PortalError("cancelled", { cause: signal.reason }));
       };
+      if (signal.aborted) {
+        reject(new PortalError("cancelled", { cause: signal.reason }));
+        return;
+      }
       const timer = setTimeout(go, milliseconds);
       globalThis.addEventListener("online", go);
       signal.addEventListener("abort", stop);

@@ -23,7 +23,7 @@ export interface TransferCalls {
   readonly state: (uploadId: string, signal?: AbortSignal) => Promise<State | null>;
   readonly part: (uploadId: string, fields: PartFields, data: Blob, signal?: AbortSignal) => Promise<void>;
   readonly finish: (uploadId: string, body: FinishUpload) => Promise<Stored>;
-  /** Without effect when it is gone. */
+  /** Without effect when it is gone, or published. */
   readonly cancel: (uploadId: string) => Promise<void>;
   /** Bytes from `start` to before `end` of a sealed content, less at its end, and how many there are in all. */
   readonly range: (content: { readonly secretId: string; readonly version: number }, start: number, end: number, signal?: AbortSignal) => Promise<{ readonly bytes: Bytes; readonly size: number }>;
@@ -56,7 +56,7 @@ export function transferCallsOn(http: Http): TransferCalls {
       try {
         await http.request("DELETE", uploadPath(uploadId), z.unknown());
       } catch (error) {
-        if (!isPortalError(error, "not_found")) throw error;
+        if (!isPortalError(error, "not_found", "conflict")) throw error;
       }
     },
     range: async ({ secretId, version }, start, end, signal) => {

@@ -1,6 +1,6 @@
-import { maxFileBytes, partBytes, toB64u } from "@relicario/shared/api";
+import { maxFileBytes, partBytes, toB64u, type UploadState } from "@relicario/shared/api";
 import type { ProtectRequest, SecretChange, WaitingUpload } from "@relicario/shared/contract";
-import { PortalError } from "@relicario/shared/errors";
+import { isPortalError, PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
 import type { AccountView } from "../flows/account.ts";
@@ -17,6 +17,7 @@ import { newContentSeal } from "../seal/content-stream.ts";
 import { newId, timestamp } from "../seal/ids.ts";
 import type { FlowOptions, Session } from "../session.ts";
 import { isExpired, readPublishing, readSealing, wrapPublishing, wrapSealing, type UploadRecord, type UploadRecords } from "./records.ts";
+import { mayPass, untilThrough, type Patience } from "./until-through.ts";
 import type { TransferCalls } from "./upload-calls.ts";
 
 /*
@@ -30,6 +31,7 @@ export interface UploadParts {
   readonly calls: TransferCalls;
   /** Ids of uploads that a tab is sending now. */
   readonly running: () => Promise<ReadonlySet<string>>;
+  readonly patience: Patience;
 }
 
 /** An upload as it is asked for. The file stays outside: only its size matters here. */
@@ -98,7 +100,7 @@ export async function beginUpload(session: Session, { records, calls }: UploadPa
         };
   try {
     await session.device.write({}); // the device key stays as long as an account does
-    await records.put({
+    await records.add({
       account: session.device.name,
       uploadId: started.upload_id,
       secretId,
@@ -165,10 +167,21 @@ export async function finishUpload(session: Session, { records, calls }: UploadP
   const [sealing, publishing, state] = await Promise.all([readSealing(session.device, record), readPublishing(session.device, record), calls.state(uploadId, options.signal)]);
   const { content_sha256: sha256 } = sealing;
   if (sha256 === null) throw new PortalError("upload_incomplete");
-  const done = state?.published ?? null;
-  const published = done === null ? await publish(session, calls, record, { sha256, identity: publishing.identity, size: sealing.size }, Request.parse(publishing.request), protection, options) : { secretId: record.secretId, version: done.version };
+  const published =
+    publishedOf(record, state) ??
+    (await publish(session, calls, record, { sha256, identity: publishing.identity, size: sealing.size }, Request.parse(publishing.request), protection, options).catch(async (error: unknown) => {
+      if (!isPortalError(error, "conflict")) throw error;
+      const byAnother = publishedOf(record, await calls.state(uploadId, options.signal)); // another tab was first
+      if (byAnother === null) throw error;
+      return byAnother;
+    }));
   await records.remove(uploadId);
   return published;
+}
+
+function publishedOf({ secretId }: UploadRecord, state: UploadState | null): Published | null {
+  const published = state?.published ?? null;
+  return published === null ? null : { secretId, version: published.version };
 }
 
 async function publish(
@@ -223,9 +236,17 @@ export async function uploads(session: Session, { records, calls, running }: Upl
   return waiting;
 }
 
-/** Forgets an upload, here first: then at the service, which drops it by itself where it does not answer. */
-export async function discardUpload({ records, calls }: Pick<UploadParts, "records" | "calls">, uploadId: string): Promise<void> {
+/**
+ * Forgets an upload: here first, so that nobody can open its parts any more, then at the service. While that does not answer
+ * it is told again, as long as this worker lives; after a day it drops the parts by itself.
+ */
+export async function discardUpload({ records, calls, patience }: Pick<UploadParts, "records" | "calls" | "patience">, uploadId: string): Promise<void> {
   if ((await records.get(uploadId)) === null) return;
   await records.remove(uploadId);
-  await calls.cancel(uploadId);
+  try {
+    await calls.cancel(uploadId);
+  } catch (error) {
+    if (!mayPass(error)) throw error;
+    untilThrough(() => calls.cancel(uploadId), patience, new AbortController().signal).catch(() => undefined); // dropped after a day
+  }
 }

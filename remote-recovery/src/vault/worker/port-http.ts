@@ -1,5 +1,5 @@
 import type { Http, HttpMethod, HttpOptions } from "@relicario/shared/contract";
-import { PortalError, toPortalError } from "@relicario/shared/errors";
+import { isPortalError, PortalError, toPortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 import { z } from "zod";
 
@@ -46,7 +46,7 @@ export function servePageHttp(http: Http): PageHttp {
     bytes: (id, method, path, options) =>
       cancellable(id, options, async (all) => {
         const { size, start, body } = await http.stream(method, path, all);
-        const bytes = await collected(body);
+        const bytes = await collected(body, all.signal);
         return Comlink.transfer({ size, start, bytes }, [bytes.buffer]);
       }),
     cancel: (id) => {
@@ -103,7 +103,12 @@ function formOf(fields: FormFields): FormData {
   return form;
 }
 
-/** All bytes of a stream, without a copy where they came in one piece. */
-export async function collected(body: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<Uint8Array<ArrayBuffer>> {
-  return new Uint8Array(await new Response(body).arrayBuffer());
+/** All bytes of a stream. A connection that broke is told as such: browsers make a TypeError of every failure of a body. */
+async function collected(body: ReadableStream<Uint8Array<ArrayBuffer>>, signal: AbortSignal | undefined): Promise<Uint8Array<ArrayBuffer>> {
+  try {
+    return new Uint8Array(await new Response(body).arrayBuffer());
+  } catch (cause) {
+    if (isPortalError(cause)) throw cause;
+    throw new PortalError(signal?.aborted === true ? "cancelled" : "service_unavailable", { cause });
+  }
 }

@@ -2,88 +2,20 @@ import "fake-indexeddb/auto";
 
 import type { PortalForServices } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
-import * as Comlink from "comlink";
 
-import { createEngineClient } from "../../engine/engine-client.ts";
-import type { EngineService } from "../../engine/engine-service.ts";
 import { noteOnDevice } from "../device/device.ts";
-import { createFakeEngine } from "../testing/fake-engine.ts";
+import { channelWorkers, leavePortsUnwaited } from "../testing/channel-workers.ts";
 import { createFakeService, lastOf, type FakeService } from "../testing/fake-service.ts";
 import { createFakeMachine, type FakeMachine, type FakeTab } from "../testing/surroundings.ts";
 import { shown, textSecret, userId } from "../testing/world.ts";
-import type { RunningWorker, WorkerStarter } from "./start-workers.ts";
 import { createVaultClient } from "./vault-client.ts";
-import { createVaultService, type VaultService } from "./vault-service.ts";
 
 jest.setTimeout(60_000); // for a busy machine
 
 /** The smallest costs of Argon2id that are let in: all else is as it is. */
 jest.mock("../seal/kdf.ts", () => ({ ...jest.requireActual<object>("../seal/kdf.ts"), argon2Costs: { memoryKib: 19 * 1024, passes: 2, lanes: 1 } }));
 
-/** Every port that is made here or by Comlink's proxies: Node waits for open ones, browsers do not. */
-const ports: MessagePort[] = [];
-const OriginalChannel = globalThis.MessageChannel;
-beforeAll(() => {
-  globalThis.MessageChannel = class extends OriginalChannel {
-    constructor() {
-      super();
-      ports.push(this.port1, this.port2);
-    }
-  };
-});
-afterAll(() => {
-  globalThis.MessageChannel = OriginalChannel;
-  for (const port of ports) port.close();
-});
-
-/** Workers over message channels: everything crosses by structured clone, as in a browser, without threads. */
-function channelWorkers(): WorkerStarter & { readonly started: string[]; failNext: string | null } {
-  const run = <T>(name: string, service: T): RunningWorker<T> => {
-    if (starter.failNext === name) {
-      starter.failNext = null;
-      throw new PortalError("vault_unavailable");
-    }
-    starter.started.push(name);
-    const { port1, port2 } = new MessageChannel();
-    Comlink.expose(service, port1);
-    return { remote: Comlink.wrap<T>(port2), failed: new Promise(() => undefined), end: () => { port1.close(); } };
-  };
-  const starter = {
-    started: [] as string[],
-    failNext: null as string | null,
-    vault: () =>
-      attempt(() =>
-        run<VaultService>("vault", createVaultService((port) => {
-          ports.push(port);
-          return createEngineClient(Comlink.wrap<EngineService>(port));
-        })),
-      ),
-    transfer: () => Promise.reject(new PortalError("vault_unavailable")),
-    engine: () => attempt(() => run<EngineService>("engine", engineService())),
-  };
-  return starter;
-}
-
-/** The engine's service over the fake engine: enough of it for the vault. */
-function engineService(): EngineService {
-  const engine = createFakeEngine();
-  const service: EngineService = {
-    init: () => undefined,
-    connect: (port) => {
-      ports.push(port);
-      Comlink.expose(service, port);
-    },
-    inspect: (_id, picture) => engine.inspect(picture),
-    enrol: (_id, picture, known) => engine.enrol(picture, known),
-    recover: (_id, picture, sketches) => engine.recover(picture, sketches),
-    cancel: () => undefined,
-  };
-  return service;
-}
-
-async function attempt<T>(work: () => T): Promise<T> {
-  return Promise.resolve().then(work);
-}
+leavePortsUnwaited();
 
 describe("createVaultClient", () => {
   let service: FakeService;

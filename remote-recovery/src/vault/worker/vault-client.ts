@@ -8,6 +8,7 @@ import { accountName, leaveDevice, lockedSince, markLocked, markUnlocked, noteOn
 import { createIdleLock, type Surroundings } from "../device/idle.ts";
 import { isLarge } from "../seal/content-pieces.ts";
 import { refuseCancelled } from "../session.ts";
+import { chosenFile, committed } from "../transfer/sinks.ts";
 import { createTransfers } from "../transfer/transfer-client.ts";
 import { servePageHttp } from "./port-http.ts";
 import type { RunningWorker, WorkerStarter } from "./start-workers.ts";
@@ -180,8 +181,25 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
       begin: (order, options) => call(options, engineFor(order.flow === "protect" ? order.request.protection : order.change.protection), (remote, id, onProgress) => remote.beginUpload(id, onProgress, order)),
       finish: (uploadId, protection, options) => call(options, engineFor(protection), (remote, id, onProgress) => remote.finishUpload(id, onProgress, uploadId, protection)),
       discard: (uploadId) => call(undefined, "vault", (remote) => remote.discardUpload(uploadId)),
+      unlocked,
     },
   });
+
+  async function unlocked(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const settle = (): void => {
+        if (!signedOut && signal?.aborted !== true && state.status !== "unlocked") return;
+        listeners.delete(settle);
+        signal?.removeEventListener("abort", settle);
+        if (signal?.aborted === true) reject(new PortalError("cancelled", { cause: signal.reason }));
+        else if (signedOut) reject(new PortalError("vault_unavailable"));
+        else resolve();
+      };
+      listeners.add(settle);
+      signal?.addEventListener("abort", settle, { once: true });
+      settle();
+    });
+  }
 
   async function end(): Promise<void> {
     transfers.lock();
@@ -279,10 +297,12 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
         const { content } = secret;
         if (content === null) return transfers.save(openedId, keysOf(worker, gone), target, options);
         if (target === null) return new Blob([content], { type: secret.mime });
-        const file = await target.createWritable();
-        await file.write(content);
-        await file.close();
-        return null;
+        try {
+          const sink = await chosenFile(target);
+          return await committed(sink, () => sink.write(content));
+        } catch (error) {
+          throw toPortalError(error);
+        }
       },
       exportAge: async () => {
         try {

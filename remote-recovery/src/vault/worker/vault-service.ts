@@ -36,6 +36,7 @@ import { serviceOn } from "../service.ts";
 import { startSession, type FlowOptions, type Session } from "../session.ts";
 import { openUploadRecords, uploadLock } from "../transfer/records.ts";
 import type { ContentKeys } from "../transfer/transfer-service.ts";
+import { browserPatience } from "../transfer/until-through.ts";
 import { transferCallsOn } from "../transfer/upload-calls.ts";
 import { beginUpload, discardUpload, finishUpload, uploads, type UploadOrder, type UploadParts } from "../transfer/uploads.ts";
 import { httpOverPage, type PageHttp } from "./port-http.ts";
@@ -149,7 +150,7 @@ export function createVaultService(engineOn: EngineOnPort, deviceFor: (account: 
       const { userId, vendorId, issuer, subject, locked } = settings;
       const ownHttp = httpOverPage(http);
       const device = await deviceFor({ vendorId, issuer, subject });
-      transfers = { records: lazyRecords(device.name), calls: transferCallsOn(ownHttp), running: runningUploads };
+      transfers = { records: lazyRecords(device.name), calls: transferCallsOn(ownHttp), running: runningUploads, patience: browserPatience };
       session = await startSession({
         userId,
         locked,
@@ -226,7 +227,8 @@ function lazyRecords(account: string): UploadParts["records"] {
   return {
     all: async () => (await records()).all(),
     get: async (uploadId) => (await records()).get(uploadId),
-    put: async (record) => (await records()).put(record),
+    add: async (record) => (await records()).add(record),
+    replace: async (record) => (await records()).replace(record),
     remove: async (uploadId) => (await records()).remove(uploadId),
     close: () => void opening?.then((one) => {
       one.close();
