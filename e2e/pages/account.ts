@@ -21,7 +21,13 @@ export interface FirstVisit {
 }
 
 /** Opens the portal; an unauthenticated visitor lands at the identity provider. */
-export async function signUp(page: Page, account: Account, { tours = false }: FirstVisit = {}): Promise<void> {
+export async function signUp(page: Page, account: Account, visit: FirstVisit = {}): Promise<void> {
+  await createAccount(page, account, visit);
+  await atHome(page);
+}
+
+/** Signs up; what the page shows then is the caller's to look at. */
+export async function createAccount(page: Page, account: Account, { tours = false }: FirstVisit = {}): Promise<void> {
   if (!tours) await withoutTours(page);
   await page.goto("/");
   await page.getByRole("link", { name: "Create an account" }).click();
@@ -29,7 +35,6 @@ export async function signUp(page: Page, account: Account, { tours = false }: Fi
   await page.getByLabel("E-mail").fill(account.email);
   await page.getByLabel("Password").fill(account.password);
   await page.getByRole("button", { name: "Create account" }).click();
-  await atHome(page);
 }
 
 export async function signIn(page: Page, account: Pick<Account, "userName" | "password">, { tours = false }: FirstVisit = {}): Promise<void> {

@@ -1,5 +1,5 @@
 import { admit } from "./access.ts";
-import { isSharedLinkView, placeOf, type Place } from "./places.ts";
+import { isSharedLinkView, placeOf, places, type Place } from "./places.ts";
 
 describe("placeOf", () => {
   it.each([
@@ -63,6 +63,15 @@ describe("admit", () => {
     ["/p-shared/x", true, false, "show"],
   ] as const)("%s, signed in: %s, landing visited: %s: %s", (path, signedIn, landingVisited, expected) => {
     expect(admit(place(path), { signedIn, landingVisited })).toBe(expected);
+  });
+
+  it("shows a visitor who is not signed in shared links and the landing page, and nothing else", () => {
+    const shown = places.filter((each) => admit(each, { signedIn: false, landingVisited: true }) === "show");
+    expect(shown.map(({ pattern }) => pattern)).toEqual(["/shared/:shareId", "/secret-landing"]);
+  });
+
+  it("shows everything to somebody who is signed in", () => {
+    for (const each of places) expect(admit(each, { signedIn: true, landingVisited: false })).toBe("show");
   });
 });
 

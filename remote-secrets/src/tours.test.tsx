@@ -17,8 +17,15 @@ describe("tours", () => {
     });
   });
 
+  it("Home has the two targets of the host's tour", async () => {
+    await renderApp(null, { vault: vault(), routes: remote.routes, route: "/elsewhere", path: "/home" });
+    const steps = ["home-create", "home-messages"].map((target) => ({ target, titleKey: "", bodyKey: "" }));
+    await waitFor(() => {
+      expect(missingTourTargets({ name: "home", path: "/home", steps })).toEqual([]);
+    });
+  });
+
   it.each([
-    ["home", ["home-create", "home-messages"]],
     ["secrets", ["secrets-search", "secrets-filter", "secrets-total"]],
     ["add-secret", ["add-secret-start", "add-secret-content", "add-secret-tags", "add-secret-image", "add-secret-save"]],
     ["edit-secret", ["add-secret-title", "add-secret-content", "add-secret-tags", "add-secret-image", "add-secret-save"]],

@@ -1,15 +1,7 @@
 import type { RemoteTour } from "@relicario/shared/contract";
 
-/** What the tours of this remote point at, and the texts that say it. */
+/** What the tours of this remote point at, and the texts that say it. The tour of Home is the host's. */
 export const tours: readonly RemoteTour[] = [
-  {
-    name: "home",
-    path: "/home",
-    steps: [
-      { target: "home-create", titleKey: "beta-home:tour.home.create_title", bodyKey: "beta-home:tour.home.create_body" },
-      { target: "home-messages", titleKey: "beta-home:tour.home.messages_title", bodyKey: "beta-home:tour.home.messages_body" },
-    ],
-  },
   {
     name: "secrets",
     path: "/secrets",

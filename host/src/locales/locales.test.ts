@@ -1,7 +1,7 @@
 import { errorCodes } from "@relicario/shared/errors";
 import { readTexts, textKeys } from "@relicario/shared/testing";
 
-const namespaces = ["beta-sidebar", "common", "errors", "header", "help", "language", "modals"];
+const namespaces = ["beta-sidebar", "common", "errors", "header", "help", "joyride", "language", "modals"];
 
 describe("the host's texts", () => {
   it.each(namespaces)("%s has the same keys in both languages", (namespace) => {

@@ -36,13 +36,14 @@ function fakeWindow(): FakeWindow {
 }
 
 /** The real library, with a signed-in person, in front of a provider that redeems any code for this ID token. */
-async function setUp(popup: FakeWindow | null, claims: object = { auth_time: now }) {
+async function setUp(popup: FakeWindow | null, claims: { readonly sub?: string; readonly auth_time?: number } = { auth_time: now }) {
   const open = jest.fn(() => popup);
   window.open = open as unknown as typeof window.open;
   const fetched: string[] = [];
   globalThis.fetch = (input) => {
     const address = input instanceof Request ? input.url : String(input);
     fetched.push(address);
+    if (address === metadata.userinfo_endpoint) return Promise.resolve(Response.json({ sub: claims.sub ?? "s-1" }));
     return Promise.resolve(Response.json({ access_token: "newer", id_token: idToken(claims), token_type: "Bearer", expires_in: 300 }));
   };
   const steps: string[] = [];
@@ -169,6 +170,16 @@ describe("SignInClient.signinSilent", () => {
     frames().forEach((frame) => frame.dispatchEvent(new Event("load"))); // the empty page that it was sent to
     expect(frames()).toHaveLength(0);
     expect(steps.at(-1)).toBe("renewal ended");
+  });
+
+  it("is login_required when the provider answers for another subject, and keeps who was signed in", async () => {
+    const { client } = await setUp(null, { sub: "s-2" });
+    const inside = fakeWindow();
+    jest.spyOn(HTMLIFrameElement.prototype, "contentWindow", "get").mockReturnValue(inside as unknown as Window);
+    const renewed = client.signinSilent();
+    answer(inside, { code: "c", state: (await asked(inside)).get("state") ?? "" });
+    await expect(renewed).rejects.toMatchObject({ error: "login_required" });
+    expect((await client.getUser())?.access_token).toBe("older");
   });
 
   it("aborts when the provider cannot be asked at all", async () => {

@@ -69,7 +69,7 @@ function Tooltip({ index, size, isLastStep, step, controls, tooltipProps }: Tool
             {t("joyride:back_action")}
           </Button>
         )}
-        <Button size="small" onClick={() => controls.next()} data-autofocus>
+        <Button size="small" onClick={() => controls.next()} data-action="primary" /* the library puts the focus here */>
           {t(isLastStep ? "joyride:finish_action" : "joyride:next_action")}
         </Button>
       </Foot>

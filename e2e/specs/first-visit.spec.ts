@@ -1,0 +1,126 @@
+import type { CDPSession, Locator, Page } from "@playwright/test";
+
+import { createAccount, newAccount, signUp } from "../pages/account.ts";
+import { expect, test } from "../support/portal-test.ts";
+
+const step = (page: Page, title: string) => page.getByRole("dialog", { name: title, exact: true });
+const celebration = (page: Page) => page.getByText("You know your way around.");
+const onboarding = (page: Page) => page.evaluate(() => localStorage.getItem("onboarding"));
+
+/** Looks at each frame whether confetti was drawn, so that a slow machine cannot miss it. */
+async function watchConfetti(page: Page): Promise<() => Promise<boolean>> {
+  await page.evaluate(() => {
+    const look = () => {
+      const canvas = document.querySelector<HTMLCanvasElement>("canvas[aria-hidden]");
+      const pixels = canvas === null || canvas.width === 0 ? undefined : canvas.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height).data;
+      if (pixels?.some((value) => value !== 0) === true) document.documentElement.dataset["confetti"] = "drawn";
+      else requestAnimationFrame(look);
+    };
+    look();
+  });
+  return async () => (await page.locator("html").getAttribute("data-confetti")) === "drawn";
+}
+
+async function boxOf(element: Locator): Promise<{ readonly x: number; readonly y: number; readonly width: number; readonly height: number }> {
+  return (await element.boundingBox()) ?? { x: Number.NaN, y: Number.NaN, width: Number.NaN, height: Number.NaN };
+}
+
+/** Swipes with a finger, as the browser itself takes it; it adds a little, so the threshold is for the unit test. */
+async function swipe(devtools: CDPSession, pixels: number): Promise<void> {
+  await devtools.send("Input.synthesizeScrollGesture", { x: 200, y: 500, xDistance: pixels, gestureSourceType: "touch", preventFling: true });
+}
+
+test("a first visit on a wide screen is led round the frame and celebrated; then Home is shown", async ({ page }) => {
+  await signUp(page, newAccount(), { tours: true });
+  const confettiDrawn = await watchConfetti(page);
+
+  await test.step("nine steps, each beside what it is about: 380 px wide, with 10 px of light around it", async () => {
+    const steps = [["Home", "home"], ["Secrets", "secrets"], ["Shared with me", "received"], ["Add secret", "add"], ["Language", "language"], ["Light or dark", "theme"], ["Log out", "logout"], ["The screen", null], ["Help", "help"]] as const;
+    for (const [title, target] of steps) {
+      const sheet = step(page, title);
+      await expect(sheet).toBeVisible();
+      await expect.poll(async () => (await sheet.boundingBox())?.width).toBe(380);
+      await expect.poll(() => sheet.evaluate((element) => element.contains(document.activeElement)), `focus at ${title}`).toBe(true);
+      if (target !== null) {
+        const light = page.locator(".react-joyride__spotlight path").nth(1);
+        const lit = await boxOf(page.locator(`[data-tour="layout-${target}"]`));
+        const around = [lit.x - 10, lit.y - 10, lit.width + 20, lit.height + 20];
+        const off = async () => {
+          const { x, y, width, height } = await boxOf(light);
+          return Math.max(...[x, y, width, height].map((side, index) => Math.abs(side - (around[index] ?? Number.NaN))));
+        };
+        await expect.poll(off, `light at ${title}`).toBeLessThan(1); // the library rounds to whole pixels
+      }
+      expect(await onboarding(page)).toBeNull();
+      await sheet.getByRole("button", { name: /^(Next|Done)$/ }).click();
+    }
+  });
+
+  await test.step("its end is celebrated, and remembered", async () => {
+    await expect(celebration(page)).toBeVisible();
+    expect(await onboarding(page)).toBe("true");
+    await expect(celebration(page)).toBeHidden();
+    expect(await confettiDrawn()).toBe(true);
+  });
+
+  await test.step("coming to Home again, its own tour finds both of its targets", async () => {
+    await page.getByRole("link", { name: "Secrets", exact: true }).click();
+    await page.getByRole("link", { name: "Home", exact: true }).click();
+    await expect(step(page, "Keep something safe")).toContainText("1 of 2");
+    await page.getByRole("button", { name: "Next" }).click();
+    await expect(step(page, "News and advice")).toContainText("2 of 2");
+    await page.getByRole("button", { name: "Done" }).click();
+    await expect(step(page, "News and advice")).toBeHidden();
+    await expect(celebration(page)).toBeHidden();
+  });
+
+  await test.step("none runs by itself again, and Help has them all", async () => {
+    await page.reload();
+    await page.getByRole("link", { name: "Help", exact: true }).click();
+    const tours = page.getByRole("button", { name: /^Start the tour: / });
+    await expect(tours.filter({ hasText: "Around the portal" })).toHaveCount(1);
+    await expect(tours.filter({ hasText: ": Home" })).toHaveCount(1);
+    await tours.filter({ hasText: "Around the portal" }).click();
+    await expect(step(page, "Home")).toContainText("1 of 9");
+    await page.keyboard.press("Escape");
+    await expect(step(page, "Home")).toBeHidden();
+  });
+});
+
+test.describe("on a phone", () => {
+  test.use({ viewport: { width: 390, height: 844 }, hasTouch: true });
+
+  test("a first visit begins with three slides to swipe; finishing them starts the tour", async ({ page, context }) => {
+    await createAccount(page, newAccount(), { tours: true });
+    const devtools = await context.newCDPSession(page);
+    const title = page.getByRole("dialog").getByRole("heading");
+    await expect(title).toHaveText("Keep it behind a picture");
+    await swipe(devtools, -40);
+    await expect(title).toHaveText("It stays with you");
+    await swipe(devtools, 40);
+    await expect(title).toHaveText("Keep it behind a picture");
+    await page.getByRole("button", { name: "Slide 3 of 3" }).tap();
+    await expect(title).toHaveText("The picture brings it back");
+    expect(await onboarding(page)).toBeNull();
+    await page.getByRole("button", { name: "Finish" }).tap();
+
+    for (const name of ["Home", "Secrets", "Add secret", "Shared with me", "Log out", "Everything else"]) {
+      const sheet = step(page, name);
+      await expect(sheet).toBeVisible();
+      const box = await sheet.boundingBox();
+      expect(Math.min(box?.x ?? -1, 390 - (box?.x ?? 0) - (box?.width ?? 390)), `${name} fits the screen`).toBeGreaterThanOrEqual(0);
+      await sheet.getByRole("button", { name: /^(Next|Done)$/ }).tap();
+    }
+    await expect(celebration(page)).toBeVisible();
+    expect(await onboarding(page)).toBe("true");
+  });
+
+  test("skipping the slides is remembered, and no tour follows", async ({ page }) => {
+    await createAccount(page, newAccount(), { tours: true });
+    await page.getByRole("button", { name: "Skip" }).tap();
+    expect(await onboarding(page)).toBe("true");
+    await page.reload();
+    await expect(page.getByRole("heading", { level: 1, name: /hello/i })).toBeVisible();
+    await expect(page.getByRole("button", { name: "Skip" })).toBeHidden();
+  });
+});

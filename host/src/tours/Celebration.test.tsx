@@ -1,0 +1,56 @@
+import { renderApp } from "@relicario/shared/testing";
+import { act, screen } from "@testing-library/react";
+
+import { celebration } from "./celebration.ts";
+import { Celebration } from "./Celebration.tsx";
+
+// jsdom draws no canvas; e2e/specs/first-visit.spec.ts sees what is drawn.
+const reset = jest.fn();
+const fire = jest.fn(() => Promise.resolve());
+jest.mock("canvas-confetti", () => ({ __esModule: true, default: { create: () => Object.assign(fire, { reset }) } }));
+
+beforeEach(() => {
+  jest.useFakeTimers();
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+async function show() {
+  const onEnd = jest.fn();
+  const app = await renderApp(<Celebration onEnd={onEnd} />);
+  return { onEnd, app };
+}
+
+describe("Celebration", () => {
+  it("is shown for three seconds", async () => {
+    const { onEnd } = await show();
+    expect(screen.getByRole("status")).toHaveTextContent("You know your way around.");
+    act(() => {
+      jest.advanceTimersByTime(2999);
+    });
+    expect(onEnd).not.toHaveBeenCalled();
+    act(() => {
+      jest.advanceTimersByTime(1);
+    });
+    expect(onEnd).toHaveBeenCalledTimes(1);
+  });
+
+  it("has 100 pieces in 7 colours, blue and grey, for 120 frames: two seconds at the library's 60 a second", async () => {
+    await show();
+    expect(fire).toHaveBeenCalledWith(expect.objectContaining({ particleCount: 100, ticks: 120, colors: [...celebration.colors] }));
+    expect(new Set(celebration.colors).size).toBe(7);
+    for (const color of celebration.colors) {
+      const [red = 0, green = 0, blue = 0] = (color.slice(1).match(/../g) ?? []).map((hex) => Number.parseInt(hex, 16));
+      expect({ color, bluest: blue > green && green > red }).toEqual({ color, bluest: true });
+    }
+  });
+
+  it("ends its timer and its confetti when it is taken away", async () => {
+    const { onEnd, app } = await show();
+    app.unmount();
+    jest.advanceTimersByTime(10_000);
+    expect(reset).toHaveBeenCalled();
+    expect(onEnd).not.toHaveBeenCalled();
+  });
+});
