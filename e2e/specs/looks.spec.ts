@@ -1,30 +1,165 @@
 import { AxeBuilder } from "@axe-core/playwright";
+import type { Page } from "@playwright/test";
 
 import { newAccount, signUp } from "../pages/account.ts";
+import { answerDevice, protect } from "../pages/secrets.ts";
+import { withoutTours } from "../support/onboarding.ts";
+import { photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
 
-const routes = ["/home", "/add-secret", "/secrets", "/recived", "/settings/profile", "/provide-image-recovery", "/welcome-recovery", "/safeguard", "/secret-landing", "/status", "/help", "/validate-email", "/_debug_flags_", "/shared/abcdefghijklmnopqrstuv"];
+/** Every path of the specification's section 2 and its aliases. `:id` is the secret that the test protects. */
+const routes = [
+  "/home",
+  "/add-secret",
+  "/edit-secret/:id",
+  "/secret-history/:id",
+  "/secrets",
+  "/user-secrets",
+  "/recived",
+  "/welcome",
+  "/welcome-backup",
+  "/provide-secret",
+  "/processing",
+  "/safeguard",
+  "/congrats",
+  "/welcome-recovery",
+  "/processing-recovery",
+  "/congrats-recover",
+  "/settings/profile",
+  "/settings/security",
+  "/settings/notifications",
+  "/settings/billing",
+  "/settings/payments",
+  "/settings/data",
+  "/settings/delete-account",
+  "/p-shared/abcdefghijklmnopqrstuv",
+  "/shared/abcdefghijklmnopqrstuv",
+  "/status",
+  "/help",
+  "/validate-email",
+  "/_debug_flags_",
+  // the group without shell
+  "/provide-image",
+  "/upload-image",
+  "/provide-image-recovery",
+  "/secret-landing",
+];
 
-for (const [language, colorScheme] of [["en", "light"], ["es", "dark"]] as const) {
-  test(`every screen is accessible and fits a narrow phone (${language}, ${colorScheme})`, async ({ page }) => {
-    await signUp(page, newAccount());
-    await page.addInitScript(
-      ([chosen, dark]) => {
-        localStorage.setItem("selectedLanguage", chosen);
-        localStorage.setItem("isDarkMode", dark);
-      },
-      [language, String(colorScheme === "dark")] as const,
-    );
+const looks = [["en", "light"], ["es", "dark"], ["en", "dark"], ["es", "light"]] as const;
+type Look = (typeof looks)[number];
+
+/** The next page that is loaded has this language and theme. */
+async function wear(page: Page, [language, theme]: Look): Promise<void> {
+  await page.evaluate(([chosen, dark]) => {
+    localStorage.setItem("selectedLanguage", chosen);
+    localStorage.setItem("isDarkMode", dark);
+  }, [language, String(theme === "dark")] as const);
+}
+
+async function expectAccessible(page: Page, where: string): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  expect(violations.map(({ id, nodes }) => `${where} ${id}: ${nodes.map(({ html }) => html).join(" ")}`)).toEqual([]);
+}
+
+async function expectNoSidewaysScroll(page: Page, where: string): Promise<void> {
+  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  expect(overflow, `${where} scrolls sideways`).toBeLessThanOrEqual(0);
+}
+
+const wide = { width: 1280, height: 900 };
+const narrow = { width: 320, height: 640 };
+
+/** Each route in all four looks: two of them wide, two narrow, so that each language and each theme is seen at both. */
+test("every route is accessible, wide and narrow, in both languages and themes", async ({ page }) => {
+  test.setTimeout(900_000);
+  await signUp(page, newAccount());
+  await protect(page, { text: "a text", title: "Looked at", tags: ["looks"], image: { file: photographs.mountains, passphrase: null } });
+  await answerDevice(page, "My own device");
+  await page.goto("/secrets");
+  await page.getByRole("button", { name: /More for/ }).click();
+  await page.getByRole("menuitem", { name: "Edit" }).click();
+  await expect(page).toHaveURL(/\/edit-secret\//);
+  const secretId = new URL(page.url()).pathname.split("/")[2] ?? "";
+
+  for (const look of looks) {
+    await wear(page, look);
+    await page.setViewportSize(look === looks[0] || look === looks[1] ? wide : narrow);
     for (const route of routes) {
+      await test.step(`${route} (${look.join(", ")})`, async () => {
+        await page.goto(route.replace(":id", secretId));
+        await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+        await expect(page.locator("html")).toHaveAttribute("lang", look[0]);
+        await expect(page.locator("html")).toHaveAttribute("data-theme", look[1]);
+        await expect(page).toHaveTitle(/\S/);
+        await expectAccessible(page, route);
+        await expectNoSidewaysScroll(page, route);
+      });
+    }
+  }
+});
+
+test("what opens over a screen is accessible in both languages and themes", async ({ page }) => {
+  test.setTimeout(600_000);
+  await signUp(page, newAccount(), { tours: true });
+  const dialog = page.getByRole("dialog");
+  for (const look of looks) {
+    const worn = look.join(", ");
+    await wear(page, look);
+    const comeForTheFirstTime = async (size: typeof wide) => {
+      await page.setViewportSize(size);
+      await page.evaluate(() => {
+        localStorage.removeItem("onboarding");
+      });
+      await page.goto("/home");
+      await expect(dialog).toBeVisible();
+    };
+
+    await comeForTheFirstTime(wide);
+    await expectAccessible(page, `the tour (${worn})`);
+    await page.keyboard.press("Escape");
+    await expect(dialog).toBeHidden();
+    await page.locator("[data-tour='layout-logout']").click();
+    await expect(dialog).toBeVisible();
+    await expectAccessible(page, `the question before logging out (${worn})`);
+
+    await comeForTheFirstTime(narrow);
+    await expectAccessible(page, `the slides at 320 px (${worn})`);
+    await expectNoSidewaysScroll(page, "the slides at 320 px");
+    await page.keyboard.press("Escape");
+    await expect(dialog).toBeHidden();
+    await page.locator("[data-tour='mobile-menu']").click();
+    await expect(dialog).toBeVisible();
+    await expectAccessible(page, `the menu at 320 px (${worn})`);
+    await expectNoSidewaysScroll(page, "the menu at 320 px");
+  }
+});
+
+test("the way to the provider's form is accessible in both languages and themes", async ({ browser, portal }) => {
+  for (const [language, theme] of looks) {
+    const context = await browser.newContext({ baseURL: portal.origin, viewport: narrow, locale: language === "en" ? "en-GB" : "es-ES", colorScheme: theme });
+    const page = await context.newPage();
+    await page.goto("/");
+    await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+    await expect(page.locator("html")).toHaveAttribute("lang", language);
+    await expectAccessible(page, `signing in (${language}, ${theme})`);
+    await context.close();
+  }
+});
+
+test("a visitor who is not signed in meets accessible pages", async ({ page }) => {
+  test.setTimeout(600_000);
+  await withoutTours(page);
+  for (const look of looks) {
+    await page.goto("/secret-landing");
+    await wear(page, look);
+    for (const route of ["/secret-landing", "/shared/abcdefghijklmnopqrstuv"]) {
+      await page.setViewportSize(wide);
       await page.goto(route);
       await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
-      await expect(page.locator("html")).toHaveAttribute("lang", language);
-      const { violations } = await new AxeBuilder({ page }).analyze();
-      expect(violations.map(({ id, nodes }) => `${route} ${id}: ${nodes.map(({ html }) => html).join(" ")}`)).toEqual([]);
-      await page.setViewportSize({ width: 320, height: 640 });
-      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-      expect(overflow, `${route} scrolls sideways at 320 px`).toBeLessThanOrEqual(0);
-      await page.setViewportSize({ width: 1280, height: 900 });
+      await expectAccessible(page, `${route}, signed out`);
+      await page.setViewportSize(narrow);
+      await expectAccessible(page, `${route} at 320 px, signed out`);
+      await expectNoSidewaysScroll(page, `${route} at 320 px, signed out`);
     }
-  });
-}
+  }
+});
