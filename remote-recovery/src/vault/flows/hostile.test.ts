@@ -22,6 +22,7 @@ import { acceptOlderState, readKeyring } from "./read-keyring.ts";
 import { recover } from "./recover.ts";
 import { recogniseImage } from "./show-image.ts";
 import { unlock } from "./unlock.ts";
+import { update } from "./update.ts";
 
 jest.setTimeout(60_000); // for a busy machine
 
@@ -260,6 +261,50 @@ describe("a service that lies about a secret", () => {
       world.service.answer = (call, answer) => (call === "POST /secrets/store/get-secret" ? { ...(answer as object), ...change } : answer);
       await expect(recover(laptop, first, shown("market"), {})).rejects.toEqual(code("list_mismatch"));
     }
+  });
+});
+
+describe("a service that gives the version before for the newest", () => {
+  /** The first of two secrets has two versions. */
+  async function twoVersions() {
+    const all = await twoSecrets();
+    await update(all.laptop, all.first, { baseVersion: 1, content: { contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob(["two"]) } }, {});
+    const row = all.world.service.account.rows.get(all.first);
+    const [before, newest] = row?.versions ?? [];
+    if (row === undefined || before === undefined || newest === undefined) throw new TypeError("two versions");
+    return { ...all, row, before, newest };
+  }
+
+  it("is refused: the row as it was then", async () => {
+    const { world, laptop, row } = await twoVersions();
+    row.versions.pop();
+    touch(world.service.account, row);
+    await expect(list(laptop)).rejects.toEqual(code("list_mismatch"));
+  });
+
+  it("is refused: its label under the new number", async () => {
+    const { world, laptop, row, before, newest } = await twoVersions();
+    newest.label = before.label;
+    touch(world.service.account, row);
+    await expect(list(laptop)).rejects.toEqual(code("list_mismatch"));
+  });
+
+  it.each([
+    ["ticket", "list_mismatch", ["ticket"]],
+    ["content", "decryption_failed", ["content"]],
+    ["ticket and content", "list_mismatch", ["ticket", "content"]],
+    ["label, ticket and content", "list_mismatch", ["label", "ticket", "content"]],
+  ] as const)("is refused: its %s", async (_what, expected, parts) => {
+    const { world, laptop, first, before } = await twoVersions();
+    const given = Object.fromEntries(parts.map((part) => [part, before[part]]));
+    world.service.answer = (call, answer) => (call === "POST /secrets/store/get-secret" ? { ...(answer as object), ...given } : answer);
+    await expect(recover(laptop, first, shown("market"), {})).rejects.toEqual(code(expected));
+  });
+
+  it.each(["ticket", "content"] as const)("is refused the other way too: the newest %s for the version before", async (part) => {
+    const { world, laptop, first, newest } = await twoVersions();
+    world.service.answer = (call, answer) => (call === "POST /secrets/store/get-secret" ? { ...(answer as object), [part]: newest[part] } : answer);
+    await expect(recover(laptop, first, shown("market"), { version: 1 })).rejects.toEqual(code("decryption_failed"));
   });
 });
 
