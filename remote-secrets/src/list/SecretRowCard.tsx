@@ -41,13 +41,15 @@ export const SecretRowCard = memo(function SecretRowCard({ row, actions, selecte
   const recoverPath = `/provide-image-recovery?${new URLSearchParams({ secret: row.secretId }).toString()}`;
   const Icon = label === null ? Lock : kindIcons[label.contentKind];
   const trashed = row.deletedAt !== null;
+  const dropped = row.droppedAt !== null;
   const go = (path: string) => {
     changeEditing({ selectedSecret: row.secretId });
     navigate(path);
   };
 
+  const restore: MenuItem = { key: "restore", label: t("row.restore_action"), icon: <RotateCcw aria-hidden />, onSelect: () => actions.restore(row) };
   const items: MenuItem[] = trashed
-    ? [{ key: "restore", label: t("row.restore_action"), icon: <RotateCcw aria-hidden />, onSelect: () => actions.restore(row) }]
+    ? dropped ? [] : [restore]
     : [
         { key: "recover", label: t("row.recover_action"), icon: <KeyRound aria-hidden />, onSelect: () => go(recoverPath) },
         { key: "edit", label: t("row.edit_action"), icon: <Pencil aria-hidden />, onSelect: () => go(`/edit-secret/${row.secretId}`) },
@@ -77,7 +79,7 @@ export const SecretRowCard = memo(function SecretRowCard({ row, actions, selecte
         </Tick>
       )}
       <Text>
-        {selected === null ? (
+        {selected === null && !dropped ? (
           <NameLink
             to={recoverPath}
             onClick={() => {
@@ -91,7 +93,7 @@ export const SecretRowCard = memo(function SecretRowCard({ row, actions, selecte
         )}
         <Facts>
           <span>{label === null ? t("row.sealed_body", { size: formats.size(row.sealedSize) }) : formats.size(label.size)}</span>
-          {row.deletedAt !== null ? <span>{t("row.days_left_body", { count: daysLeft(row.deletedAt) })}</span> : label !== null && <span>{day}</span>}
+          {row.deletedAt === null ? label !== null && <span>{day}</span> : <span>{dropped ? t("row.dropped_body") : t("row.days_left_body", { count: daysLeft(row.deletedAt) })}</span>}
           {label !== null && label.tags.length > 0 && (
             <Tags aria-label={t("row.tags_aria")}>
               {label.tags.map((tag) => (
@@ -113,7 +115,7 @@ export const SecretRowCard = memo(function SecretRowCard({ row, actions, selecte
               }}
             />
           )}
-          <Menu label={t("row.menu_aria", { name })} items={items} />
+          {items.length > 0 && <Menu label={t("row.menu_aria", { name })} items={items} />}
         </>
       )}
     </Row>

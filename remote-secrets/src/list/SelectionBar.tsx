@@ -22,6 +22,8 @@ interface SelectionBarProps {
 export function SelectionBar({ place, chosen, total, actions, onPurge, onAll, onEnd }: SelectionBarProps) {
   const { t } = useTranslation("beta-home");
   const none = chosen.length === 0;
+  // What the service has dropped cannot come back: it can only be deleted.
+  const restorable = chosen.filter(({ droppedAt }) => droppedAt === null);
   const starred = !none && chosen.every(({ favorite }) => favorite);
   const endWhenDone = (work: Promise<boolean>) => {
     void work.then((done) => {
@@ -71,11 +73,11 @@ export function SelectionBar({ place, chosen, total, actions, onPurge, onAll, on
           <Button
             tone="quiet"
             size="small"
-            disabled={none}
+            disabled={restorable.length === 0}
             pending={actions.pending}
             icon={<RotateCcw aria-hidden />}
             onClick={() => {
-              endWhenDone(actions.restore(chosen));
+              endWhenDone(actions.restore(restorable));
             }}
           >
             {t("row.restore_action")}

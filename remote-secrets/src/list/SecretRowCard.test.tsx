@@ -1,0 +1,69 @@
+import { screen } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+
+import type { SecretRow } from "@relicario/shared/contract";
+import { expectAccessible, renderApp } from "@relicario/shared/testing";
+import { SecretRowCard, type RowActions } from "./SecretRowCard.tsx";
+
+const day = 86_400_000;
+const ago = (days: number) => new Date(Date.now() - days * day).toISOString();
+const row: SecretRow = {
+  secretId: "01890a5d-ac96-7000-8000-000000000001",
+  version: 1,
+  rev: 1,
+  favorite: false,
+  sealedSize: 2_000,
+  createdAt: "2026-11-01T00:00:00.000Z",
+  updatedAt: "2026-11-01T00:00:00.000Z",
+  deletedAt: null,
+  droppedAt: null,
+  label: { title: "Letter", tags: ["old"], contentKind: "text", name: "secret.txt", size: 12, openers: [], rehearsedAt: null },
+};
+
+async function draw(change: Partial<SecretRow>, canPurge = true) {
+  const actions = { favorite: jest.fn(), trash: jest.fn(), restore: jest.fn(), purge: canPurge ? jest.fn() : null, select: jest.fn() } satisfies RowActions;
+  const app = await renderApp(
+    <main>
+      <h1>List</h1>
+      <SecretRowCard row={{ ...row, ...change }} actions={actions} selected={null} />
+    </main>,
+  );
+  return { actions, ...app };
+}
+const openMenu = () => userEvent.click(screen.getByRole("button", { name: "More for Letter" }));
+const items = () => screen.getAllByRole("menuitem").map((each) => each.textContent);
+
+describe("SecretRowCard", () => {
+  it("shows kind, size, date and tags, and everything that can be done", async () => {
+    await draw({});
+    expect(screen.getByText("12 bytes")).toBeVisible();
+    expect(screen.getByText("1 Nov 2026")).toBeVisible();
+    expect(screen.getByText("old")).toBeVisible();
+    await openMenu();
+    expect(items()).toEqual(["Recover", "Edit", "History", "Add to favourites", "Move to trash"]);
+    await expectAccessible();
+  });
+
+  it("in the trash says how long it can come back", async () => {
+    const { actions } = await draw({ deletedAt: ago(23.5) });
+    expect(screen.getByText("7 days left")).toBeVisible();
+    await openMenu();
+    expect(items()).toEqual(["Restore", "Delete for good"]);
+    await userEvent.click(screen.getByRole("menuitem", { name: "Restore" }));
+    expect(actions.restore).toHaveBeenCalledTimes(1);
+  });
+
+  it("whose content the service has dropped can only be deleted", async () => {
+    await draw({ deletedAt: ago(31), droppedAt: ago(1) });
+    expect(screen.getByText("content is gone")).toBeVisible();
+    expect(screen.queryByRole("link")).not.toBeInTheDocument();
+    await openMenu();
+    expect(items()).toEqual(["Delete for good"]);
+    await expectAccessible();
+  });
+
+  it("has no menu where nothing can be done", async () => {
+    await draw({ deletedAt: ago(31), droppedAt: ago(1) }, false);
+    expect(screen.queryByRole("button")).not.toBeInTheDocument();
+  });
+});
