@@ -1,3 +1,6 @@
+import { randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
+
 import { newAccount, signIn, signUp } from "../pages/account.ts";
 import { answerDevice, openRecovery, protect, revealed, row, showPicture } from "../pages/secrets.ts";
 import { photographs } from "../support/photographs.ts";
@@ -22,6 +25,7 @@ async function save(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Save changes" }).click();
 }
 
+const scan = randomBytes(50_000);
 const image = { file: photographs.mountains, passphrase: null };
 
 test("a secret is edited, found, brought back from its history, and deleted for good", async ({ page }) => {
@@ -31,6 +35,69 @@ test("a secret is edited, found, brought back from its history, and deleted for 
     await protect(page, { text: "first words", title: "Diary", tags: ["private"], image });
     await answerDevice(page, "My own device");
     await protect(page, { text: "4711", title: "House keys", tags: ["home"], image: null });
+  });
+
+  await test.step("leaving with something typed asks first", async () => {
+    await page.goto("/add-secret");
+    await page.getByRole("textbox", { name: "Your secret" }).fill("not to be lost");
+    await page.getByRole("navigation", { name: "Main navigation" }).getByRole("link", { name: "Secrets", exact: true }).click();
+    const question = page.getByRole("alertdialog");
+    await question.getByRole("button", { name: "Stay" }).click();
+    await expect(page.getByRole("textbox", { name: "Your secret" })).toHaveValue("not to be lost");
+    await page.getByRole("textbox", { name: "Your secret" }).fill("");
+  });
+
+  await test.step("a seed phrase is checked on the device, and protected", async () => {
+    await page.getByRole("radio", { name: "Seed phrase" }).check();
+    const phrase = page.getByRole("textbox", { name: "Your seed phrase" });
+    await phrase.fill(`${"abandon ".repeat(11)}ability`);
+    await expect(page.getByText("These words do not fit together")).toBeVisible();
+    await phrase.fill(`${"abandon ".repeat(11)}about`);
+    await expect(page.getByText("12 words in English, and they fit together.")).toBeVisible();
+    await page.getByLabel("Title").fill("Wallet");
+    await page.getByRole("button", { name: "Protect", exact: true }).click();
+    await expect(row(page, "Wallet")).toBeVisible({ timeout: 60_000 });
+  });
+
+  await test.step("a file is protected, and comes back byte for byte", async () => {
+    await page.goto("/add-secret");
+    await page.getByRole("radio", { name: "File" }).check();
+    await page.getByLabel("File to protect").setInputFiles({ name: "scan.pdf", mimeType: "application/pdf", buffer: scan });
+    await expect(page.getByLabel("Title")).toHaveValue("scan");
+    await page.getByRole("button", { name: "Protect", exact: true }).click();
+    await expect(row(page, "scan")).toBeVisible({ timeout: 60_000 });
+    await openRecovery(page, "scan");
+    await showPicture(page, photographs.mountains);
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Download" }).click({ timeout: 90_000 });
+    const saved = await download;
+    expect(saved.suggestedFilename()).toBe("scan.pdf");
+    expect(await readFile(await saved.path())).toEqual(scan);
+  });
+
+  await test.step("a star stays, and several secrets are starred at once", async () => {
+    await page.goto("/secrets");
+    await page.getByRole("button", { name: "Favourite: Wallet" }).click();
+    await page.getByRole("button", { name: "Select", exact: true }).click();
+    await page.getByRole("checkbox", { name: "Select scan" }).check();
+    await page.getByRole("checkbox", { name: "Select House keys" }).check();
+    await page.getByRole("group", { name: "Selected secrets" }).getByRole("button", { name: "Add to favourites" }).click();
+    await expect(page.getByRole("group", { name: "Selected secrets" }).getByRole("button", { name: "Remove from favourites" })).toBeEnabled();
+    await page.reload();
+    await page.getByRole("button", { name: "Filter" }).click();
+    await page.getByRole("switch", { name: "Favourites only" }).click();
+    await expect(page.getByText("3 of 4")).toBeVisible();
+    await expect(row(page, "Diary")).toBeHidden();
+  });
+
+  await test.step("a message on the first screen is closed for good", async () => {
+    await page.goto("/home");
+    const messages = page.getByRole("region", { name: "Messages" });
+    await messages.getByRole("button", { name: /^Close/ }).click();
+    await expect(messages).toBeHidden();
+    await page.reload();
+    await expect(page.getByRole("list", { name: "Favourites" })).toBeVisible();
+    await expect(messages).toBeHidden();
   });
 
   await test.step("a title changes without a picture, the content with it", async () => {
@@ -47,7 +114,7 @@ test("a secret is edited, found, brought back from its history, and deleted for 
 
   await test.step("it is found by a tag, and by the filter", async () => {
     await page.getByRole("searchbox").fill("priv");
-    await expect(page.getByText("1 of 2")).toBeVisible();
+    await expect(page.getByText("1 of 4")).toBeVisible();
     await expect(row(page, "House keys")).toBeHidden();
     await page.getByRole("searchbox").fill("");
     await page.getByRole("button", { name: "Filter" }).click();
@@ -91,7 +158,7 @@ test("a secret is edited, found, brought back from its history, and deleted for 
     await question.getByRole("button", { name: "Delete for good" }).click();
     await expect(page.getByText("Deleted for good.").first()).toBeVisible({ timeout: 60_000 });
     await page.reload();
-    await expect(page.getByText("1 secret", { exact: true })).toBeVisible();
+    await expect(page.getByText("3 secrets", { exact: true })).toBeVisible();
     await expect(page.getByRole("button", { name: /^Trash/ })).toBeHidden();
   });
 });
@@ -133,6 +200,28 @@ test("two devices edit the same secret, and neither loses a word", async ({ page
     await expect(theirs.getByText("of this device")).toBeVisible({ timeout: 90_000 });
     await other.getByRole("button", { name: "Save mine" }).click();
     await expect(other.getByText("Your changes are saved.").first()).toBeVisible({ timeout: 60_000 });
+  });
+
+  await test.step("two tabs rename and tag it: both changes are there in the end", async () => {
+    await page.goto("/secrets");
+    const tab = await page.context().newPage();
+    await tab.goto("/secrets");
+    for (const each of [page, tab]) {
+      await choose(each, "Shopping", "Edit");
+      await expect(each.getByRole("textbox", { name: "Title" })).toHaveValue("Shopping");
+    }
+    await page.getByRole("textbox", { name: "Title" }).fill("Shopping list");
+    await save(page);
+    await expect(row(page, "Shopping list")).toBeVisible({ timeout: 60_000 });
+    await tab.getByLabel("Tags").fill("kitchen");
+    await tab.getByLabel("Tags").press("Enter");
+    await save(tab);
+    await expect(tab.getByRole("heading", { name: "Another device saved first" })).toBeVisible({ timeout: 60_000 });
+    await expect(tab.getByRole("region", { name: "What is saved now" }).getByText("Shopping list")).toBeVisible();
+    await expect(tab.getByRole("region", { name: "What you were about to save" }).getByText("kitchen")).toBeVisible();
+    await tab.getByRole("button", { name: "Save mine" }).click();
+    await expect(row(tab, "Shopping list").getByText("kitchen")).toBeVisible({ timeout: 60_000 });
+    await tab.close();
   });
 
   await test.step("all three versions are in the history", async () => {
