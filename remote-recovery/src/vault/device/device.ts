@@ -6,6 +6,7 @@ import { z } from "zod";
 
 import type { KeptAccountKey } from "../seal/account-key.ts";
 import { randomBytes, utf8, type Bytes } from "../seal/bytes.ts";
+import { sayFull } from "./say-full.ts";
 
 /** The account as this device knows it: (vendor, issuer, subject), never an e-mail address. */
 export interface DeviceAccount {
@@ -223,15 +224,6 @@ function memoryStore(): Store {
       records.clear();
     },
   };
-}
-
-async function sayFull<T>(write: () => Promise<T>): Promise<T> {
-  try {
-    return await write();
-  } catch (cause) {
-    const full = typeof cause === "object" && cause !== null && "name" in cause && cause.name === "QuotaExceededError";
-    throw full ? new PortalError("storage_full", { cause }) : cause;
-  }
 }
 
 /** Since when what a device keeps is locked: by a lock, or by too long a time without activity. Null when it is not. */

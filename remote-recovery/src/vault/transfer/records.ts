@@ -4,6 +4,7 @@ import { openDB, type DBSchema, type IDBPDatabase } from "idb";
 import { z } from "zod";
 
 import type { Device } from "../device/device.ts";
+import { sayFull } from "../device/say-full.ts";
 import { copyOf, utf8, wipe, type Bytes } from "../seal/bytes.ts";
 
 /*
@@ -91,7 +92,10 @@ export async function openUploadRecords(account: string): Promise<UploadRecords>
       return kept.flatMap((one) => UploadRecord.safeParse(one).data ?? []).sort((left, right) => left.startedAt - right.startedAt);
     },
     get: async (uploadId) => UploadRecord.safeParse(await database.get("uploads", [account, uploadId])).data ?? null,
-    add: (record) => sayFull(() => database.put("uploads", record, [account, record.uploadId])),
+    add: (record) =>
+      sayFull(async () => {
+        await database.put("uploads", record, [account, record.uploadId]);
+      }),
     replace: (record) =>
       sayFull(async () => {
         const transaction = database.transaction("uploads", "readwrite");
@@ -178,15 +182,6 @@ async function openDatabase(): Promise<IDBPDatabase<Schema>> {
     });
   } catch (cause) {
     throw new PortalError("storage_full", { cause });
-  }
-}
-
-async function sayFull(write: () => Promise<unknown>): Promise<void> {
-  try {
-    await write();
-  } catch (cause) {
-    const full = typeof cause === "object" && cause !== null && "name" in cause && cause.name === "QuotaExceededError";
-    throw full ? new PortalError("storage_full", { cause }) : cause;
   }
 }
 

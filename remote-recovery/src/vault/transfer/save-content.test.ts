@@ -1,4 +1,5 @@
 import { toB64u } from "@relicario/shared/api";
+import type { ContentKind } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import { concat, copyOf, digestOf, randomBytes, type Bytes } from "../seal/bytes.ts";
@@ -8,7 +9,7 @@ import { randomFile } from "../testing/uploading.ts";
 import { pieceCipher } from "./piece-cipher.ts";
 import { createRunningDigest } from "./running-digest.ts";
 import { saveContent, type OpenableContent } from "./save-content.ts";
-import { sealedFile, type SealedKind } from "./sealed-file.ts";
+import { sealedFile } from "./sealed-file.ts";
 import type { Sink } from "./sinks.ts";
 import type { Patience } from "./until-through.ts";
 import type { TransferCalls } from "./upload-calls.ts";
@@ -16,7 +17,7 @@ import type { TransferCalls } from "./upload-calls.ts";
 jest.setTimeout(60_000); // for a busy machine
 
 /** Two whole ranges and the beginning of a third. */
-const size = 2 * 128 * pieceBytes + 1000;
+const size = 2 * 64 * pieceBytes + 1000;
 
 interface Stored {
   readonly sealed: Bytes;
@@ -25,7 +26,7 @@ interface Stored {
   readonly sha256: string;
 }
 
-async function store(kind: SealedKind, { plain, file }: ReturnType<typeof randomFile>): Promise<Stored> {
+async function store(kind: ContentKind, { plain, file }: ReturnType<typeof randomFile>): Promise<Stored> {
   const { identity, payloadKey, prefix } = await newContentSeal();
   const whole = sealedFile(file, kind, prefix, await pieceCipher(payloadKey));
   const sealed = await whole.range(0, whole.length);
@@ -33,7 +34,7 @@ async function store(kind: SealedKind, { plain, file }: ReturnType<typeof random
 }
 
 /** As the ticket says it; the head is what the service gave for it when the opener was shown. */
-async function ticketOf({ sealed, identity, plain, sha256 }: Stored, kind: SealedKind = "file"): Promise<OpenableContent> {
+async function ticketOf({ sealed, identity, plain, sha256 }: Stored, kind: ContentKind = "file"): Promise<OpenableContent> {
   return { secretId: "one", version: 2, kind, size: plain.length, sha256, ...(await openContentHead(identity, sealed.slice(0, contentHeadBytes))) };
 }
 
@@ -76,7 +77,7 @@ beforeEach(async () => {
 
 const prefixLength = (): number => sealedLength(content.prefixLength, size) - sealedLength(0, size);
 /** From the start of a range to that of the next. */
-const rangeAt = (index: number): number => prefixLength() + index * 128 * sealedPieceBytes;
+const rangeAt = (index: number): number => prefixLength() + index * 64 * sealedPieceBytes;
 
 function flipped(sealed: Bytes, at: number): Bytes {
   const altered = copyOf(sealed);
@@ -93,7 +94,7 @@ describe("saveContent", () => {
     expect([seen.committed, seen.discarded, told.length, told[2]]).toEqual([1, 0, 3, stored.sealed.length]);
   });
 
-  it.each([0, 1, pieceBytes, 128 * pieceBytes])("gives a content of %d bytes", async (length) => {
+  it.each([0, 1, pieceBytes, 64 * pieceBytes])("gives a content of %d bytes", async (length) => {
     const one = await store("file", randomFile(length));
     expect((await save(await ticketOf(one), rangesOf(one.sealed)))?.size).toBe(length);
   });

@@ -1,10 +1,11 @@
+import type { ContentKind } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import { release, wipe, type Bytes } from "../seal/bytes.ts";
 import { paddedLength, pieceCount, sealedLength, sealedPieceBytes } from "../seal/content-pieces.ts";
 import { pieceCipher } from "./piece-cipher.ts";
 import type { RunningDigest } from "./running-digest.ts";
-import { withoutPadding, type SealedKind } from "./sealed-file.ts";
+import { withoutPadding } from "./sealed-file.ts";
 import { committed, type Sink } from "./sinks.ts";
 import { untilThrough, type Patience } from "./until-through.ts";
 import type { TransferCalls } from "./upload-calls.ts";
@@ -16,7 +17,7 @@ export interface OpenableContent {
   /** 32 bytes, for this content alone. Secret. */
   readonly payloadKey: Bytes;
   readonly prefixLength: number;
-  readonly kind: SealedKind;
+  readonly kind: ContentKind;
   /** Bytes of the plain content, as the ticket says. */
   readonly size: number;
   /** base64url, over the whole sealed content, as the ticket says. */
@@ -30,9 +31,9 @@ export interface SaveParts {
   readonly sink: Sink;
 }
 
-/** About 8 MiB: whole pieces, so that each range opens by itself. */
-const piecesAtOnce = 128;
-/** Ranges on their way, or waiting to be opened. */
+/** About 4 MiB: whole pieces, so that each range opens by itself. */
+const piecesAtOnce = 64;
+/** Ranges on their way, or waiting to be opened. They pass the page: more of them, or larger ones, are its memory. */
 const ahead = 3;
 
 /**

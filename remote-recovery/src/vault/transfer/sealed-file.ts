@@ -1,10 +1,9 @@
+import type { ContentKind } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import { copyOf, release, type Bytes } from "../seal/bytes.ts";
 import { paddedLength, pieceBytes, pieceCount, sealedLength, sealedPieceBytes } from "../seal/content-pieces.ts";
 import type { PieceCipher } from "./piece-cipher.ts";
-
-export type SealedKind = "text" | "seed" | "file";
 
 /** A file as its age file, any range of which can be made again at any time: the same bytes for the same file. */
 export interface SealedFile {
@@ -15,7 +14,7 @@ export interface SealedFile {
 }
 
 /** @param file the plain content; a text is padded here. */
-export function sealedFile(file: Blob, kind: SealedKind, prefix: Uint8Array, cipher: PieceCipher): SealedFile {
+export function sealedFile(file: Blob, kind: ContentKind, prefix: Uint8Array, cipher: PieceCipher): SealedFile {
   const plainLength = paddedLength(kind, file.size);
   const plain = plainLength === file.size ? file : new Blob([file, "\n".repeat(plainLength - file.size)]);
   const length = sealedLength(prefix.length, plainLength);

@@ -1,5 +1,6 @@
 import { PortalError } from "@relicario/shared/errors";
 
+import { sayFull } from "../device/say-full.ts";
 import type { Bytes } from "../seal/bytes.ts";
 
 declare global {
@@ -49,7 +50,7 @@ const lockOf = (name: string): string => `${folderName} ${name}`;
  * modes). Only in a worker.
  */
 export async function privateFile(): Promise<Sink> {
-  const folder = await privateFolder();
+  const folder = await privateFolder({ create: true });
   if (folder === null) return inMemory();
   const name = crypto.randomUUID();
   const release = await hold(lockOf(name));
@@ -75,9 +76,9 @@ export async function privateFile(): Promise<Sink> {
   };
 }
 
-/** Removes what pages that are gone left behind. */
+/** Removes what pages that are gone left behind: it is plaintext. */
 export async function sweepPrivateFiles(): Promise<void> {
-  const folder = await privateFolder();
+  const folder = await privateFolder({ create: false });
   if (folder === null) return;
   for await (const name of folder.keys()) {
     await navigator.locks.request(lockOf(name), { ifAvailable: true }, async (lock) => {
@@ -86,11 +87,11 @@ export async function sweepPrivateFiles(): Promise<void> {
   }
 }
 
-async function privateFolder(): Promise<FileSystemDirectoryHandle | null> {
+async function privateFolder(options: { readonly create: boolean }): Promise<FileSystemDirectoryHandle | null> {
   try {
-    return await (await navigator.storage.getDirectory()).getDirectoryHandle(folderName, { create: true });
+    return await (await navigator.storage.getDirectory()).getDirectoryHandle(folderName, options);
   } catch {
-    return null; // no private files in this browser or mode: memory has to do
+    return null; // none yet, or no private files in this browser or mode: memory has to do
   }
 }
 
@@ -115,13 +116,4 @@ function inMemory(): Sink {
       parts = [];
     },
   };
-}
-
-async function sayFull(write: () => Promise<void>): Promise<void> {
-  try {
-    await write();
-  } catch (cause) {
-    const full = typeof cause === "object" && cause !== null && "name" in cause && cause.name === "QuotaExceededError";
-    throw full ? new PortalError("storage_full", { cause }) : cause;
-  }
 }

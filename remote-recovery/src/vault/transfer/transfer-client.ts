@@ -2,12 +2,13 @@ import type { CallOptions, Http, ProtectRequest, SecretChange } from "@relicario
 import { isPortalError, PortalError, toPortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
-import { openDevice, type DeviceAccount } from "../device/device.ts";
+import { accountName, openDevice, type DeviceAccount } from "../device/device.ts";
 import type { Published } from "../flows/protect.ts";
 import { refuseCancelled } from "../session.ts";
 import { servePageHttp } from "../worker/port-http.ts";
 import type { RunningWorker } from "../worker/start-workers.ts";
 import { forgetUploads, openUploadRecords } from "./records.ts";
+import { sweepPrivateFiles } from "./sinks.ts";
 import type { TransferService } from "./transfer-service.ts";
 import type { UploadOrder } from "./uploads.ts";
 
@@ -181,6 +182,7 @@ export function createTransfers({ account, http, startWorker, flows }: TransferP
     },
     leave: async () => {
       (await running?.catch(() => null))?.end();
+      await sweepPrivateFiles().catch(() => undefined); // what still belongs to a worker that ends goes with the next page
       const device = await openDevice(account);
       const { kind } = await device.read();
       device.close();
@@ -200,7 +202,7 @@ function isHandle(value: unknown): value is FileSystemFileHandle {
 
 /** The file behind the handle that was kept. @throws PortalError `validation_error` when it has to be chosen again. */
 async function fileKept(account: DeviceAccount, uploadId: string): Promise<File | "sealed"> {
-  const records = await openUploadRecords(await nameOf(account));
+  const records = await openUploadRecords(accountName(account));
   try {
     const record = await records.get(uploadId);
     if (record === null) throw new PortalError("not_found");
@@ -226,10 +228,4 @@ declare global {
     queryPermission(wanted: { readonly mode: "read" }): Promise<PermissionState>;
     requestPermission(wanted: { readonly mode: "read" }): Promise<PermissionState>;
   }
-}
-
-async function nameOf(account: DeviceAccount): Promise<string> {
-  const device = await openDevice(account);
-  device.close();
-  return device.name;
 }

@@ -7,7 +7,7 @@ import { openUploadRecords, uploadLock, type UploadRecords } from "./records.ts"
 import { createRunningDigest, digestOver, type RunningDigest } from "./running-digest.ts";
 import { saveContent, type OpenableContent } from "./save-content.ts";
 import { sendUpload } from "./send-upload.ts";
-import { chosenFile, privateFile, sweepPrivateFiles } from "./sinks.ts";
+import { chosenFile, privateFile } from "./sinks.ts";
 import { browserPatience } from "./until-through.ts";
 import { transferCallsOn, type TransferCalls } from "./upload-calls.ts";
 
@@ -88,7 +88,6 @@ export function createTransferService(): TransferService {
     start: async (account, http, helper) => {
       const device = await openDevice(account);
       started = { device, records: await openUploadRecords(device.name), calls: transferCallsOn(httpOverPage(http)), helper: Comlink.wrap<DigestMaker>(helper) };
-      sweepPrivateFiles().catch(() => undefined); // tried again with the next page
     },
     upload: (id, onProgress, uploadId, file) =>
       cancellable(id, onProgress, (options) =>

@@ -1,7 +1,9 @@
 import type { Http, HttpMethod, HttpOptions } from "@relicario/shared/contract";
-import { isPortalError, PortalError, toPortalError } from "@relicario/shared/errors";
+import { PortalError, toPortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 import { z } from "zod";
+
+import { concat, release } from "../seal/bytes.ts";
 
 /** A form as it crosses: a FormData itself cannot. */
 type FormFields = readonly (readonly [name: string, value: string | File])[];
@@ -46,7 +48,7 @@ export function servePageHttp(http: Http): PageHttp {
     bytes: (id, method, path, options) =>
       cancellable(id, options, async (all) => {
         const { size, start, body } = await http.stream(method, path, all);
-        const bytes = await collected(body, all.signal);
+        const bytes = await collected(body);
         return Comlink.transfer({ size, start, bytes }, [bytes.buffer]);
       }),
     cancel: (id) => {
@@ -103,12 +105,15 @@ function formOf(fields: FormFields): FormData {
   return form;
 }
 
-/** All bytes of a stream. A connection that broke is told as such: browsers make a TypeError of every failure of a body. */
-async function collected(body: ReadableStream<Uint8Array<ArrayBuffer>>, signal: AbortSignal | undefined): Promise<Uint8Array<ArrayBuffer>> {
-  try {
-    return new Uint8Array(await new Response(body).arrayBuffer());
-  } catch (cause) {
-    if (isPortalError(cause)) throw cause;
-    throw new PortalError(signal?.aborted === true ? "cancelled" : "service_unavailable", { cause });
-  }
+/**
+ * All bytes of a stream, in one buffer. Read piece by piece: a Response over it would tell a connection that broke as a
+ * TypeError, which nobody tries again.
+ */
+async function collected(body: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<Uint8Array<ArrayBuffer>> {
+  const pieces: Uint8Array<ArrayBuffer>[] = [];
+  const reader = body.getReader();
+  for (let read = await reader.read(); !read.done; read = await reader.read()) pieces.push(read.value);
+  const whole = concat(...pieces);
+  release(...pieces);
+  return whole;
 }

@@ -36,6 +36,7 @@ import { serviceOn } from "../service.ts";
 import { startSession, type FlowOptions, type Session } from "../session.ts";
 import { openUploadRecords, uploadLock } from "../transfer/records.ts";
 import type { ContentKeys } from "../transfer/transfer-service.ts";
+import { sweepPrivateFiles } from "../transfer/sinks.ts";
 import { browserPatience } from "../transfer/until-through.ts";
 import { transferCallsOn } from "../transfer/upload-calls.ts";
 import { beginUpload, discardUpload, finishUpload, uploads, type UploadOrder, type UploadParts } from "../transfer/uploads.ts";
@@ -150,6 +151,7 @@ export function createVaultService(engineOn: EngineOnPort, deviceFor: (account: 
       const { userId, vendorId, issuer, subject, locked } = settings;
       const ownHttp = httpOverPage(http);
       const device = await deviceFor({ vendorId, issuer, subject });
+      sweepPrivateFiles().catch(() => undefined); // tried again with the next page
       transfers = { records: lazyRecords(device.name), calls: transferCallsOn(ownHttp), running: runningUploads, patience: browserPatience };
       session = await startSession({
         userId,
