@@ -1,10 +1,10 @@
 import type { CDPSession, Page } from "@playwright/test";
+import { z } from "zod";
 
-/** The most that was seen of a page and its workers. */
+/** What a page and its workers held when they held most. */
 export interface MemoryWatch {
   /** Bytes: used JavaScript heaps, array buffers and WASM memories, of the page and all its workers together. */
-  readonly most: () => number;
-  readonly stop: () => Promise<number>;
+  readonly stop: () => Promise<{ readonly most: number; readonly parts: Readonly<Record<string, number>> }>;
 }
 
 interface Usage {
@@ -13,37 +13,49 @@ interface Usage {
   readonly backingStorageSize?: number;
 }
 
-/** Asks page and workers again and again, by the DevTools protocol. Start it before the workers start. */
+const pauseMilliseconds = 100;
+
+/**
+ * Asks page and workers again and again, by the DevTools protocol. Start it before the workers start. The page's garbage of
+ * what went before is collected first; what comes from now on counts with its garbage.
+ */
 export async function watchMemory(page: Page): Promise<MemoryWatch> {
   const cdp = await page.context().newCDPSession(page);
   const workers = await attachWorkers(cdp);
+  await cdp.send("HeapProfiler.collectGarbage");
   let most = 0;
+  let parts: Record<string, number> = {};
   const stopping = new AbortController();
   const watching = (async () => {
     while (!stopping.signal.aborted) {
-      const usages = await Promise.all([cdp.send("Runtime.getHeapUsage"), ...workers.usages()]).catch(() => []); // a page that is closed
-      most = Math.max(most, usages.reduce((sum, usage: Usage | null) => sum + (usage?.usedSize ?? 0) + (usage?.backingStorageSize ?? 0), 0));
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      const usages = await Promise.all([cdp.send("Runtime.getHeapUsage").then((usage) => ["page", usage] as const), ...workers.usages()]).catch(() => []); // a page that is closed
+      const sizes = usages.map(([name, usage]) => [name, (usage?.usedSize ?? 0) + (usage?.backingStorageSize ?? 0)] as const);
+      const sum = sizes.reduce((total, [, size]) => total + size, 0);
+      if (sum > most) {
+        most = sum;
+        parts = {};
+        for (const [name, size] of sizes) parts[name] = (parts[name] ?? 0) + size;
+      }
+      await new Promise((resolve) => setTimeout(resolve, pauseMilliseconds));
     }
   })();
   return {
-    most: () => most,
     stop: async () => {
       stopping.abort();
       await watching;
       await cdp.detach().catch(() => undefined); // gone with its page
-      return most;
+      return { most, parts };
     },
   };
 }
 
 /** Sessions of the page's workers. Playwright's own are not for everybody's commands, so messages are wrapped by hand. */
-async function attachWorkers(cdp: CDPSession): Promise<{ usages: () => Promise<Usage | null>[] }> {
-  const sessions = new Set<string>();
+async function attachWorkers(cdp: CDPSession): Promise<{ usages: () => Promise<readonly [name: string, usage: Usage | null]>[] }> {
+  const sessions = new Map<string, string>();
   const waiting = new Map<number, (usage: Usage | null) => void>();
   let next = 1;
   cdp.on("Target.attachedToTarget", ({ sessionId, targetInfo }) => {
-    if (targetInfo.type === "worker") sessions.add(sessionId);
+    if (targetInfo.type === "worker") sessions.set(sessionId, targetInfo.title);
   });
   cdp.on("Target.detachedFromTarget", ({ sessionId }) => {
     sessions.delete(sessionId);
@@ -59,29 +71,58 @@ async function attachWorkers(cdp: CDPSession): Promise<{ usages: () => Promise<U
   return {
     usages: () =>
       [...sessions].map(
-        (sessionId) =>
+        ([sessionId, name]) =>
           new Promise((resolve) => {
             const id = next++;
-            waiting.set(id, resolve);
+            waiting.set(id, (usage) => {
+              resolve([name, usage]);
+            });
             cdp.send("Target.sendMessageToTarget", { sessionId, message: JSON.stringify({ id, method: "Runtime.getHeapUsage" }) }).catch(() => {
-              resolve(null); // a worker that has just ended
+              resolve([name, null]); // a worker that has just ended
             });
           }),
       ),
   };
 }
 
-declare global {
-  var longestTask: number | undefined;
+/** Milliseconds of the longest task of the page's main thread. */
+export interface LongestTask {
+  /** That the thread itself worked: what the page does. */
+  readonly busy: number;
+  /** From its beginning to its end: with other programs on two cores mostly the time in which they had them. */
+  readonly wall: number;
 }
 
-/** Begins to note tasks of the page's main thread that are longer than 50 ms, from now on. */
-export async function watchTasks(page: Page): Promise<() => Promise<number>> {
-  await page.evaluate(() => {
-    globalThis.longestTask = 0;
-    new PerformanceObserver((list) => {
-      for (const { duration } of list.getEntries()) globalThis.longestTask = Math.max(globalThis.longestTask ?? 0, duration);
-    }).observe({ type: "longtask", buffered: false });
+const TraceEvent = z.object({ name: z.string(), pid: z.number(), tid: z.number(), dur: z.number().default(0), tdur: z.number().default(0), args: z.object({ name: z.string().optional() }) });
+
+/**
+ * Notes every task of the page's main thread from now on, in the browser's trace. What counts is the processor time of the
+ * thread in it: on a machine whose cores are shared a task of 10 ms takes 100 ms of the clock, whoever wrote it.
+ */
+export async function watchTasks(page: Page): Promise<() => Promise<LongestTask>> {
+  const cdp = await page.context().newCDPSession(page);
+  const events: z.infer<typeof TraceEvent>[] = [];
+  cdp.on("Tracing.dataCollected", ({ value }) => {
+    for (const event of value) {
+      const { data } = TraceEvent.safeParse(event);
+      if (data?.name === "thread_name" || data?.name === "ThreadControllerImpl::RunTask") events.push(data);
+    }
   });
-  return () => page.evaluate(() => globalThis.longestTask ?? 0);
+  await cdp.send("Tracing.start", { transferMode: "ReportEvents", traceConfig: { includedCategories: ["toplevel"], excludedCategories: ["*"], recordMode: "recordContinuously" } });
+  return async () => {
+    const complete = new Promise<void>((resolve) => {
+      cdp.once("Tracing.tracingComplete", () => {
+        resolve();
+      });
+    });
+    await cdp.send("Tracing.end");
+    await complete;
+    await cdp.detach();
+    const threadOf = ({ pid, tid }: z.infer<typeof TraceEvent>): string => `${String(pid)} ${String(tid)}`;
+    const main = new Set(events.filter(({ name, args }) => name === "thread_name" && args.name === "CrRendererMain").map(threadOf));
+    const tasks = events.filter((event) => event.name !== "thread_name" && main.has(threadOf(event)));
+    if (tasks.length === 0) throw new TypeError("the trace shows no task of a main thread");
+    const longest = (of: "dur" | "tdur"): number => tasks.reduce((most, task) => Math.max(most, task[of]), 0) / 1000;
+    return { busy: longest("tdur"), wall: longest("dur") };
+  };
 }
