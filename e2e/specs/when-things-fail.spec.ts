@@ -1,0 +1,84 @@
+import { newAccount, signUp } from "../pages/account.ts";
+import { expect, test } from "../support/portal-test.ts";
+import { storedUser } from "../support/short-lived.ts";
+
+const signInForm = "User name or e-mail";
+
+test("an answer that is none of ours says Oops with a clean address; the second one starts bare, and a success forgets both", async ({ page }) => {
+  const errors = () => page.evaluate(() => sessionStorage.getItem("authRetry"));
+  await page.goto("/secrets?error=consent_required&state=unknown#x");
+  await expect(page.getByRole("heading", { level: 1, name: "Oops…" })).toBeVisible();
+  await expect(page.getByRole("alert")).toContainText("Login failed");
+  expect(new URL(page.url()).href).toBe(new URL("/secrets", page.url()).href);
+  expect(await errors()).toBe("1");
+
+  const arrived = page.waitForURL(/\/realms\/relicario\//);
+  await page.goto("/secrets?error=consent_required&state=unknown#x").catch(() => undefined); // the page moves on while it loads
+  await arrived;
+  await expect(page.getByLabel(signInForm)).toBeVisible();
+  await page.getByRole("link", { name: "Create an account" }).click();
+  const account = newAccount();
+  await page.getByLabel("User name").fill(account.userName);
+  await page.getByLabel("E-mail").fill(account.email);
+  await page.getByLabel("Password").fill(account.password);
+  await page.getByRole("button", { name: "Create account" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "Secrets" })).toBeVisible();
+  expect(await errors()).toBe("0");
+});
+
+test("a session token that was tampered with is warned of, dropped and exchanged anew", async ({ page }) => {
+  const warnings: string[] = [];
+  page.on("console", (message) => {
+    if (message.type() === "warning") warnings.push(message.text());
+  });
+  await signUp(page, newAccount());
+  const token = () => page.evaluate(() => sessionStorage.getItem("sessionToken"));
+  await expect.poll(token).toMatch(/^ey/);
+  const tampered = await page.evaluate(() => {
+    const [head = "", payload = "", signature = ""] = (sessionStorage.getItem("sessionToken") ?? "").split(".");
+    const claims: unknown = JSON.parse(atob(payload.replaceAll("-", "+").replaceAll("_", "/")));
+    const altered = btoa(JSON.stringify({ ...(claims as object), exp: 4_000_000_000 })).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+    const whole = [head, altered, signature].join(".");
+    sessionStorage.setItem("sessionToken", whole);
+    return whole;
+  });
+  await page.reload();
+  await expect(page.getByRole("heading", { level: 1, name: /hello/i })).toBeVisible();
+  await expect.poll(token).not.toBe(tampered);
+  expect(warnings.join("\n")).toContain("Invalid token signature. Check the token source, may be a tampered token.");
+  expect(warnings.join("\n")).not.toContain(tampered);
+});
+
+test("an error of the host itself leaves signing out alive", async ({ page }) => {
+  await signUp(page, newAccount());
+  await page.evaluate(() => {
+    const descriptor = Object.getOwnPropertyDescriptor(Storage.prototype, "getItem");
+    const read: unknown = descriptor?.value;
+    Storage.prototype.getItem = function (this: Storage, key: string) {
+      if (key === "landingAlreadyVisited" || typeof read !== "function") throw new DOMException("no", "SecurityError");
+      return String(Reflect.apply(read, this, [key]));
+    };
+  });
+  await page.getByRole("link", { name: "Settings" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "Something stopped here" })).toBeVisible();
+  await page.getByRole("button", { name: "Log out" }).click();
+  await expect(page.getByLabel(signInForm)).toBeVisible();
+  await page.goto("/silent-renew.html"); // same storage, no portal
+  expect(await storedUser(page)).toBeNull();
+});
+
+test("a device that goes offline is told so beside what is on the screen, and can go on when it is back", async ({ page, context }) => {
+  await signUp(page, newAccount());
+  const notice = page.getByText(/You are offline/);
+  await context.setOffline(true);
+  await expect(notice).toBeVisible();
+  await expect(page.getByRole("heading", { level: 1, name: /hello/i })).toBeVisible();
+  await page.getByRole("link", { name: "Settings" }).click();
+  const area = page.getByRole("main");
+  await expect(area.getByRole("alert").first()).toBeVisible();
+  await expect(page.getByRole("button", { name: /^Log out/ })).toBeEnabled();
+  await context.setOffline(false);
+  await expect(notice).toBeHidden();
+  await area.getByRole("button", { name: "Try again" }).first().click();
+  await expect(page.getByRole("heading", { level: 1, name: "Profile" })).toBeVisible();
+});
