@@ -1,6 +1,6 @@
 import type { VaultFactory } from "@relicario/shared/contract";
 
-import { PictureField } from "../picture/PictureField.tsx";
+import { PictureFieldLater } from "../picture/PictureFieldLater.tsx";
 import { readDevice } from "./device/device.ts";
 import { pageSurroundings } from "./device/idle.ts";
 import { browserWorkers } from "./worker/start-workers.ts";
@@ -10,5 +10,5 @@ import { createVaultClient } from "./worker/vault-client.ts";
 export const createVault: VaultFactory = async (portal) => {
   const { issuer, subject } = portal.account;
   const { autoLockMinutes: minutes } = await readDevice({ vendorId: portal.vendorId, issuer, subject });
-  return Object.freeze({ ...createVaultClient(portal, browserWorkers, { surroundings: pageSurroundings, minutes }), PictureField });
+  return Object.freeze({ ...createVaultClient(portal, browserWorkers, { surroundings: pageSurroundings, minutes }), PictureField: PictureFieldLater });
 };

@@ -32,7 +32,7 @@ export function hostConfig({ mode = "production" }: BuildMode = {}): Configurati
   const shared = common({ name: "host", context, mode });
   return {
     ...shared,
-    resolve: { ...shared.resolve, alias: productionRouter(context) },
+    resolve: { ...shared.resolve, alias: { ...productionRouter(context), ...wholeTranslations(context) } },
     entry: { main: "./src/index.ts" },
     output: {
       path: join(context, "build/web"),
@@ -82,8 +82,9 @@ export function remoteConfig({ name, mode = "production" }: BuildMode & { readon
       path: join(context, "build/web"),
       publicPath: "auto",
       // The folder of a release is named by the hash of its files, so its entry needs no hash of its own.
+      // Nor do its chunks: a table of their hashes would be a twentieth of the entry.
       filename: "[name].js",
-      chunkFilename: "[name].[contenthash:8].js",
+      chunkFilename: "[name].js",
       assetModuleFilename: "[name].[contenthash:8][ext]",
       hashFunction: "sha256",
       uniqueName: container,
@@ -176,6 +177,11 @@ function externalRuntime(): string {
 function productionRouter(context: string): Record<string, string> {
   const files = join(dirname(createRequire(join(context, "package.json")).resolve("react-router")), "../production");
   return { "react-router/dom$": join(files, "dom-export.mjs"), "react-router$": join(files, "index.mjs") };
+}
+
+/** The package behind `host/src/singletons/react-i18next.ts`, whose own name leads to that file. */
+function wholeTranslations(context: string): Record<string, string> {
+  return { "react-i18next-whole$": join(dirname(createRequire(join(context, "package.json")).resolve("react-i18next/package.json")), "dist/es/index.js") };
 }
 
 /** Types are checked apart (`pnpm types`), so a build only strips them. */

@@ -17,15 +17,18 @@ const names = [
   "i18next",
   "react-i18next",
   "styled-components",
+  "zod",
   "@relicario/shared/",
 ] as const;
 
 /**
  * What the host gives in place of a whole package: the same exports, less those that no page can use. Without this, all of a
- * shared package is in the first download, because nobody knows what a remote will ask for (docs/decisions/0037).
+ * shared package is in the first download, because nobody knows what a remote will ask for (docs/decisions/0050).
  */
 const slimmed: Readonly<Record<string, string>> = {
   "react-router-dom": join(rootFolder, "host/src/singletons/router.ts"),
+  "react-i18next": join(rootFolder, "host/src/singletons/react-i18next.ts"),
+  zod: join(rootFolder, "host/src/singletons/zod.ts"),
   "@relicario/shared/api": join(rootFolder, "shared/src/api/pages.ts"),
 };
 

@@ -1,0 +1,22 @@
+/** The parts of zod that pages use; a test holds that host, remotes and shared ask for no other. */
+export {
+  array,
+  boolean,
+  coerce,
+  custom,
+  discriminatedUnion,
+  email,
+  enum,
+  int,
+  iso,
+  literal,
+  looseObject,
+  number,
+  object,
+  record,
+  strictObject,
+  string,
+  union,
+  unknown,
+  url,
+} from "zod/v4";
