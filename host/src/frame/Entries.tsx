@@ -1,7 +1,7 @@
 import { languages } from "@relicario/shared/contract";
 import { Tooltip } from "@relicario/shared/ui";
 import { LogIn, LogOut, Moon, Sun, type LucideIcon } from "lucide-react";
-import { useSyncExternalStore, type ReactElement, type ReactNode } from "react";
+import { useSyncExternalStore, type ReactElement } from "react";
 import { useTranslation } from "react-i18next";
 import { NavLink, useLocation } from "react-router-dom";
 import styled from "styled-components";
@@ -112,13 +112,12 @@ export function LoginEntry({ onLogin, compact = false }: CompactProps & { readon
   );
 }
 
-export function WithTooltip({ compact = false, label, children }: CompactProps & { readonly label: string; readonly children: ReactElement }): ReactNode {
-  return compact ? (
-    <Tooltip text={label} side="right">
+/** A tooltip where there are icons only. The element within stays the same when that changes, and keeps the focus. */
+export function WithTooltip({ compact = false, label, children }: CompactProps & { readonly label: string; readonly children: ReactElement }) {
+  return (
+    <Tooltip text={label} side="right" disabled={!compact}>
       {children}
     </Tooltip>
-  ) : (
-    children
   );
 }
 

@@ -56,6 +56,28 @@ describe("Frame on a wide screen", () => {
     await expectAccessible();
   });
 
+  it("keeps the focus where it is when it becomes narrow", async () => {
+    await show();
+    act(() => {
+      screen.getByRole("button", { name: "Narrow sidebar" }).focus();
+    });
+    await userEvent.keyboard("{Enter}");
+    expect(screen.getByRole("button", { name: "Wide sidebar" })).toHaveFocus();
+  });
+
+  it("shows tooltips only while it is narrow", async () => {
+    await show();
+    await userEvent.tab();
+    await userEvent.tab();
+    expect(screen.getByRole("link", { name: "Home" })).toHaveFocus();
+    expect(screen.queryByRole("tooltip")).not.toBeInTheDocument();
+    await userEvent.click(screen.getByRole("button", { name: "Narrow sidebar" }));
+    act(() => {
+      screen.getByRole("link", { name: "Home" }).focus();
+    });
+    expect(await screen.findByRole("tooltip")).toHaveTextContent("Home");
+  });
+
   it("loads a destination ahead when somebody is about to go there", async () => {
     const { calls } = await show();
     await userEvent.hover(screen.getByRole("link", { name: "Settings" }));
@@ -100,7 +122,9 @@ describe("Frame on a wide screen", () => {
     expect(screen.getByRole("link", { name: "Skip to the content" })).toHaveFocus();
     await userEvent.keyboard("{Enter}");
     expect(screen.getByRole("main")).toHaveFocus();
-    screen.getByRole("link", { name: "Home" }).focus();
+    act(() => {
+      screen.getByRole("link", { name: "Home" }).focus();
+    });
     await app.goTo("/secrets");
     expect(screen.getByRole("main")).toHaveFocus();
   });

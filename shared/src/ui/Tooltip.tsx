@@ -1,5 +1,5 @@
 import * as Radix from "@radix-ui/react-tooltip";
-import type { ReactElement } from "react";
+import { useState, type ReactElement } from "react";
 import styled from "styled-components";
 
 import { depths, s, space } from "./tokens.ts";
@@ -7,14 +7,17 @@ import { depths, s, space } from "./tokens.ts";
 export interface TooltipProps {
   readonly text: string;
   readonly side?: "top" | "right" | "bottom" | "left";
+  /** Nothing is shown, while the element stays the same one and keeps the focus. */
+  readonly disabled?: boolean;
   /** One element that can be focused. It needs a name of its own: the tooltip only repeats it. */
   readonly children: ReactElement;
 }
 
-export function Tooltip({ text, side = "top", children }: TooltipProps) {
+export function Tooltip({ text, side = "top", disabled = false, children }: TooltipProps) {
+  const [open, setOpen] = useState(false);
   return (
     <Radix.Provider delayDuration={300}>
-      <Radix.Root>
+      <Radix.Root open={open && !disabled} onOpenChange={setOpen}>
         <Radix.Trigger asChild>{children}</Radix.Trigger>
         <Radix.Portal>
           <Bubble side={side} sideOffset={6} collisionPadding={8}>
