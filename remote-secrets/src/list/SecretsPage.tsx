@@ -106,6 +106,7 @@ const SmallOnPhone = styled(Button)`
   ${media.mobile} {
     flex: none;
     width: 44px;
+    max-width: none; /* a part of nothing would be nothing */
     margin-left: -44px;
     padding: 0;
     & > span { ${visuallyHidden} }
