@@ -156,9 +156,13 @@ async function drain(stream: ReadableStream<Uint8Array>): Promise<void> {
   while (!(await reader.read()).done);
 }
 
+/** In few blocks, as a file on a disk: a browser puts thousands of small ones together at every reading. */
 function randomFile(size: number): Blob {
-  const block = new Uint8Array(65_536);
-  const blocks = Array.from({ length: Math.ceil(size / block.length) }, () => new Blob([crypto.getRandomValues(block)]));
+  const blocks = Array.from({ length: Math.ceil(size / partSize) }, () => {
+    const block = new Uint8Array(partSize);
+    for (let at = 0; at < partSize; at += 65_536) crypto.getRandomValues(block.subarray(at, at + 65_536));
+    return new Blob([block]);
+  });
   return new Blob(blocks).slice(0, size);
 }
 

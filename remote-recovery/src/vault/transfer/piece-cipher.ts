@@ -1,7 +1,7 @@
 import { PortalError } from "@relicario/shared/errors";
 
 import { equalBytes, release, wipe, type Bytes } from "../seal/bytes.ts";
-import { pieceBytes, sealedPieceBytes, tagBytes } from "../seal/content-pieces.ts";
+import { pieceBytes, pieceCount, sealedPieceBytes, tagBytes } from "../seal/content-pieces.ts";
 import { pieceNonce } from "../seal/content-stream.ts";
 import { loadSodium } from "./sodium.ts";
 
@@ -20,8 +20,9 @@ export interface PieceCipher {
    *
    * @param first number of the first piece
    * @param last whether the content ends with the last of them
+   * @param into where they go: a tag for each piece longer than `plain`
    */
-  readonly seal: (plain: Bytes, first: number, last: boolean) => Promise<Bytes>;
+  readonly seal: (plain: Bytes, first: number, last: boolean, into: Bytes) => Promise<void>;
   /** The other way. `decryption_failed`. */
   readonly open: (sealed: Bytes, first: number, last: boolean) => Promise<Bytes>;
   /** Puts the key away. */
@@ -51,16 +52,14 @@ export async function pieceCipher(key: Bytes, wanted?: PieceCipher["by"]): Promi
   const one = native ?? (await sodiumPiece(key));
   return {
     by: one.by,
-    seal: async (plain, first, last) => {
-      const count = Math.max(1, Math.ceil(plain.length / pieceBytes));
-      const sealed = new Uint8Array(plain.length + count * tagBytes);
-      await inTurns(count, async (index) => {
+    seal: async (plain, first, last, into) => {
+      const count = pieceCount(plain.length);
+      await inTurns(count, atOnce, async (index) => {
         const nonce = pieceNonce(first + index, last && index === count - 1);
         const piece = await one.seal(plain.subarray(index * pieceBytes, (index + 1) * pieceBytes), nonce);
-        sealed.set(piece, index * sealedPieceBytes);
+        into.set(piece, index * sealedPieceBytes);
         release(piece);
       });
-      return sealed;
     },
     open: async (sealed, first, last) => {
       const count = Math.ceil(sealed.length / sealedPieceBytes);
@@ -69,7 +68,7 @@ export async function pieceCipher(key: Bytes, wanted?: PieceCipher["by"]): Promi
       const lastLength = length - (count - 1) * pieceBytes;
       if (count === 0 || lastLength < 0 || (lastLength === 0 && first + count > 1)) throw new PortalError("decryption_failed");
       const plain = new Uint8Array(length);
-      await inTurns(count, async (index) => {
+      await inTurns(count, atOnce, async (index) => {
         const nonce = pieceNonce(first + index, last && index === count - 1);
         const piece = await one.open(sealed.subarray(index * sealedPieceBytes, (index + 1) * sealedPieceBytes), nonce);
         if (piece === null) throw new PortalError("decryption_failed");
@@ -82,7 +81,8 @@ export async function pieceCipher(key: Bytes, wanted?: PieceCipher["by"]): Promi
   };
 }
 
-async function inTurns(count: number, work: (index: number) => Promise<void>): Promise<void> {
+/** Works on each of `count`, so many of them at the same time. */
+export async function inTurns(count: number, atOnce: number, work: (index: number) => Promise<void>): Promise<void> {
   let next = 0;
   const turns = Array.from({ length: Math.min(atOnce, count) }, async () => {
     while (next < count) await work(next++);

@@ -3,15 +3,19 @@ import { PortalError } from "@relicario/shared/errors";
 
 import { copyOf, release, type Bytes } from "../seal/bytes.ts";
 import { paddedLength, pieceBytes, pieceCount, sealedLength, sealedPieceBytes } from "../seal/content-pieces.ts";
-import type { PieceCipher } from "./piece-cipher.ts";
+import { inTurns, type PieceCipher } from "./piece-cipher.ts";
 
 /** A file as its age file, any range of which can be made again at any time: the same bytes for the same file. */
 export interface SealedFile {
   /** Bytes of the age file. */
   readonly length: number;
-  /** Bytes from `start` to before `end`. `file_changed` when the file can no longer be read as it was. */
+  /** Bytes from `start` to before `end`, in a buffer that is nobody else's and may be longer. `file_changed` when the file can no longer be read as it was. */
   readonly range: (start: number, end: number) => Promise<Bytes>;
 }
+
+/** About 1 MiB: what is read and sealed in one step. */
+const piecesAtOnce = 16;
+const stepsAtOnce = 3;
 
 /** @param file the plain content; a text is padded here. */
 export function sealedFile(file: Blob, kind: ContentKind, prefix: Uint8Array, cipher: PieceCipher): SealedFile {
@@ -26,16 +30,17 @@ export function sealedFile(file: Blob, kind: ContentKind, prefix: Uint8Array, ci
       if (end <= prefix.length) return copyOf(prefix.subarray(start, end));
       const first = Math.floor(Math.max(0, start - prefix.length) / sealedPieceBytes);
       const beyond = Math.min(pieces, Math.ceil((end - prefix.length) / sealedPieceBytes));
-      const opened = await read(plain, first * pieceBytes, Math.min(plainLength, beyond * pieceBytes));
-      const sealed = await cipher.seal(opened, first, beyond === pieces);
-      release(opened);
-      const at = prefix.length + first * sealedPieceBytes; // of the first byte of `sealed`
-      const from = Math.max(start, at);
-      const bytes = new Uint8Array(end - start);
-      bytes.set(prefix.subarray(start, end));
-      bytes.set(sealed.subarray(from - at, end - at), from - start);
-      release(sealed);
-      return bytes;
+      const at = start < prefix.length ? 0 : prefix.length + first * sealedPieceBytes; // of the first byte that is made here
+      const made = new Uint8Array(sealedLength(prefix.length, Math.min(plainLength, beyond * pieceBytes)) - at);
+      if (at === 0) made.set(prefix);
+      // Read in small steps, so that the next bytes come while the last are sealed.
+      await inTurns(Math.ceil((beyond - first) / piecesAtOnce), stepsAtOnce, async (step) => {
+        const [from, to] = [first + step * piecesAtOnce, Math.min(beyond, first + (step + 1) * piecesAtOnce)];
+        const opened = await read(plain, from * pieceBytes, Math.min(plainLength, to * pieceBytes));
+        await cipher.seal(opened, from, to === pieces, made.subarray(prefix.length + from * sealedPieceBytes - at));
+        release(opened);
+      });
+      return made.subarray(start - at, end - at);
     },
   };
 }
