@@ -1,5 +1,6 @@
 import { fireEvent, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
+import { useMemo, useState } from "react";
 import type { PictureHint } from "@relicario/shared/contract";
 import { expectAccessible, picture, renderApp } from "@relicario/shared/testing";
 
@@ -45,6 +46,29 @@ describe("FrameHelp", () => {
     await userEvent.click(search);
     const [hint] = onTry.mock.calls[0] ?? [];
     expect(hint).toEqual({ kind: "frame", left: expect.closeTo(0.095), right: 1, top: expect.closeTo(0.005), bottom: 1 });
+  });
+
+  it("begins anew with another picture", async () => {
+    function Changing() {
+      const [name, setName] = useState("garden");
+      const shown = useMemo(() => picture(name), [name]);
+      return (
+        <>
+          <button type="button" onClick={() => { setName("market"); }}>
+            Another
+          </button>
+          <FrameHelp picture={shown} disabled={false} onTry={() => undefined} />
+        </>
+      );
+    }
+    await renderApp(<Changing />);
+    const left = await screen.findByRole("slider", { name: "Left side of the frame" });
+    left.focus();
+    await userEvent.keyboard("{ArrowRight}");
+    expect(left).toHaveAttribute("aria-valuenow", "0.5");
+    await userEvent.click(screen.getByRole("button", { name: "Another" }));
+    expect(screen.getByRole("slider", { name: "Left side of the frame" })).toHaveAttribute("aria-valuenow", "0");
+    expect(screen.getByRole("button", { name: "Search in this frame" })).toBeDisabled();
   });
 
   it("moves a side that is dragged, and no other", async () => {

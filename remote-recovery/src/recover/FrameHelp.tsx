@@ -20,6 +20,12 @@ export function FrameHelp({ picture, disabled, onTry }: FrameHelpProps) {
   const preview = usePreview(picture);
   const [frame, setFrame] = useState<Frame>(wholeFrame);
   const [visible, setVisible] = useState(true);
+  const [of, setOf] = useState(picture);
+  if (of !== picture) {
+    setOf(picture); // another picture begins with the whole of it
+    setFrame(wholeFrame);
+    setVisible(true);
+  }
 
   return (
     <Stack $gap={4} role="group" aria-labelledby={titleId}>

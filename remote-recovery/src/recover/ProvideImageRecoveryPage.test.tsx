@@ -112,6 +112,33 @@ describe("recovering", () => {
     });
   });
 
+  it("keeps the frame that was drawn while it searches there, and when it finds nothing", async () => {
+    const fake = createFakeVault({ ...kept, images: [{ name: "Garden", picture: "garden" }], device: "own" });
+    const hints: unknown[] = [];
+    const gates: (() => void)[] = [];
+    const vault: FakeVault = {
+      ...fake,
+      recover: async (secretId, shown, options) => {
+        hints.push(shown.hint);
+        if (shown.hint !== undefined) await new Promise<void>((resolve) => gates.push(resolve));
+        return fake.recover(secretId, shown, options);
+      },
+    };
+    await draw({ vault, query: await secretQuery(fake) });
+    await show(picture("screen"));
+    await userEvent.click(screen.getByRole("button", { name: "Recover" }));
+    const left = await screen.findByRole("slider", { name: "Left side of the frame" });
+    left.focus();
+    await userEvent.keyboard("{Shift>}{ArrowRight}{/Shift}");
+    await userEvent.click(screen.getByRole("button", { name: "Search in this frame" }));
+    expect(hints).toEqual([undefined, { kind: "frame", left: 0.05, right: 1, top: 0, bottom: 1 }]);
+    expect(screen.getByRole("slider", { name: "Left side of the frame" })).toHaveAttribute("aria-valuenow", "5");
+    expect(screen.getByRole("button", { name: "Search in this frame" })).toBeDisabled();
+    act(() => gates[0]?.());
+    expect(await screen.findByRole("alert")).toHaveTextContent("This picture does not open it");
+    expect(screen.getByRole("slider", { name: "Left side of the frame" })).toHaveAttribute("aria-valuenow", "5");
+  });
+
   it("does not say whether picture or passphrase was wrong, and keeps both", async () => {
     const vault = createFakeVault({ ...kept, device: "own" });
     const { location } = await draw({ vault, query: await secretQuery(vault) });

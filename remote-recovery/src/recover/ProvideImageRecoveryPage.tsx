@@ -24,6 +24,7 @@ export default function ProvideImageRecoveryPage() {
   const { opening, open, cancel } = useOpening(secretId, versionOf(query.get("version")));
   const [shown, setShown] = useState<ShownImage | null>(null);
   const [missing, setMissing] = useState(false);
+  const [framing, setFraming] = useState(false);
 
   const { navigate } = portal;
   const asks = opening.status === "done" && state.status === "unlocked" && state.device === null;
@@ -38,6 +39,7 @@ export default function ProvideImageRecoveryPage() {
   const handleSubmit = (event: SyntheticEvent) => {
     event.preventDefault();
     setMissing(shown === null);
+    setFraming(false);
     if (shown !== null) start(shown);
   };
   const title = t(secretId === null ? "provide.unlock_title" : "provide.recover_title");
@@ -55,6 +57,8 @@ export default function ProvideImageRecoveryPage() {
     );
   }
   const running = opening.status === "running";
+  // The frame that was drawn stays while it is searched, and after it was searched in vain.
+  const framed = framing && running;
   const failure = opening.status === "failed" ? opening.error : null;
   const wrongPicture = failure?.code === "not_this_picture" || failure?.code === "not_this_picture_or_passphrase";
   return (
@@ -82,7 +86,16 @@ export default function ProvideImageRecoveryPage() {
             />
             {missing && <FieldError>{t("provide.missing_error")}</FieldError>}
             {failure !== null && wrongPicture && <NotThisPicture maybePassphrase={failure.code === "not_this_picture_or_passphrase"} />}
-            {wrongPicture && shown !== null && <FrameHelp picture={shown.picture} disabled={running} onTry={(hint) => { start({ ...shown, hint }); }} />}
+            {(wrongPicture || framed) && shown !== null && (
+              <FrameHelp
+                picture={shown.picture}
+                disabled={running}
+                onTry={(hint) => {
+                  setFraming(true);
+                  start({ ...shown, hint });
+                }}
+              />
+            )}
             {failure !== null && !wrongPicture && <ErrorNotice error={failure} />}
             {running && <OpeningProgress progress={opening.progress} />}
             <SpacedRow>
