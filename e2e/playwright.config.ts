@@ -2,7 +2,7 @@ import { defineConfig } from "@playwright/test";
 
 import { chromiumArguments } from "./support/browser.ts";
 
-/** Real processes, a real database, a real browser. Every spec file has a portal of its own on free ports. */
+/** Real processes, a real database, a real browser. Each worker has a portal of its own on free ports. */
 export default defineConfig({
   testDir: "specs",
   outputDir: "../.cache/e2e-results",

@@ -41,6 +41,8 @@ async function newProfile(proxy: RecordingProxy, baseURL: string, strangers: Set
   };
 }
 
+test.use({ stopsPortal: true });
+
 test("protect-and-recover: a phrase comes back with copies of its picture, and nobody else learns anything", async ({ portal, dataFolder }) => {
   test.setTimeout(600_000);
   const account = newAccount();

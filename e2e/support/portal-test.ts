@@ -6,12 +6,15 @@ import { test as base } from "@playwright/test";
 import { startPortal, type RunningPortal } from "@relicario/tooling/portal";
 
 interface PortalFixtures {
+  /** Set by a spec that stops its portal for good: no other spec then gets it. */
+  readonly stopsPortal: boolean;
   readonly portal: RunningPortal;
   readonly dataFolder: string;
 }
 
-/** Playwright's test with a whole portal, started once for the specs of one worker, on free ports and with data of its own. */
+/** Playwright's test with a whole portal, started once for the specs that one worker runs, on free ports and with data of its own. */
 export const test = base.extend<{ readonly problems: readonly string[] }, PortalFixtures>({
+  stopsPortal: [false, { option: true, scope: "worker" }],
   dataFolder: [
     async ({}, use) => {
       const folder = await mkdtemp(path.join(tmpdir(), "relicario-e2e-"));
