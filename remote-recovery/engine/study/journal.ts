@@ -14,7 +14,7 @@ const PhotoLine = z.object({
   kind: z.literal("photo"),
   key: z.string(),
   gate: GateLine,
-  /** Errors of the four copies, null for one that did not recover; null when the gate refused the picture before. */
+  /** Errors of the copies of the self-test, null for one that did not recover; null when the gate refused the picture before. */
   selfTest: z.array(z.number().nullable()).nullable(),
   /** `errors` is null when the copy did not recover, or gave another secret. */
   tries: z.array(z.object({ change: z.string(), errors: z.number().nullable(), score: z.number(), outcome: z.string() })),

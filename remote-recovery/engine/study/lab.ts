@@ -43,7 +43,7 @@ export class Lab {
     return { gate, sketch: readSketch(wasm), bits: copyOut(wasm, wasm.word.value, 256), imageSecretBytes: readImageSecret(wasm) };
   }
 
-  /** The self-test of a picture that the gate lets pass: errors of its four copies, and the final word. */
+  /** The self-test of a picture that the gate lets pass: errors of its copies, and the final word. */
   async test(picture: Raster, { gate, sketch, imageSecretBytes }: Enrolled): Promise<{ gate: GateReport; selfTest: (number | null)[] | null }> {
     if (gate.verdict === "red") return { gate, selfTest: null };
     const { passed, rows } = await selfTest(this.#wasm, picture, sketch, imageSecretBytes, noPause);

@@ -36,7 +36,7 @@ const plain = (width: number, height: number, colour: readonly number[]): Raster
 };
 
 describe("changedCopy", () => {
-  it("brings the long side to 1280, the quarter to a quarter, and leaves shorter pictures their size", () => {
+  it("brings the long side to 1280, the quarter to a quarter, the short side of the smallest to 200, and leaves shorter pictures their size", () => {
     const sizeOf = (copy: SelfTestCopy, picture: Raster) => {
       const { rows, clear } = changedCopy(copy, picture);
       clear();
@@ -45,6 +45,8 @@ describe("changedCopy", () => {
     expect(sizeOf("messenger", plain(1600, 1200, [9, 9, 9, 255]))).toEqual([1280, 960]);
     expect(sizeOf("messenger", plain(700, 801, [9, 9, 9, 255]))).toEqual([700, 801]);
     expect(sizeOf("quarter", plain(1602, 1206, [9, 9, 9, 255]))).toEqual([400, 302]); // 400.5 and 301.5: halves to even
+    expect(sizeOf("small", plain(1600, 1200, [9, 9, 9, 255]))).toEqual([267, 200]);
+    expect(sizeOf("small", plain(180, 800, [9, 9, 9, 255]))).toEqual([180, 800]);
     expect(sizeOf("cropped", plain(1600, 1200, [9, 9, 9, 255]))).toEqual([1504, 1128]);
   });
 
@@ -115,7 +117,7 @@ describe("selfTest", () => {
     const { picture, sketch, secret } = await enrolled("friends-2056x3088.jpg");
     const { passed, rows } = await selfTest(wasm, picture, sketch, secret, () => Promise.resolve());
     expect(passed).toBe(true);
-    expect(rows.map(({ copy }) => copy)).toEqual(["messenger", "quarter", "gamma", "cropped", "bright"]);
+    expect(rows.map(({ copy }) => copy)).toEqual(["messenger", "quarter", "gamma", "cropped", "bright", "small"]);
     for (const { errors } of rows) expect(errors).toBeLessThanOrEqual(40);
   });
 

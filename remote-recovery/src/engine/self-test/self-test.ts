@@ -14,7 +14,7 @@ export interface SelfTestRow {
 }
 
 /**
- * Changes the picture in five ways and recovers each from its sketch, as later recoveries will. The engine then holds a
+ * Changes the picture in six ways and recovers each from its sketch, as later recoveries will. The engine then holds a
  * copy, no longer the picture. `done` counts copies.
  */
 export async function selfTest(
