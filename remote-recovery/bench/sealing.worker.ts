@@ -5,7 +5,7 @@ import * as Comlink from "comlink";
 
 import { openDevice } from "../src/vault/device/device.ts";
 import { newIdentity, recipientOf } from "../src/vault/seal/age.ts";
-import { copyOf } from "../src/vault/seal/bytes.ts";
+import { copyOf, release } from "../src/vault/seal/bytes.ts";
 import { contentHeadBytes, paddedLength, pieceBytes, sealedLength, sealedPieceBytes } from "../src/vault/seal/content-pieces.ts";
 import { newContentSeal, openContentHead, pieceNonce } from "../src/vault/seal/content-stream.ts";
 import { pieceCipher, type PieceCipher } from "../src/vault/transfer/piece-cipher.ts";
@@ -124,8 +124,10 @@ async function sealAndOpen(file: Blob, by: PieceCipher["by"], add: Add): Promise
   const perRange = 128 * sealedPieceBytes;
   const parts: Blob[] = [];
   await add(`${by}_seal`, async () => {
-    for (let at = prefix.length; at < sealed.length; at += perRange) parts.push(new Blob([await sealed.range(at, Math.min(sealed.length, at + perRange))]));
+    for (let at = prefix.length; at < sealed.length; at += perRange) release(await sealed.range(at, Math.min(sealed.length, at + perRange)));
   });
+  // Once more, to be kept: that is the browser's store of blobs, which typage's stream is not kept in either.
+  for (let at = prefix.length; at < sealed.length; at += perRange) parts.push(new Blob([await sealed.range(at, Math.min(sealed.length, at + perRange))]));
   await add(`${by}_open`, async () => {
     for (const [index, part] of parts.entries()) await cipher.open(new Uint8Array(await part.arrayBuffer()), index * 128, index === parts.length - 1);
   });
