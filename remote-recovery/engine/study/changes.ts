@@ -44,7 +44,7 @@ export const changes: readonly Change[] = [
   promised("crop 5 % each side, mirrored, JPEG 75", (p, { jpeg }) => jpeg(turned(crop(p, 0.05, 0.05, 0.05, 0.05), 2), 75)),
   promised("crop 5 %, 0, 5 %, 0, long side 1080, JPEG 60", (p, { jpeg }) => jpeg(longSide(crop(p, 0.05, 0, 0.05, 0), 1080), 60)),
   {
-    name: "bars above and below, JPEG 75, looked for as a screenshot (not promised)",
+    name: "bars above and below, JPEG 75, as a screenshot (not promised)",
     promised: false,
     make: (p, { jpeg }) => jpeg(framed(p, 0, 0.28, 0.33), 75),
     hint: { kind: "screenshot" },
