@@ -58,6 +58,7 @@ function OneUpload({ upload, resuming, onResume, onDiscard }: OneUploadProps) {
   const shownTitle = title ?? t("waiting.locked_title", { day: formats.date(startedAt) });
   const running = resuming?.status === "running" || state === "running";
   const progress = resuming?.status === "running" && resuming.progress?.phase === "sending" ? resuming.progress : { done: sent, total: size };
+  const allSent = state === "sealed" || (progress.total > 0 && progress.done >= progress.total);
 
   const action = t(state === "sealed" ? "waiting.publish_action" : needsFile ? "waiting.choose_action" : "waiting.resume_action");
   const handleResume = () => {
@@ -73,7 +74,7 @@ function OneUpload({ upload, resuming, onResume, onDiscard }: OneUploadProps) {
       <div>
         <Title>{shownTitle}</Title>
         <SmallText>
-          {t(running ? "waiting.running_body" : state === "sealed" ? "waiting.sealed_body" : needsFile ? "waiting.file_body" : "waiting.stopped_body", {
+          {t(allSent ? "waiting.sealed_body" : running ? "waiting.running_body" : needsFile ? "waiting.file_body" : "waiting.stopped_body", {
             name: name ?? t("waiting.unnamed_body"),
             done: formats.size(sent),
             size: formats.size(size),
