@@ -117,10 +117,13 @@ test("what a fragment carries is kept for the session, and leaves address and hi
 
 test("a service that is down is told in words, beside what is on the screen, until it is back", async ({ page, portal }) => {
   await signUp(page, newAccount());
-  await portal.processes.kill("service");
   await page.getByRole("link", { name: "Settings" }).first().click();
+  await page.getByLabel("Contact e-mail").fill("ana@example.com");
+  await portal.processes.kill("service");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
   const notice = page.getByText("The service does not answer right now", { exact: true });
   await expect(notice).toBeVisible({ timeout: 60_000 });
+  await expect(page.getByLabel("Contact e-mail")).toHaveValue("ana@example.com");
 
   await page.getByRole("link", { name: "See what answers" }).click();
   await expect(page.getByText(/^No good answer from: Service/)).toBeVisible({ timeout: 60_000 });

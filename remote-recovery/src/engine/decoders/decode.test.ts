@@ -155,10 +155,12 @@ describe("decodePicture", () => {
     expect(readHeader(jpegHeader({ ...size, marker: 0xc2, sampling: [0x11] })).extraBytesPerPixel).toBe(2);
   });
 
-  it("fits every picture within the limit of pixels but a very long one into 900 MB", () => {
+  it("fits every picture within the limit of pixels into 900 MB, but a very long one and a progressive JPEG in full colour above 48 megapixels", () => {
     const file = 20_000_000;
-    const header = { kind: "jpeg", width: 8000, height: 6500, orientation: 1, extraBytesPerPixel: 6 } as const;
+    const header = { kind: "jpeg", width: 8000, height: 6500, orientation: 1, extraBytesPerPixel: 4 } as const;
     expect(estimateMemory(header, file)).toBeLessThan(900_000_000);
+    expect(estimateMemory({ ...header, height: 6000, extraBytesPerPixel: 6 }, file)).toBeLessThan(900_000_000);
+    expect(estimateMemory({ ...header, extraBytesPerPixel: 6 }, file)).toBeGreaterThan(900_000_000);
     expect(estimateMemory({ ...header, width: 65_000, height: 800 }, file)).toBeGreaterThan(900_000_000);
   });
 });
