@@ -94,7 +94,7 @@ export interface EnrolResult {
   readonly known: KnownPicture | null;
 }
 
-/** How a recovery ended. Scores are beacon scores: a genuine copy has 0.36 or more, another picture 0.12 or less. */
+/** How a recovery ended. Scores are beacon scores: docs/engine-study.md has those of genuine copies (0.39 and more) and of other pictures (0.05 in the middle, never 0.20). */
 export type RecoverResult =
   | {
       readonly outcome: "recovered";

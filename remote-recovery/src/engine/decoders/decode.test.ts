@@ -134,6 +134,21 @@ describe("decodePicture", () => {
     }
   });
 
+  it("refuses a small file that says it is large, before it gets memory, and one of very many scans, before it takes minutes", async () => {
+    const progressive = readKind("rocket-progressive.jpg");
+    const frame = progressive.findIndex((byte, at) => byte === 0xff && progressive[at + 1] === 0xc2);
+    const large = new Uint8Array(progressive);
+    new DataView(large.buffer).setUint32(frame + 5, (6500 << 16) | 8000); // height and width
+    const broken = { code: "picture_unreadable", reason: "broken", kind: "jpeg" };
+    expect(await refusal(large)).toEqual(broken);
+
+    const end = progressive.length - 2;
+    const scan = [0xff, 0xda, 0, 8, 1, 1, 0, 1, 1, 0, 0x3f]; // one component, one pair of coefficients, nothing in it
+    const withScans = (count: number) => Buffer.concat([progressive.subarray(0, end), ...Array.from({ length: count }, () => Uint8Array.from(scan)), progressive.subarray(end)]);
+    expect(() => readHeader(withScans(20))).not.toThrow();
+    expect(await refusal(withScans(65))).toEqual(broken);
+  });
+
   it("refuses a damaged PNG and reads the next file", async () => {
     const damaged = png().map((value, at) => (at > 60_000 && at < 60_200 ? value ^ 0x55 : value));
     expect(await refusal(damaged)).toEqual({ code: "picture_unreadable", reason: "broken", kind: "png" });

@@ -49,6 +49,8 @@ export async function decodePicture(
   if (width * height > mostPixels || estimateMemory(header, bytes.length) > mostMemory) {
     throw new PortalError("picture_too_large", { details: { width, height } });
   }
+  // A block of 64 pixels takes one bit at least: less is a cut file that would still get all its memory.
+  if (kind === "jpeg" && bytes.length * 8 * 64 < width * height) throw unreadable("broken", kind);
   const decoded = await decodeWith(kind, bytes, await codec(kind));
   if (decoded.width !== width || decoded.height !== height) {
     decoded.release();

@@ -61,7 +61,7 @@ function readJpegHeader(bytes: Uint8Array): PictureHeader {
     if (length < 2 || end > bytes.length) throw unreadable("broken", "jpeg");
     const body = bytes.subarray(at + 4, end);
     if (marker === 0xda) {
-      if (frame === null) throw unreadable("broken", "jpeg");
+      if (frame === null || countScans(bytes.subarray(at)) > mostScans) throw unreadable("broken", "jpeg");
       return { ...frame, orientation };
     }
     if (marker === 0xe1 && orientation === 1 && startsWith(body, 0x45, 0x78, 0x69, 0x66, 0, 0)) {
@@ -72,6 +72,16 @@ function readJpegHeader(bytes: Uint8Array): PictureHeader {
     at = end;
   }
   throw unreadable("broken", "jpeg");
+}
+
+/** Programs write about ten; each costs a walk over all coefficients, so that a small file of many would take minutes. */
+const mostScans = 64;
+
+/** Start-of-scan markers: inside a scan 0xff is followed by 0 or by a marker. */
+function countScans(bytes: Uint8Array): number {
+  let scans = 0;
+  for (let at = bytes.indexOf(0xff); at !== -1; at = bytes.indexOf(0xff, at + 1)) if (bytes[at + 1] === 0xda) scans++;
+  return scans;
 }
 
 function readFrame(marker: number, body: Uint8Array): Omit<PictureHeader, "orientation"> {
