@@ -1,6 +1,6 @@
 import { trashDays } from "@relicario/shared/api";
 import { usePortal, type SecretRow, type Vault } from "@relicario/shared/contract";
-import { useMemo, useRef } from "react";
+import { useLayoutEffect, useMemo, useRef } from "react";
 import { useTranslation } from "react-i18next";
 
 import { usePurge, useRestore, useSetFavorite, useTrash } from "../data/row-actions.ts";
@@ -54,7 +54,10 @@ export function useRowActions(vault: Vault, onSelect: RowActions["select"], askP
   };
   const now = { ...actions, onSelect, askPurge };
   const latest = useRef(now);
-  latest.current = now; // eslint-disable-line react-hooks/refs -- read by handlers only: rows keep their props, and are not drawn again
+  // Read by handlers only: rows keep their props, and are not drawn again.
+  useLayoutEffect(() => {
+    latest.current = now;
+  });
   const canPurge = askPurge !== null;
   const forRow = useMemo<RowActions>(
     () => ({
