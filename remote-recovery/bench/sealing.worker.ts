@@ -8,7 +8,7 @@ import { newIdentity, recipientOf } from "../src/vault/seal/age.ts";
 import { copyOf, release } from "../src/vault/seal/bytes.ts";
 import { contentHeadBytes, paddedLength, pieceBytes, sealedLength, sealedPieceBytes } from "../src/vault/seal/content-pieces.ts";
 import { newContentSeal, openContentHead, pieceNonce } from "../src/vault/seal/content-stream.ts";
-import { pieceCipher, type PieceCipher } from "../src/vault/transfer/piece-cipher.ts";
+import { openPieces, pieceCipher, type PieceCipher } from "../src/vault/transfer/piece-cipher.ts";
 import { openUploadRecords, readSealing, wrapPublishing, wrapSealing } from "../src/vault/transfer/records.ts";
 import { digestOver, type RunningDigest } from "../src/vault/transfer/running-digest.ts";
 import { saveContent } from "../src/vault/transfer/save-content.ts";
@@ -129,7 +129,15 @@ async function sealAndOpen(file: Blob, by: PieceCipher["by"], add: Add): Promise
   // Once more, to be kept: that is the browser's store of blobs, which typage's stream is not kept in either.
   for (let at = prefix.length; at < sealed.length; at += perRange) parts.push(new Blob([await sealed.range(at, Math.min(sealed.length, at + perRange))]));
   await add(`${by}_open`, async () => {
-    for (const [index, part] of parts.entries()) await cipher.open(new Uint8Array(await part.arrayBuffer()), index * 128, index === parts.length - 1);
+    const room = new Uint8Array(128 * pieceBytes);
+    const fetched = (index: number): Promise<ArrayBuffer> | undefined => parts[index]?.arrayBuffer();
+    let next = fetched(0);
+    for (let index = 0; next !== undefined; index++) {
+      const sealedRange = new Uint8Array(await next);
+      next = fetched(index + 1); // ahead, as the product does
+      await openPieces(cipher, sealedRange, index * 128, next === undefined, room);
+      release(sealedRange);
+    }
   });
   cipher.end();
 }

@@ -1,9 +1,9 @@
 import type { ContentKind } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
-import { release, wipe, type Bytes } from "../seal/bytes.ts";
-import { paddedLength, pieceCount, sealedLength, sealedPieceBytes } from "../seal/content-pieces.ts";
-import { pieceCipher } from "./piece-cipher.ts";
+import { wipe, type Bytes } from "../seal/bytes.ts";
+import { paddedLength, pieceBytes, pieceCount, sealedLength, sealedPieceBytes } from "../seal/content-pieces.ts";
+import { openPieces, pieceCipher } from "./piece-cipher.ts";
 import type { RunningDigest } from "./running-digest.ts";
 import { withoutPadding } from "./sealed-file.ts";
 import { committed, type Sink } from "./sinks.ts";
@@ -76,6 +76,7 @@ async function openInto({ calls, digest, patience, sink }: SaveParts, content: O
     fetching.push(range);
   };
 
+  const room = new Uint8Array(Math.min(plainLength, piecesAtOnce * pieceBytes)); // for one range at a time
   try {
     await digest.start(null);
     let hashing: Promise<unknown> = Promise.resolve();
@@ -85,13 +86,12 @@ async function openInto({ calls, digest, patience, sink }: SaveParts, content: O
       if (sealed === undefined) throw new TypeError("no range was fetched");
       fetchAhead(piece + ahead * piecesAtOnce);
       const last = piece + piecesAtOnce >= pieces;
-      const opened = await cipher.open(piece === 0 ? sealed.subarray(prefixLength) : sealed, piece, last);
+      const opened = await openPieces(cipher, piece === 0 ? sealed.subarray(prefixLength) : sealed, piece, last, room);
       await hashing;
       hashing = digest.update(sealed); // takes the bytes away, while the next range is opened
       hashing.catch(() => undefined);
       if (signal.aborted) throw new PortalError("cancelled", { cause: signal.reason });
       await sink.write(last ? withoutPadding(opened, plainLength - size) : opened);
-      release(opened);
       onProgress(startOf(piece + piecesAtOnce), length);
     }
     await hashing;
@@ -99,5 +99,6 @@ async function openInto({ calls, digest, patience, sink }: SaveParts, content: O
     if ((await digest.finish()) !== content.sha256) throw new PortalError("decryption_failed");
   } finally {
     cipher.end();
+    wipe(room);
   }
 }

@@ -3,7 +3,7 @@ import { PortalError } from "@relicario/shared/errors";
 
 import { copyOf, release, type Bytes } from "../seal/bytes.ts";
 import { paddedLength, pieceBytes, pieceCount, sealedLength, sealedPieceBytes } from "../seal/content-pieces.ts";
-import { inTurns, type PieceCipher } from "./piece-cipher.ts";
+import { PiecesUnderWay, type PieceCipher } from "./piece-cipher.ts";
 
 /** A file as its age file, any range of which can be made again at any time: the same bytes for the same file. */
 export interface SealedFile {
@@ -12,10 +12,6 @@ export interface SealedFile {
   /** Bytes from `start` to before `end`, in a buffer that is nobody else's and may be longer. `file_changed` when the file can no longer be read as it was. */
   readonly range: (start: number, end: number) => Promise<Bytes>;
 }
-
-/** About 1 MiB: what is read and sealed in one step. */
-const piecesAtOnce = 16;
-const stepsAtOnce = 3;
 
 /** @param file the plain content; a text is padded here. */
 export function sealedFile(file: Blob, kind: ContentKind, prefix: Uint8Array, cipher: PieceCipher): SealedFile {
@@ -33,27 +29,50 @@ export function sealedFile(file: Blob, kind: ContentKind, prefix: Uint8Array, ci
       const at = start < prefix.length ? 0 : prefix.length + first * sealedPieceBytes; // of the first byte that is made here
       const made = new Uint8Array(sealedLength(prefix.length, Math.min(plainLength, beyond * pieceBytes)) - at);
       if (at === 0) made.set(prefix);
-      // Read in small steps, so that the next bytes come while the last are sealed.
-      await inTurns(Math.ceil((beyond - first) / piecesAtOnce), stepsAtOnce, async (step) => {
-        const [from, to] = [first + step * piecesAtOnce, Math.min(beyond, first + (step + 1) * piecesAtOnce)];
-        const opened = await read(plain, from * pieceBytes, Math.min(plainLength, to * pieceBytes));
-        await cipher.seal(opened, from, to === pieces, made.subarray(prefix.length + from * sealedPieceBytes - at));
-        release(opened);
-      });
+      const underWay = new PiecesUnderWay();
+      const one = async (piece: Bytes, index: number): Promise<void> => {
+        const sealed = await cipher.seal(piece, index, index === pieces - 1);
+        made.set(sealed, prefix.length + index * sealedPieceBytes - at);
+        release(sealed);
+      };
+      let index = first;
+      for await (const piece of piecesOf(plain, first * pieceBytes, Math.min(plainLength, beyond * pieceBytes))) await underWay.add(one(piece, index++));
+      await underWay.done();
       return made.subarray(start - at, end - at);
     },
   };
 }
 
-async function read(file: Blob, start: number, end: number): Promise<Bytes> {
-  let bytes: Bytes;
+/**
+ * Pieces of 64 KiB from `start` to before `end`, the last perhaps shorter; an empty one when there is nothing. Each is gone when
+ * the next is asked for. As a stream: asking for each range by itself takes the browser longer than sealing it.
+ */
+async function* piecesOf(file: Blob, start: number, end: number): AsyncGenerator<Bytes, void> {
+  const piece = new Uint8Array(pieceBytes);
+  let [filled, read] = [0, 0];
+  const reader = file.slice(start, end).stream().getReader();
   try {
-    bytes = new Uint8Array(await file.slice(start, end).arrayBuffer());
-  } catch (cause) {
-    throw new PortalError("file_changed", { cause }); // moved, deleted or written to since it was chosen
+    for (;;) {
+      const { done, value } = await reader.read().catch((cause: unknown) => {
+        throw new PortalError("file_changed", { cause }); // moved, deleted or written to since it was chosen
+      });
+      if (done) break;
+      read += value.length;
+      for (let at = 0; at < value.length; ) {
+        const taken = Math.min(pieceBytes - filled, value.length - at);
+        piece.set(value.subarray(at, at + taken), filled);
+        [at, filled] = [at + taken, filled + taken];
+        if (filled < pieceBytes) break;
+        yield piece;
+        filled = 0;
+      }
+      release(value);
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined); // what failed first is told
   }
-  if (bytes.length !== end - start) throw new PortalError("file_changed");
-  return bytes;
+  if (read !== end - start) throw new PortalError("file_changed");
+  if (filled > 0 || end === start) yield piece.subarray(0, filled);
 }
 
 /** Cuts the padding of the last piece of a text after checking it. @throws PortalError `decryption_failed`. */
