@@ -1,4 +1,5 @@
 import { usePortal, type SecretRow, type Vault, type VaultState } from "@relicario/shared/contract";
+import { isPortalError } from "@relicario/shared/errors";
 import { useVault, useVaultState, type VaultAccess } from "@relicario/shared/ui";
 import { queryOptions, skipToken, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
@@ -91,12 +92,21 @@ export function uploadsQuery(vault: Vault | null, userId: string, status: VaultS
   });
 }
 
+/** Why the secrets could not be read. */
+export interface Trouble {
+  readonly error: unknown;
+  readonly vault: Vault | null;
+  readonly retry: () => void;
+}
+
 /** What a screen needs of the secrets: one state instead of three queries. */
 export type Secrets =
   | { readonly status: "loading" }
-  | { readonly status: "failed"; readonly error: unknown; readonly vault: Vault | null; readonly retry: () => void }
+  | { readonly status: "failed"; readonly trouble: Trouble }
   | {
       readonly status: "ready";
+      /** The connection was lost when they were read again; what was read before is shown. */
+      readonly trouble: Trouble | null;
       readonly vault: Vault;
       readonly standing: "empty" | "locked" | "unlocked";
       readonly rows: readonly SecretRow[];
@@ -117,13 +127,19 @@ export function useSecrets(): Secrets {
   useQuery(imagesQuery(vault, user.userId, state.status));
   useForgetOnLock();
 
-  if (access.status === "failed") return { status: "failed", error: access.error, vault: null, retry: access.retry };
+  if (access.status === "failed") return { status: "failed", trouble: { error: access.error, vault: null, retry: access.retry } };
   const failed = standing.isError ? standing : rows.isError ? rows : null;
-  if (failed !== null) return { status: "failed", error: failed.error, vault, retry: () => void failed.refetch() };
+  const trouble = failed === null ? null : { error: failed.error, vault, retry: () => void failed.refetch() };
+  if (trouble !== null && (rows.data === undefined || !isOfConnection(trouble.error))) return { status: "failed", trouble };
   if (vault === null || state.status === "unknown") return { status: "loading" };
-  if (rows.data !== undefined) return { status: "ready", vault, standing: state.status, rows: rows.data, opening: null };
+  if (rows.data !== undefined) return { status: "ready", trouble, vault, standing: state.status, rows: rows.data, opening: null };
   if (opening.data === undefined || opening.data.rows.length === 0) return { status: "loading" };
-  return { status: "ready", vault, standing: state.status, rows: opening.data.rows, opening: opening.data };
+  return { status: "ready", trouble, vault, standing: state.status, rows: opening.data.rows, opening: opening.data };
+}
+
+/** Says nothing about the secrets themselves, unlike an older state or what does not open. */
+function isOfConnection(error: unknown): boolean {
+  return isPortalError(error, "offline") || isPortalError(error, "service_unavailable");
 }
 
 /** Drops every title from memory before the portal locks. */

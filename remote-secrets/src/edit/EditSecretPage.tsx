@@ -30,7 +30,7 @@ export default function EditSecretPage() {
   if (begun !== null && (!unlocked || begun.secretId !== secretId)) setBegun(null);
   return (
     <Page title={t("edit.title")} lead={t("edit.lead_body")}>
-      {secrets.status === "failed" && <SecretsTrouble error={secrets.error} vault={secrets.vault} onRetry={secrets.retry} />}
+      {secrets.status !== "loading" && <SecretsTrouble trouble={secrets.trouble} />}
       {secrets.status === "ready" && secrets.standing === "locked" && <UnlockNotice vault={secrets.vault} then={`/edit-secret/${secretId}`} reason="edit" />}
       {begun === null && isGone(secrets, row) && (
         <EmptyState icon={<FileQuestion />} title={t(row === undefined ? "edit.gone_title" : "edit.trashed_title")} actions={<ButtonLink to="/secrets">{t("edit.list_action")}</ButtonLink>}>

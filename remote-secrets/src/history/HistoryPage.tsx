@@ -38,7 +38,7 @@ export default function HistoryPage() {
         </ButtonLink>
       }
     >
-      {secrets.status === "failed" && <SecretsTrouble error={secrets.error} vault={secrets.vault} onRetry={secrets.retry} />}
+      {secrets.status !== "loading" && <SecretsTrouble trouble={secrets.trouble} />}
       {gone && (
         <EmptyState icon={<FileQuestion />} title={t("history.gone_title")} actions={<ButtonLink to="/secrets">{t("history.back_action")}</ButtonLink>}>
           <p>{t("history.gone_body")}</p>

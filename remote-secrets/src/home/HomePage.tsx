@@ -39,7 +39,7 @@ export default function HomePage() {
           </Stack>
         </Loading>
       )}
-      {secrets.status === "failed" && <SecretsTrouble error={secrets.error} vault={secrets.vault} onRetry={secrets.retry} />}
+      {secrets.status !== "loading" && <SecretsTrouble trouble={secrets.trouble} />}
       {secrets.status === "ready" && (
         <>
           {secrets.standing === "empty" && <HowItWorks />}

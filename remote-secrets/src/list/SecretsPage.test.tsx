@@ -154,6 +154,30 @@ describe("SecretsPage", () => {
     expect(await screen.findByRole("link", { name: "Cold wallet" })).toBeVisible();
   });
 
+  it.each(["offline", "service_unavailable"] as const)("keeps the rows in sight, and can be locked, when reading them again ends in %s", async (code) => {
+    const { vault, queryClient } = await draw();
+    await screen.findByRole("link", { name: "Cold wallet" });
+    vault.failWith("list", code);
+    await act(() => queryClient.refetchQueries({ queryKey: ["secrets"] }));
+    expect(await screen.findByRole("alert")).toBeVisible();
+    expect(names()).toContain("Cold wallet");
+    expect(screen.getByRole("button", { name: "Lock" })).toBeVisible();
+    vault.failWith("list", null);
+    await userEvent.click(screen.getByRole("button", { name: "Try again" }));
+    await waitFor(() => {
+      expect(screen.queryByRole("alert")).not.toBeInTheDocument();
+    });
+  });
+
+  it("shows no row of before when what was read again cannot be believed", async () => {
+    const { vault, queryClient } = await draw();
+    await screen.findByRole("link", { name: "Cold wallet" });
+    vault.failWith("list", "older_state");
+    await act(() => queryClient.refetchQueries({ queryKey: ["secrets"] }));
+    expect(await screen.findByRole("alert")).toBeVisible();
+    expect(screen.queryByRole("link", { name: "Cold wallet" })).not.toBeInTheDocument();
+  });
+
   it("believes an older state only as a deliberate choice", async () => {
     const accepted = jest.fn(() => Promise.resolve());
     const fake = createFakeVault({ secrets: some });

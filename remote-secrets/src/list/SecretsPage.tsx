@@ -35,7 +35,7 @@ export default function SecretsPage() {
       }
     >
       {secrets.status === "loading" && <LoadingList />}
-      {secrets.status === "failed" && <SecretsTrouble error={secrets.error} vault={secrets.vault} onRetry={secrets.retry} />}
+      {secrets.status !== "loading" && <SecretsTrouble trouble={secrets.trouble} />}
       {secrets.status === "ready" && (
         <>
           <LinkedSecret rows={secrets.rows} />
