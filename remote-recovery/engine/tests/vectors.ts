@@ -98,7 +98,7 @@ export const vectors = Vectors.parse(JSON.parse(readFileSync(file("../vectors/ri
 export const bucketVector = z.array(z.number()).parse(JSON.parse(readFileSync(file("../vectors/rie1-buckets.json"), "utf8")));
 
 export const readVectorFile = (name: string) => readFileSync(file(`../vectors/${name}`));
-/** rocket.jpg at half its size, by Pillow and pillow-heif, in many kinds. */
+/** rocket.jpg at half its size (or a corner of it), by Pillow and pillow-heif, in many kinds. */
 export const readKind = (name: string) => readFileSync(file(`./pictures/${name}`));
 export const readPhoto = (name: string) => readFileSync(file(`../../../e2e/fixtures/photos/${name}`));
 

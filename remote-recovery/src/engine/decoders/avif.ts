@@ -6,6 +6,6 @@ import { decodeOnce } from "./emscripten.ts";
  * Decodes an AVIF with libavif to 8 bits a channel. Its turn and mirror are not applied: the header says them.
  * `picture_unreadable` when the file is broken or cut.
  */
-export function decodeAvif(bytes: Uint8Array, module: WebAssembly.Module): Promise<Decoded> {
-  return decodeOnce("avif", createDecoder, module, bytes, (codec, file) => codec.decode(file, 8));
+export function decodeAvif(bytes: Uint8Array, module: WebAssembly.Module, mostMemory: number): Promise<Decoded> {
+  return decodeOnce("avif", createDecoder, module, mostMemory, bytes, (codec, file) => codec.decode(file, 8));
 }

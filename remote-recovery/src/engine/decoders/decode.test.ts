@@ -1,4 +1,5 @@
 import { generated, type Pixels } from "../../../engine/tests/generated.ts";
+import { box, gridOf } from "../../../engine/tests/heif-files.ts";
 import { exifOrientation, makePng, pngOf, readKind, readPhoto, sha256 } from "../../../engine/tests/vectors.ts";
 import { PortalError } from "@relicario/shared/errors";
 import type { EngineModules } from "../engine-core.ts";
@@ -226,29 +227,11 @@ describe("kinds of pictures", () => {
   it.each([
     [[0, null], 1], [[0, 0], 4], [[0, 1], 2], [[1, null], 8], [[1, 0], 5], [[1, 1], 7], [[2, null], 3], [[2, 0], 2], [[2, 1], 4], [[3, null], 6], [[3, 0], 7], [[3, 1], 5],
   ] as const)("turn and mirror an AVIF by its properties %j: %i", ([turn, mirror], orientation) => {
-    expect(readHeader(avifWith(turn, mirror))).toMatchObject({ kind: "avif", width: 640, height: 480, orientation });
+    const more = [...(turn === 0 ? [] : [box("irot", Buffer.from([turn]))]), ...(mirror === null ? [] : [box("imir", Buffer.from([mirror]))])];
+    const file = gridOf(readKind("rocket.avif"), { columns: 2, rows: 1, more });
+    expect(readHeader(file)).toMatchObject({ kind: "avif", width: 640, height: 214, orientation });
   });
 });
-
-/** The head of an AVIF file: brand, primary item 1, its size, turn and mirror. */
-function avifWith(turn: number, mirror: number | null): Uint8Array {
-  const box = (type: string, ...bodies: readonly Uint8Array[]) => {
-    const body = Buffer.concat(bodies);
-    const head = Buffer.alloc(8);
-    head.writeUInt32BE(body.length + 8, 0);
-    head.write(type, 4, "latin1");
-    return Buffer.concat([head, body]);
-  };
-  const full = Buffer.alloc(4);
-  const properties = [
-    box("ispe", full, Buffer.from([0, 0, 2, 128, 0, 0, 1, 224])),
-    ...(turn === 0 ? [] : [box("irot", Buffer.from([turn]))]),
-    ...(mirror === null ? [] : [box("imir", Buffer.from([mirror]))]),
-  ];
-  const uses = Buffer.from([0, 0, 0, 1, 0, 1, properties.length, ...properties.map((_, index) => index + 1)]);
-  const meta = box("meta", full, box("pitm", full, Buffer.from([0, 1])), box("iprp", box("ipco", ...properties), box("ipma", full, uses)));
-  return Buffer.concat([box("ftyp", Buffer.from("avif\0\0\0\0avifmif1", "latin1")), meta]);
-}
 
 function withApp1(file: Uint8Array, exif: Uint8Array): Uint8Array {
   const length = 2 + 6 + exif.length;

@@ -45,33 +45,36 @@ export async function decodePicture(
   codec: (name: CodecName) => Promise<WebAssembly.Module>,
 ): Promise<Raster & { readonly release: () => void }> {
   const header = readHeader(bytes);
-  const { kind, width, height, orientation } = header;
-  if (width * height > mostPixels || estimateMemory(header, bytes.length) > mostMemory) {
+  const { kind, width, height, orientation, cropped = false } = header;
+  const estimate = estimateMemory(header, bytes.length);
+  if (width * height > mostPixels || estimate > mostMemory) {
     throw new PortalError("picture_too_large", { details: { width, height } });
   }
   // A block of 64 pixels takes one bit at least: less is a cut file that would still get all its memory.
   if (kind === "jpeg" && bytes.length * 8 * 64 < width * height) throw unreadable("broken", kind);
-  const decoded = await decodeWith(kind, bytes, await codec(kind));
-  if (decoded.width !== width || decoded.height !== height) {
+  const decoded = await decodeWith(kind, bytes, await codec(kind), estimate);
+  const asSaid = cropped ? decoded.width <= width && decoded.height <= height : decoded.width === width && decoded.height === height;
+  if (!asSaid) {
     decoded.release();
     throw unreadable("broken", kind);
   }
   return { ...decoded, orientation };
 }
 
-async function decodeWith(kind: CodecName, bytes: Uint8Array, module: WebAssembly.Module): Promise<Decoded> {
+/** A codec gets the memory that the header's size needs at most, and no more: that ends what a lie in the file would begin. */
+async function decodeWith(kind: CodecName, bytes: Uint8Array, module: WebAssembly.Module, most: number): Promise<Decoded> {
   try {
     switch (kind) {
       case "jpeg":
-        return await decodeJpeg(bytes, module);
+        return await decodeJpeg(bytes, module, most);
       case "png":
-        return decodePng(bytes, module);
+        return decodePng(bytes, module); // asks for its memory itself, by the size in its first chunk
       case "webp":
-        return await decodeWebp(bytes, module);
+        return await decodeWebp(bytes, module, most);
       case "avif":
-        return await decodeAvif(bytes, module);
+        return await decodeAvif(bytes, module, most);
       case "heic":
-        return await decodeHeic(bytes, module);
+        return await decodeHeic(bytes, module, most);
     }
   } catch (error) {
     // Whatever a codec throws (a trap, a C++ exception's address, out of memory) means: it could not read this file.

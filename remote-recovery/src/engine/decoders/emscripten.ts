@@ -10,8 +10,14 @@ interface Image {
   readonly height: number;
 }
 
+interface CodecLimits {
+  /** Bytes that the codec's memory may grow to; asking for more fails there as it does when a machine has no more. */
+  readonly mostMemory?: number;
+  readonly printErr?: (line: string) => void;
+}
+
 /** Options that keep Emscripten's glue quiet, and from asking for its own address: the module is given. */
-export function optionsFor(module: WebAssembly.Module, printErr: (line: string) => void = () => undefined): EmscriptenWasm.ModuleOpts {
+export function optionsFor(module: WebAssembly.Module, { mostMemory = Infinity, printErr = () => undefined }: CodecLimits = {}): EmscriptenWasm.ModuleOpts {
   return {
     noInitialRun: true,
     locateFile: (path) => path,
@@ -19,9 +25,19 @@ export function optionsFor(module: WebAssembly.Module, printErr: (line: string) 
     printErr,
     instantiateWasm: (imports, done) => {
       const instance = new WebAssembly.Instance(module, imports);
+      for (const value of Object.values(instance.exports)) if (value instanceof WebAssembly.Memory) keepWithin(value, mostMemory);
       done(instance);
       return instance.exports;
     },
+  };
+}
+
+/** The glue grows a memory by its method, and takes an exception for "no more". */
+function keepWithin(memory: WebAssembly.Memory, most: number): void {
+  const grow = memory.grow.bind(memory);
+  memory.grow = (pages) => {
+    if (memory.buffer.byteLength + pages * 65536 > most) throw new RangeError("more memory than the picture needs");
+    return grow(pages);
   };
 }
 
@@ -33,13 +49,17 @@ export async function decodeOnce<T extends Codec>(
   kind: string,
   create: (options: EmscriptenWasm.ModuleOpts) => Promise<T>,
   module: WebAssembly.Module,
+  mostMemory: number,
   bytes: Uint8Array,
   decode: (codec: T, file: Uint8Array<ArrayBuffer>) => Image | null,
 ): Promise<Decoded> {
   const seen = { cut: false };
   const codec = await create(
-    optionsFor(module, (line) => {
-      if (/premature end of jpeg/i.test(line)) seen.cut = true; // libjpeg fills what is missing with grey and only warns
+    optionsFor(module, {
+      mostMemory,
+      printErr: (line) => {
+        if (/premature end of jpeg/i.test(line)) seen.cut = true; // libjpeg fills what is missing with grey and only warns
+      },
     }),
   );
   const file = new Uint8Array(bytes); // a copy, whatever kind of array it is: slice() of Node's Buffer is none

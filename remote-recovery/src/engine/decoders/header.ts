@@ -15,6 +15,8 @@ export interface PictureHeader {
   readonly orientation: number;
   /** Bytes per pixel that the codec keeps while decoding, beside its RGBA result: coefficients, or planes of another colour space. */
   readonly extraBytesPerPixel: number;
+  /** The codec crops what it has decoded (HEIC's clean aperture): then the result is this size or smaller. */
+  readonly cropped?: boolean;
 }
 
 /**

@@ -7,8 +7,8 @@ import { unreadable } from "./header.ts";
  * Decodes the primary image of a HEIC with libheif, turned and mirrored as the file says, in an instance of its own that is
  * cleared afterwards. `picture_unreadable` when the file is broken or cut.
  */
-export async function decodeHeic(bytes: Uint8Array, module: WebAssembly.Module): Promise<Decoded> {
-  const codec: unknown = createLibheif(optionsFor(module));
+export async function decodeHeic(bytes: Uint8Array, module: WebAssembly.Module, mostMemory: number): Promise<Decoded> {
+  const codec: unknown = createLibheif(optionsFor(module, { mostMemory }));
   if (!isLibheif(codec)) throw new TypeError("this module is not libheif");
   try {
     // As the package's HeifDecoder does it, which also writes to the console.
@@ -16,7 +16,7 @@ export async function decodeHeic(bytes: Uint8Array, module: WebAssembly.Module):
     if (codec.heif_context_read_from_memory(context, bytes).code !== codec.heif_error_code.heif_error_Ok) throw unreadable("broken", "heic");
     const ids = codec.heif_js_context_get_list_of_top_level_image_IDs(context);
     const handles = Array.isArray(ids) ? ids.map((id: number) => codec.heif_js_context_get_image_handle(context, id)) : [];
-    const handle = handles.find((candidate) => codec.heif_image_handle_is_primary_image(candidate)) ?? handles[0];
+    const handle = handles.find((candidate) => codec.heif_image_handle_is_primary_image(candidate)); // whose header was read
     if (handle === undefined) throw unreadable("broken", "heic");
     const image = await codec.heif_js_decode_image2(
       handle,

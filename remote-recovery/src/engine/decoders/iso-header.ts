@@ -1,76 +1,123 @@
-/** AVIF and HEIC: boxes of ISO/IEC 14496-12, items and properties of ISO/IEC 23008-12. */
+/** AVIF and HEIC: the size that the file says, and that its frames say the same. */
+import { av1FrameSizes, hevcFrameSizes, type FrameSize } from "./frame-sizes.ts";
 import { unreadable, type PictureHeader } from "./header.ts";
+import { find, nameAt, readItems, type Box, type Items } from "./iso-boxes.ts";
 
-interface Box {
-  readonly type: string;
-  readonly body: DataView;
-}
-
-/** The header of an AVIF or HEIC file; null when it is neither. `picture_unreadable` when it is one, but broken. */
+/** The header of an AVIF or HEIC file; null when it is neither. `picture_unreadable` when it is one, but broken or a sequence. */
 export function readIsoHeader(bytes: Uint8Array): PictureHeader | null {
   const file = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (bytes.length < 16 || name(file, 4) !== "ftyp") return null;
+  if (bytes.length < 16 || nameAt(file, 4) !== "ftyp") return null;
   const kind = kindOf(file);
   if (kind === null) return null;
   try {
-    return readItem(file, kind);
+    return readPrimary(readItems(kind, file));
   } catch (error) {
     if (error instanceof RangeError) throw unreadable("broken", kind, error); // an offset outside the file
     throw error;
   }
 }
 
-/** By the brands: `mif1` alone says nothing of the codec. */
+/** By the brands: `mif1` alone says nothing of the codec. The first brand decides whether libavif reads the sequence instead. */
 function kindOf(file: DataView): "avif" | "heic" | null {
   const end = Math.min(file.byteLength, file.getUint32(0));
   const brands: string[] = [];
-  for (let at = 8; at + 4 <= end; at += 4) if (at !== 12) brands.push(name(file, at));
+  for (let at = 8; at + 4 <= end; at += 4) if (at !== 12) brands.push(nameAt(file, at));
+  if (brands[0] === "avis") throw unreadable("unsupported", "animated_avif");
   if (brands.some((brand) => brand === "avif" || brand === "avis")) return "avif";
   return brands.some((brand) => /^(hei[cxms]|hev[cx])$/.test(brand)) ? "heic" : null;
 }
 
-/** Size, turn and mirror of the primary item. */
-function readItem(file: DataView, kind: "avif" | "heic"): PictureHeader {
-  const meta = find(boxesIn(file, 0), "meta", kind);
-  const inside = boxesIn(meta, 4); // after version and flags
-  const primary = find(inside, "pitm", kind);
-  const item = primary.getUint8(0) === 0 ? primary.getUint16(4) : primary.getUint32(4);
-  const described = boxesIn(find(inside, "iprp", kind), 0);
-  const properties = boxesIn(find(described, "ipco", kind), 0);
-  const mine = described
-    .filter(({ type }) => type === "ipma")
-    .flatMap(({ body }) => associations(body, item))
-    .flatMap((index) => properties[index - 1] ?? []);
-  const size = find(mine, "ispe", kind);
-  const width = size.getUint32(4);
-  const height = size.getUint32(8);
-  if (width === 0 || height === 0) throw unreadable("broken", kind);
-  // libheif turns and mirrors by itself, libavif does not.
+/** Size, turn and mirror of the primary item, after a look into everything that is decoded with it. */
+function readPrimary(items: Items): PictureHeader {
+  const { kind, primary } = items;
+  const { width, height, alpha, planes } = checkItem(items, primary, 0);
+  const mine = items.properties.get(primary) ?? [];
+  // libheif crops, turns and mirrors by itself, libavif does not.
   const orientation = kind === "heic" ? 1 : orientationOf(mine);
   const turned = kind === "heic" && mine.some(({ type, body }) => type === "irot" && (body.getUint8(0) & 1) === 1);
-  const extraBytesPerPixel = kind === "avif" ? 25 : 6; // measured at 6 to 24 (AVIF) and 12 to 48 megapixels (HEIC)
-  return turned
-    ? { kind, width: height, height: width, orientation, extraBytesPerPixel }
-    : { kind, width, height, orientation, extraBytesPerPixel };
+  const cropped = kind === "heic" && mine.some(({ type }) => type === "clap");
+  // Measured at 6 to 24 megapixels (AVIF, at most 24 up to ten bits in full colour) and at 12 to 48 (HEIC).
+  const extraBytesPerPixel = kind === "avif" ? 25 + (alpha ? 15 : 0) : 3 + 2 * planes + (alpha ? 2 : 0);
+  const size = turned ? { width: height, height: width } : { width, height };
+  return { kind, ...size, ...(cropped ? { cropped } : {}), orientation, extraBytesPerPixel };
 }
 
-/** Numbers (from 1) of the properties of an item: the box `ipma`. */
-function associations(body: DataView, item: number): number[] {
-  const wideItems = body.getUint8(0) > 0;
-  const wideIndices = (body.getUint8(3) & 1) === 1;
-  const found: number[] = [];
-  let at = 8;
-  for (let left = body.getUint32(4); left > 0; left--) {
-    const id = wideItems ? body.getUint32(at) : body.getUint16(at);
-    at += wideItems ? 4 : 2;
-    const count = body.getUint8(at++);
-    for (let i = 0; i < count; i++) {
-      const index = wideIndices ? body.getUint16(at) & 0x7fff : body.getUint8(at) & 0x7f;
-      at += wideIndices ? 2 : 1;
-      if (id === item) found.push(index);
+/**
+ * The size of an item, the same in its property `ispe`, in its frames, and in what is put together from tiles. Alpha belongs to
+ * an item by a reference of its own and is looked into as well.
+ */
+function checkItem(items: Items, item: number, depth: number): Checked {
+  const { kind } = items;
+  const size = sizeOf(items, item);
+  const type = items.types.get(item) ?? "";
+  let planes = 0;
+  let alpha = false;
+  if (type === "grid" && depth === 0) ({ planes, alpha } = checkGrid(items, item, size));
+  else if (type === (kind === "avif" ? "av01" : "hvc1")) planes = checkFrames(items, item, size);
+  else throw unreadable(type === "" || type === "grid" ? "broken" : "unsupported", kind);
+  if (!isAlpha(items, item)) {
+    for (const plane of items.auxiliaries.get(item) ?? []) {
+      if (!isAlpha(items, plane)) continue; // depth, or light for brighter screens: not decoded
+      const { width, height } = checkItem(items, plane, depth);
+      if (width !== size.width || height !== size.height) throw unreadable("broken", kind);
+      alpha = true;
     }
   }
-  return found;
+  return { ...size, planes, alpha };
+}
+
+interface Checked extends FrameSize {
+  /** Bytes per pixel of the frame's planes (HEVC), by its depth and how its colours are subsampled. */
+  readonly planes: number;
+  readonly alpha: boolean;
+}
+
+function sizeOf(items: Items, item: number): FrameSize {
+  const size = find(items.properties.get(item) ?? [], "ispe", items.kind);
+  const [width, height] = [size.getUint32(4), size.getUint32(8)];
+  if (width === 0 || height === 0) throw unreadable("broken", items.kind);
+  return { width, height };
+}
+
+/** Compares the size with that of the frames; bytes per pixel of their planes. */
+function checkFrames(items: Items, item: number, { width, height }: FrameSize): number {
+  const content = items.contentOf(item);
+  const configuration = items.kind === "avif" ? null : find(items.properties.get(item) ?? [], "hvcC", items.kind);
+  const sizes = configuration === null ? av1FrameSizes(content) : hevcFrameSizes(configuration, content);
+  if (sizes.length === 0 || sizes.some((size) => size.width !== width || size.height !== height)) throw unreadable("broken", items.kind);
+  if (configuration === null) return 0;
+  const samples = [1, 1.5, 2, 3][configuration.getUint8(16) & 3] ?? 3;
+  return samples * ((configuration.getUint8(17) & 7) > 0 ? 2 : 1);
+}
+
+/** By ISO/IEC 23000-22, 7.3.11.4.2; many more of them would take long to look into. */
+const smallestTile = 64;
+
+/** Tiles of one size in rows and columns, none of which lies outside the picture (ISO/IEC 23008-12, 6.6.2.3). */
+function checkGrid(items: Items, item: number, size: FrameSize): Pick<Checked, "planes" | "alpha"> {
+  const content = items.contentOf(item);
+  const view = new DataView(content.buffer, content.byteOffset, content.byteLength);
+  const wide = (view.getUint8(1) & 1) === 1;
+  const [rows, columns] = [view.getUint8(2) + 1, view.getUint8(3) + 1];
+  const [width, height] = wide ? [view.getUint32(4), view.getUint32(8)] : [view.getUint16(4), view.getUint16(6)];
+  const tiles = items.tiles.get(item) ?? [];
+  const [first] = tiles;
+  if (first === undefined || tiles.length !== rows * columns || width !== size.width || height !== size.height) throw unreadable("broken", items.kind);
+  const tile = sizeOf(items, first);
+  if (tile.width < smallestTile || tile.height < smallestTile) throw unreadable("broken", items.kind);
+  const covers = (length: number, count: number, whole: number) => length * count >= whole && length * (count - 1) < whole;
+  if (!covers(tile.width, columns, width) || !covers(tile.height, rows, height)) throw unreadable("broken", items.kind);
+  const found = [...new Set(tiles)].map((each) => checkItem(items, each, 1));
+  if (found.some((each) => each.width !== tile.width || each.height !== tile.height)) throw unreadable("broken", items.kind);
+  return { planes: Math.max(...found.map(({ planes }) => planes)), alpha: found.some(({ alpha }) => alpha) };
+}
+
+/** By the names of ISO/IEC 23008-12 and of HEVC. */
+function isAlpha(items: Items, item: number): boolean {
+  return (items.properties.get(item) ?? []).some(({ type, body }) => {
+    const name = Array.from({ length: body.byteLength }, (_, at) => String.fromCharCode(body.getUint8(at))).join("");
+    return type === "auxC" && /^.{4}(urn:mpeg:mpegB:cicp:systems:auxiliary:alpha|urn:mpeg:hevc:2015:auxid:1)(\0|$)/.test(name);
+  });
 }
 
 /** EXIF orientation of a turn by quarter circles counter-clockwise, then a mirror: upside down (0) or left to right (1). */
@@ -83,29 +130,4 @@ function orientationOf(properties: readonly Box[]): number {
   const mirror = value("imir", 1);
   const column = mirror === null ? 0 : mirror === 0 ? 1 : 2;
   return [[1, 4, 2], [8, 5, 7], [3, 2, 4], [6, 7, 5]][turn]?.[column] ?? 1;
-}
-
-function find(boxes: readonly Box[], type: string, kind: string): DataView {
-  const box = boxes.find((candidate) => candidate.type === type);
-  if (box === undefined) throw unreadable("broken", kind);
-  return box.body;
-}
-
-/** Boxes one after another. A box that says to be longer than what holds it ends there. */
-function boxesIn(view: DataView, from: number): Box[] {
-  const boxes: Box[] = [];
-  for (let at = from; at + 8 <= view.byteLength; ) {
-    const short = view.getUint32(at);
-    const head = short === 1 ? 16 : 8;
-    const size = short === 1 ? Number(view.getBigUint64(at + 8)) : short === 0 ? view.byteLength - at : short;
-    if (size < head) break;
-    const end = Math.min(view.byteLength, at + size);
-    boxes.push({ type: name(view, at + 4), body: new DataView(view.buffer, view.byteOffset + at + head, Math.max(0, end - at - head)) });
-    at += size;
-  }
-  return boxes;
-}
-
-function name(view: DataView, at: number): string {
-  return String.fromCharCode(view.getUint8(at), view.getUint8(at + 1), view.getUint8(at + 2), view.getUint8(at + 3));
 }

@@ -3,6 +3,6 @@ import type { Decoded } from "./decode.ts";
 import { decodeOnce } from "./emscripten.ts";
 
 /** Decodes a still WebP, lossy or lossless, with libwebp. `picture_unreadable` when the file is broken or cut. */
-export function decodeWebp(bytes: Uint8Array, module: WebAssembly.Module): Promise<Decoded> {
-  return decodeOnce("webp", createDecoder, module, bytes, (codec, file) => codec.decode(file));
+export function decodeWebp(bytes: Uint8Array, module: WebAssembly.Module, mostMemory: number): Promise<Decoded> {
+  return decodeOnce("webp", createDecoder, module, mostMemory, bytes, (codec, file) => codec.decode(file));
 }
