@@ -7,5 +7,5 @@ import { decodeOnce } from "./emscripten.ts";
  * `picture_unreadable` when the file is broken or cut.
  */
 export function decodeAvif(bytes: Uint8Array, module: WebAssembly.Module, mostMemory: number): Promise<Decoded> {
-  return decodeOnce("avif", createDecoder, module, mostMemory, bytes, (codec, file) => codec.decode(file, 8));
+  return decodeOnce({ kind: "avif", create: createDecoder, decode: (codec, file) => codec.decode(file, 8) }, module, mostMemory, bytes);
 }

@@ -1,6 +1,6 @@
 import { PortalError } from "@relicario/shared/errors";
 import type { Raster } from "../rows.ts";
-import { readHeader, unreadable, type PictureHeader } from "./header.ts";
+import { mostPixels, readHeader, unreadable, type PictureHeader } from "./header.ts";
 import { decodeAvif } from "./avif.ts";
 import { decodeHeic } from "./heic.ts";
 import { decodeJpeg } from "./jpeg.ts";
@@ -18,8 +18,6 @@ export interface Decoded {
   readonly release: () => void;
 }
 
-/** More is refused before decoding. */
-export const mostPixels = 52_000_000;
 /** Estimated need above this is refused before decoding, in bytes. */
 export const mostMemory = 900_000_000;
 
@@ -50,8 +48,6 @@ export async function decodePicture(
   if (width * height > mostPixels || estimate > mostMemory) {
     throw new PortalError("picture_too_large", { details: { width, height } });
   }
-  // A block of 64 pixels takes one bit at least: less is a cut file that would still get all its memory.
-  if (kind === "jpeg" && bytes.length * 8 * 64 < width * height) throw unreadable("broken", kind);
   const decoded = await decodeWith(kind, bytes, await codec(kind), estimate);
   const asSaid = cropped ? decoded.width <= width && decoded.height <= height : decoded.width === width && decoded.height === height;
   if (!asSaid) {

@@ -1,7 +1,7 @@
 import type { Decoded } from "./decode.ts";
 import { unreadable } from "./header.ts";
 
-interface Codec {
+interface Instance {
   readonly HEAPU8: Uint8Array;
 }
 interface Image {
@@ -41,37 +41,36 @@ function keepWithin(memory: WebAssembly.Memory, most: number): void {
   };
 }
 
+/** What decodeOnce needs of a codec besides its module. */
+export interface Codec<T> {
+  readonly kind: string;
+  readonly create: (options: EmscriptenWasm.ModuleOpts) => Promise<T>;
+  /** Null when the file is broken. */
+  readonly decode: (codec: T, file: Uint8Array<ArrayBuffer>) => Image | null;
+  /** A warning that says: this file is broken. Decoding ends at once. */
+  readonly giveUpAt?: RegExp;
+}
+
 /**
  * Decodes with a codec of @jsquash in an instance of its own, which is cleared afterwards: nothing of one picture meets the
  * next, and a codec that gave up is never used again. `picture_unreadable` when the file is broken or cut.
  */
-export async function decodeOnce<T extends Codec>(
-  kind: string,
-  create: (options: EmscriptenWasm.ModuleOpts) => Promise<T>,
+export async function decodeOnce<T extends Instance>(
+  { kind, create, decode, giveUpAt }: Codec<T>,
   module: WebAssembly.Module,
   mostMemory: number,
   bytes: Uint8Array,
-  decode: (codec: T, file: Uint8Array<ArrayBuffer>) => Image | null,
 ): Promise<Decoded> {
-  const seen = { cut: false };
-  const codec = await create(
-    optionsFor(module, {
-      mostMemory,
-      printErr: (line) => {
-        if (/premature end of jpeg/i.test(line)) seen.cut = true; // libjpeg fills what is missing with grey and only warns
-      },
-    }),
-  );
+  const printErr = (line: string) => {
+    if (giveUpAt?.test(line) === true) throw unreadable("broken", kind);
+  };
+  const codec = await create(optionsFor(module, { mostMemory, printErr }));
   const file = new Uint8Array(bytes); // a copy, whatever kind of array it is: slice() of Node's Buffer is none
   try {
     const image = decode(codec, file);
     if (image === null) throw unreadable("broken", kind);
     const { data, width, height } = image;
     const rgba = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-    if (seen.cut) {
-      rgba.fill(0);
-      throw unreadable("broken", kind);
-    }
     return { width, height, rgba, release: () => void rgba.fill(0) };
   } finally {
     codec.HEAPU8.fill(0);
