@@ -1,8 +1,6 @@
-import { Button, Notice } from "@relicario/shared/ui";
+import { Button, Notice, saveFile } from "@relicario/shared/ui";
 import { Download } from "lucide-react";
 import { useTranslation } from "react-i18next";
-
-import { saveFile } from "../recover/save-file.ts";
 
 interface KeepTakenProps {
   readonly picture: File;

@@ -1,12 +1,11 @@
 import type { RecoveredSecret } from "@relicario/shared/contract";
-import { Button, Card, CopyButton, Dialog, ErrorNotice, Muted, s, SectionTitle, SmallText, space, SpacedRow, Stack, useDialog } from "@relicario/shared/ui";
+import { Button, Card, CopyButton, Dialog, ErrorNotice, Muted, s, saveFile, SectionTitle, SmallText, space, SpacedRow, Stack, useDialog } from "@relicario/shared/ui";
 import { Download, FileLock2 } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import styled from "styled-components";
 
 import { ageFileParts, identityText } from "./age-file.ts";
-import { saveFile } from "./save-file.ts";
 
 interface AgeFileProps {
   readonly secret: RecoveredSecret;

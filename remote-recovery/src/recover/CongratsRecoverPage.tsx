@@ -41,7 +41,7 @@ export default function CongratsRecoverPage() {
           {t("open.author_body")}
         </Notice>
       )}
-      <Card>{secret.contentKind === "file" || secret.content === null ? <RevealedFile secret={secret} /> : <RevealedText name={secret.name} content={secret.content} />}</Card>
+      <Card>{secret.contentKind === "file" || secret.content === null ? <RevealedFile secret={secret} /> : <RevealedText title={secret.title} name={secret.name} content={secret.content} />}</Card>
       {secret.content !== null && <AgeFile secret={secret} />}
       <SpacedRow>
         <Button onClick={handlePutAway}>{t("open.put_away_action")}</Button>

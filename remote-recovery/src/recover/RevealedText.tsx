@@ -1,19 +1,19 @@
-import { Button, CopyButton, s, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
+import { Button, CopyButton, PrintButton, s, saveFile, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
 import { Download, Eye, EyeOff } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import styled from "styled-components";
 
-import { saveFile } from "./save-file.ts";
 import { revealMilliseconds, useReveal } from "./useReveal.ts";
 
 interface RevealedTextProps {
+  readonly title: string;
   /** File name. */
   readonly name: string;
   readonly content: Uint8Array<ArrayBuffer>;
 }
 
 /** A text that is hidden until asked for. Nothing moves in: it is there at once. */
-export function RevealedText({ name, content }: RevealedTextProps) {
+export function RevealedText({ title, name, content }: RevealedTextProps) {
   const { t } = useTranslation("beta-recover");
   const { revealed, setRevealed } = useReveal();
   const text = () => new TextDecoder().decode(content);
@@ -50,6 +50,7 @@ export function RevealedText({ name, content }: RevealedTextProps) {
           {t("text.download_action")}
         </Button>
         <CopyButton secret label={t("text.copy_action")} text={text} />
+        <PrintButton label={t("text.print_action")} title={title} text={text} />
       </SpacedRow>
       <SmallText>{t("text.hides_hint", { seconds: revealMilliseconds / 1000 })}</SmallText>
     </Stack>

@@ -1,8 +1,8 @@
 import type { RecoveredSecret, VaultProgress } from "@relicario/shared/contract";
 import { toPortalError, type PortalError } from "@relicario/shared/errors";
+import { saveFile } from "@relicario/shared/ui";
 import { useEffect, useRef, useState } from "react";
 
-import { saveFile } from "./save-file.ts";
 
 export type FileSaving =
   | { readonly status: "idle" | "saved" }

@@ -13,6 +13,8 @@ export { Menu, type MenuItem, type MenuProps } from "./Menu.tsx";
 export { dialogMotion, layoutBlockMilliseconds, panelMotion, spring, springEasing, springMilliseconds } from "./motion.ts";
 export { ErrorNotice, Notice, type ErrorNoticeProps, type NoticeProps, type NoticeTone } from "./notices.tsx";
 export { Page, type PageProps } from "./Page.tsx";
+export { PrintButton, type PrintButtonProps } from "./PrintButton.tsx";
+export { saveFile } from "./save-file.ts";
 export { TagField, type TagFieldProps } from "./TagField.tsx";
 export { breakpoints, colors, depths, media, s, space, type ColorOverrides, type ColorToken, type Token } from "./tokens.ts";
 export { Tooltip, type TooltipProps } from "./Tooltip.tsx";

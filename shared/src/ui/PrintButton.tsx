@@ -1,0 +1,69 @@
+import { Printer } from "lucide-react";
+import { useEffect, useState } from "react";
+import { createPortal } from "react-dom";
+import styled, { createGlobalStyle } from "styled-components";
+
+import { Button, type ButtonTone } from "./Button.tsx";
+import { s, space } from "./tokens.ts";
+
+export interface PrintButtonProps {
+  readonly label: string;
+  /** Above the text on paper. */
+  readonly title: string;
+  /** Asked for when the button is pressed: until then, and after printing, it is nowhere in the page. */
+  readonly text: () => string;
+  readonly tone?: ButtonTone;
+}
+
+/** Prints a text on a sheet of its own, without showing it on the screen. */
+export function PrintButton({ label, title, text, tone = "quiet" }: PrintButtonProps) {
+  const [sheet, setSheet] = useState<string | null>(null);
+  useEffect(() => {
+    if (sheet === null) return;
+    const end = () => {
+      setSheet(null);
+    };
+    window.addEventListener("afterprint", end);
+    window.print();
+    return () => {
+      window.removeEventListener("afterprint", end);
+    };
+  }, [sheet]);
+  return (
+    <>
+      <Button
+        tone={tone}
+        icon={<Printer aria-hidden />}
+        onClick={() => {
+          setSheet(text());
+        }}
+      >
+        {label}
+      </Button>
+      {sheet !== null &&
+        createPortal(
+          <Sheet data-print aria-hidden>
+            <OnlySheet />
+            <h1>{title}</h1>
+            <pre>{sheet}</pre>
+          </Sheet>,
+          document.body,
+        )}
+    </>
+  );
+}
+
+const OnlySheet = createGlobalStyle`
+  @media print { body > :not([data-print]) { display: none !important; } }
+`;
+
+const Sheet = styled.div`
+  display: none;
+  @media print {
+    display: block;
+    color: #000;
+    background: #fff;
+    & > h1 { font-size: 14pt; }
+    & > pre { margin-top: ${space(4)}; font-family: ${s("fontMono")}; font-size: 12pt; white-space: pre-wrap; overflow-wrap: anywhere; }
+  }
+`;
