@@ -25,6 +25,10 @@ const picture = join(root, "e2e/fixtures/photos/picos-3264x2448.jpg");
 const readings = 5;
 const words = ["passport 77", "garden", "recovery ph", "will 9", "harbour"] as const;
 
+const Attached = z.object({ sessionId: z.string(), targetInfo: z.object({ type: z.string() }) });
+const Received = z.object({ sessionId: z.string(), message: z.string() });
+const HeapAnswer = z.object({ result: z.object({ usedSize: z.number() }) });
+
 const count = z.coerce.number().int().min(10).default(10_000).parse(process.argv.slice(2).find((word) => word !== "--"));
 
 const folder = await mkdtemp(join(tmpdir(), "relicario-bench-"));
@@ -152,10 +156,6 @@ async function typeWords(page: Page): Promise<number[]> {
   const typing = await page.evaluate(() => (globalThis as unknown as { typing: { at: number; shown: number }[] }).typing);
   return typing.map(({ at, shown }) => shown - at);
 }
-
-const Attached = z.object({ sessionId: z.string(), targetInfo: z.object({ type: z.string() }) });
-const Received = z.object({ sessionId: z.string(), message: z.string() });
-const HeapAnswer = z.object({ result: z.object({ usedSize: z.number() }) });
 
 /** MB of JavaScript heap of the page and its workers, after collecting. */
 async function heapOf(page: Page): Promise<number> {
