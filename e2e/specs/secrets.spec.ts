@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 
 import { newAccount, signIn, signUp } from "../pages/account.ts";
 import { answerDevice, openRecovery, protect, revealed, row, showPicture } from "../pages/secrets.ts";
+import { openExport } from "../support/age.ts";
 import { photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
 import type { Page } from "@playwright/test";
@@ -122,6 +123,25 @@ test("a secret is edited, found, brought back from its history, and deleted for 
     await expect(row(page, "Old diary")).toBeHidden();
     await page.getByRole("button", { name: "Clear filters" }).click();
     await expect(row(page, "Old diary")).toBeVisible();
+  });
+
+  await test.step("two secrets leave together, and open without the portal", async () => {
+    await page.getByRole("button", { name: "Select", exact: true }).click();
+    for (const title of ["scan", "Old diary"]) await page.getByRole("checkbox", { name: `Select ${title}` }).check();
+    await page.getByRole("group", { name: "Selected secrets" }).getByRole("button", { name: "Export" }).click();
+    await page.getByLabel("Picture file").setInputFiles(photographs.mountains);
+    const archive = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Export", exact: true }).click();
+    await expect(page.getByRole("heading", { name: "2 secrets are in the archive" })).toBeVisible({ timeout: 90_000 });
+    const zip = await (await archive).path();
+    const identity = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Save as exit.txt" }).click();
+    const exit = await (await identity).path();
+    const opened = await openExport(await readFile(zip), await readFile(exit, "utf8"));
+    expect(opened.get("scan")).toEqual(scan);
+    expect(opened.get("Old diary")?.toString("utf8")).toBe("second words");
+    await page.getByRole("button", { name: "Done", exact: true }).click();
+    await expect(row(page, "scan")).toBeVisible();
   });
 
   await test.step("an older version is shown as old, and made the newest again", async () => {

@@ -5,6 +5,9 @@ import path from "node:path";
 import { promisify } from "node:util";
 
 import { Decrypter } from "age-encryption";
+import { z } from "zod";
+
+import { filesOf } from "./zip.ts";
 
 const run = promisify(execFile);
 
@@ -33,6 +36,46 @@ async function ageCommand(): Promise<string | null> {
   await mkdir(bin, { recursive: true });
   await run("go", ["install", AGE], { env: { ...process.env, GOBIN: bin, GOFLAGS: "-mod=mod" }, timeout: 240_000 });
   return age;
+}
+
+/**
+ * Opens an export as a person would: unpacked, with the commands of its own README where Go's age and a shell are there, else by
+ * typage. Gives each content by its title.
+ */
+export async function openExport(zip: Buffer, identityText: string): Promise<Map<string, Buffer>> {
+  const files = filesOf(zip);
+  const tickets = [...files.keys()].filter((name) => name.endsWith(".ticket.age"));
+  const folder = await mkdtemp(path.join(tmpdir(), "age-"));
+  try {
+    const age = await ageCommand();
+    for (const [name, bytes] of files) await writeFile(path.join(folder, name), bytes);
+    await writeFile(path.join(folder, "exit.txt"), identityText, { mode: 0o600 });
+    const commands = /^for ticket[\s\S]*?^done$/m.exec(files.get("README.txt")?.toString("utf8") ?? "")?.[0];
+    if (commands === undefined) throw new Error("the README has no commands");
+    if (age !== null && process.platform !== "win32") await run("sh", ["-euc", commands], { cwd: folder, env: { ...process.env, PATH: `${path.dirname(age)}${path.delimiter}${process.env["PATH"] ?? ""}` } });
+    else await openByTypage(folder, tickets, identityText);
+    const opened = tickets.map(async (name) => {
+      const id = name.replace(".ticket.age", "");
+      const { title } = Ticket.parse(JSON.parse(await readFile(path.join(folder, `${id}.json`), "utf8")));
+      return [title, await readFile(path.join(folder, `${id}.opened`))] as const;
+    });
+    return new Map(await Promise.all(opened));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+const Ticket = z.object({ title: z.string(), size: z.number(), content_identity: z.string() });
+
+async function openByTypage(folder: string, tickets: readonly string[], identityText: string): Promise<void> {
+  for (const name of tickets) {
+    const id = name.replace(".ticket.age", "");
+    const { plain: ticket } = await openWithAge(await readFile(path.join(folder, name)), identityText);
+    const { content_identity: identity, size } = Ticket.parse(JSON.parse(ticket.toString("utf8")));
+    const { plain } = await openWithAge(await readFile(path.join(folder, `${id}.age`)), identity);
+    await writeFile(path.join(folder, `${id}.json`), ticket);
+    await writeFile(path.join(folder, `${id}.opened`), plain.subarray(0, size));
+  }
 }
 
 /** Opens an age file with the text of an identity file, by Go's age where there is one, else by typage. */

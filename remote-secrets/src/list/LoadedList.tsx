@@ -8,6 +8,7 @@ import styled from "styled-components";
 
 import { imagesQuery } from "../data/secrets.ts";
 import { changeEditing, editingState, useEditing } from "../editing/editing-state.ts";
+import { ExportPanel } from "./ExportPanel.tsx";
 import { FilterPanel } from "./FilterPanel.tsx";
 import { PurgeDialog } from "./PurgeDialog.tsx";
 import { prepareSearch, searchRows } from "./search.ts";
@@ -37,6 +38,7 @@ export function LoadedList({ vault, rows, locked, opening }: LoadedListProps) {
   const [typed, setTyped] = useState("");
   const [filtering, setFiltering] = useState(false);
   const [view, setView] = useView();
+  const [exporting, setExporting] = useState<readonly SecretRow[] | null>(null);
   const [purging, setPurging] = useState<readonly SecretRow[] | null>(null);
   const panelId = useId();
   const images = useQuery(imagesQuery(vault, user.userId, locked ? "locked" : "unlocked"));
@@ -60,7 +62,13 @@ export function LoadedList({ vault, rows, locked, opening }: LoadedListProps) {
     if (event.key === "Escape" && selection.active) selection.end();
   };
 
+  const endExport = () => {
+    setExporting(null);
+    selection.end();
+  };
+
   if (rows.length === 0) return <NothingKept />;
+  if (exporting !== null) return <ExportPanel vault={vault} rows={exporting} onEnd={endExport} />;
   return (
     <Stack $gap={4} onKeyDown={handleKey}>
       {locked && <UnlockNotice vault={vault} then="/secrets" />}
@@ -95,7 +103,7 @@ export function LoadedList({ vault, rows, locked, opening }: LoadedListProps) {
       {!locked && filtering && <FilterPanel id={panelId} view={view} onChange={setView} tags={tags} images={images.data ?? []} />}
       {opening !== null && <Progress label={t("list.opening_status")} done={opening.opened} total={opening.total} />}
       {selection.active ? (
-        <SelectionBar place={place} chosen={selection.chosen} total={found.length} actions={actions} onPurge={askPurge} onAll={selection.all} onEnd={selection.end} />
+        <SelectionBar place={place} chosen={selection.chosen} total={found.length} actions={actions} onPurge={askPurge} onExport={locked ? null : setExporting} onAll={selection.all} onEnd={selection.end} />
       ) : (
         <SpacedRow $justify="between">
           <SmallText role="status" data-tour="secrets-total">

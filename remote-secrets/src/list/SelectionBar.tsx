@@ -1,6 +1,6 @@
 import type { SecretRow } from "@relicario/shared/contract";
 import { Button, depths, media, s, space, visuallyHidden } from "@relicario/shared/ui";
-import { RotateCcw, Star, StarOff, Trash2, X } from "lucide-react";
+import { FolderOutput, RotateCcw, Star, StarOff, Trash2, X } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import styled from "styled-components";
 
@@ -14,12 +14,14 @@ interface SelectionBarProps {
   readonly actions: ListActions;
   /** Null on a locked device: removing for good takes the key. */
   readonly onPurge: ((rows: readonly SecretRow[]) => void) | null;
+  /** Null on a locked device: what is exported has to be read first. */
+  readonly onExport: ((rows: readonly SecretRow[]) => void) | null;
   readonly onAll: (all: boolean) => void;
   readonly onEnd: () => void;
 }
 
 /** What can be done with several secrets at once. It stays in sight while the list is scrolled. */
-export function SelectionBar({ place, chosen, total, actions, onPurge, onAll, onEnd }: SelectionBarProps) {
+export function SelectionBar({ place, chosen, total, actions, onPurge, onExport, onAll, onEnd }: SelectionBarProps) {
   const { t } = useTranslation("beta-home");
   const none = chosen.length === 0;
   // What the service has dropped cannot come back: it can only be deleted.
@@ -55,6 +57,19 @@ export function SelectionBar({ place, chosen, total, actions, onPurge, onAll, on
           >
             {t(starred ? "select.unstar_action" : "select.star_action")}
           </Button>
+          {onExport !== null && (
+            <Button
+              tone="quiet"
+              size="small"
+              disabled={none || actions.pending}
+              icon={<FolderOutput aria-hidden />}
+              onClick={() => {
+                onExport(chosen);
+              }}
+            >
+              {t("select.export_action")}
+            </Button>
+          )}
           <Button
             tone="quiet"
             size="small"

@@ -36,6 +36,7 @@ export {
   type CallOptions,
   type ContentKind,
   type DeviceKind,
+  type ExportedSecrets,
   type ListOptions,
   type PictureFieldProps,
   type PictureHint,

@@ -93,6 +93,14 @@ export interface Vault {
    */
   readonly recover: (secretId: string, opener: ShownImage, options?: RecoverOptions) => Promise<RecoveredSecret>;
 
+  /**
+   * Writes an archive of sealed secrets that opens with the standard `age`, without this portal. What the picture does not open
+   * is left out and named. Nothing is given before the last content fits its digest.
+   * `opener_needed` when it opens none, `not_found`, `list_mismatch`, `decryption_failed`, `storage_full`, `cancelled`,
+   * `vault_locked` when it was locked meanwhile; otherwise as {@link recover}.
+   */
+  readonly exportSecrets: (secretIds: readonly string[], opener: ShownImage, options?: CallOptions) => Promise<ExportedSecrets>;
+
   /** The answer to "my own device or a shared computer", asked once after the first unlocking. */
   readonly answerDevice: (kind: DeviceKind) => Promise<void>;
 
@@ -324,6 +332,17 @@ export interface AgeFile {
   readonly identity: string;
   /** Bytes of the plain content; a text is padded with line feeds behind it: `age -d -i … | head -c <size>`. */
   readonly size: number;
+}
+
+/** A written archive, and the identity (`AGE-SECRET-KEY-PQ-1…`) that opens it and is not in it: a secret, kept nowhere else. */
+export interface ExportedSecrets {
+  readonly identity: string;
+  /** A zip file, on disk where the browser has private files. */
+  readonly archive: Blob;
+  /** How many secrets are in it. */
+  readonly exported: number;
+  /** Ids of those that are not: this picture does not open them, or their content is gone. */
+  readonly left: readonly string[];
 }
 
 export interface PictureFieldProps {

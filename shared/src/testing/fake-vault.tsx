@@ -37,6 +37,8 @@ export interface FakeSecret {
   readonly deleted?: boolean;
   /** Too large to be held in memory: opened, its `content` is null and `save` gives it. */
   readonly large?: boolean;
+  /** Its content is gone, after 30 days in the trash. */
+  readonly dropped?: boolean;
   /** Contents of the versions before, oldest first. */
   readonly former?: readonly string[];
 }
@@ -99,6 +101,7 @@ interface Kept {
   readonly deletedAt: string | null;
   readonly rev: number;
   readonly large: boolean;
+  readonly dropped: boolean;
   readonly versions: readonly [KeptVersion, ...KeptVersion[]];
 }
 
@@ -128,11 +131,11 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
   };
   const addSecret = (secret: FakeSecret): string => {
     const secretId = nextId();
-    const { title, tags = [], favorite = false, large = false, former = [], contentKind = "text", name = "secret.txt", mime = "text/plain" } = secret;
+    const { title, tags = [], favorite = false, large = false, dropped = false, former = [], contentKind = "text", name = "secret.txt", mime = "text/plain" } = secret;
     const version = (content: string): KeptVersion => ({ content, contentKind, name, mime, createdAt: nextTime() });
     const [first, ...rest] = [...former, secret.content];
     const deletedAt = secret.deleted === true ? nextTime() : null;
-    kept.set(secretId, { secretId, title, tags, favorite, large, deletedAt, rev: 1 + former.length, versions: [version(first), ...rest.map(version)] });
+    kept.set(secretId, { secretId, title, tags, favorite, large, dropped, deletedAt, rev: 1 + former.length, versions: [version(first), ...rest.map(version)] });
     return secretId;
   };
   for (const image of settings.images ?? []) addImage(image);
@@ -331,6 +334,15 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
       unlock();
       return recoveredOf(secret, version, wanted);
     },
+    exportSecrets: async (secretIds, shown, options) => {
+      enter("exportSecrets", options);
+      const secrets = secretIds.map(require);
+      await open(shown);
+      unlock();
+      options?.onProgress?.({ phase: "fetching", done: 1, total: 1 });
+      const left = secrets.filter(({ dropped }) => dropped).map(({ secretId }) => secretId);
+      return { identity: "AGE-SECRET-KEY-PQ-1FAKE", archive: new Blob([`archive of ${String(secrets.length)}`]), exported: secrets.length - left.length, left };
+    },
     answerDevice: async (device) => {
       enter("answerDevice");
       if (state.status === "unlocked") become({ status: "unlocked", device });
@@ -401,9 +413,9 @@ function newestOf({ versions }: Kept): KeptVersion {
 function rowOf(secret: Kept, locked: boolean, book: readonly RecoveryImage[]): SecretRow {
   const { content, contentKind, name, createdAt } = newestOf(secret);
   const size = bytesOf(content);
-  const { secretId, title, tags, favorite, deletedAt, rev, versions } = secret;
+  const { secretId, title, tags, favorite, deletedAt, dropped, rev, versions } = secret;
   const label = { title, tags, contentKind, name, size, openers: book.map(({ id }) => id), rehearsedAt: null };
-  return { secretId, version: versions.length, rev, favorite, sealedSize: size + 2048, createdAt: versions[0].createdAt, updatedAt: createdAt, deletedAt, droppedAt: null, label: locked ? null : label };
+  return { secretId, version: versions.length, rev, favorite, sealedSize: size + 2048, createdAt: versions[0].createdAt, updatedAt: createdAt, deletedAt, droppedAt: dropped ? deletedAt : null, label: locked ? null : label };
 }
 
 function recoveredOf(secret: Kept, version: number, wanted: KeptVersion): RecoveredSecret {

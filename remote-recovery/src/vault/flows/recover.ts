@@ -12,7 +12,7 @@ import { signingKeyOf } from "../seal/sign.ts";
 import { labelDigest } from "../seal/state.ts";
 import { isSignedBy, openTicket, ticketFor, type OwnerTicket } from "../seal/ticket.ts";
 import { refuseCancelled, type FlowOptions, type Session } from "../session.ts";
-import { labelOf, readAccount, requireRow, type AccountRow } from "./account.ts";
+import { labelOf, readAccount, requireRow, type AccountRow, type AccountView } from "./account.ts";
 import type { OpenedKeyring } from "./read-keyring.ts";
 import { recogniseImage } from "./show-image.ts";
 import { unlock } from "./unlock.ts";
@@ -66,28 +66,42 @@ export async function recover(session: Session, secretId: string, shown: ShownIm
 }
 
 /** The same for contents of any size; a large one is checked when it is saved. */
-export async function recoverAny(session: Session, secretId: string, shown: ShownImage, options: FlowOptions & WantedVersion): Promise<OpenedSecret | OpenedLarge> {
-  const unlocked = session.keys === null ? (await unlock(session, shown, options)).opener : null;
-  try {
-    const { opened, row } = requireRow(await readAccount(session, options.signal), secretId);
+export function recoverAny(session: Session, secretId: string, shown: ShownImage, options: FlowOptions & WantedVersion): Promise<OpenedSecret | OpenedLarge> {
+  return withShownOpener(session, shown, options, async (account, show) => {
+    const { opened, row } = requireRow(account, secretId);
     const version = options.version ?? row.version;
     if (version > row.version) throw new PortalError("not_found");
     const label = await labelOf(session.userId, opened.keys, row);
-    const opener = unlocked ?? (await recogniseImage(session, shown, opened.book, options)).opener;
-    try {
-      if (version === row.version && !label.openers.includes(opener.openerId)) throw new PortalError("opener_needed");
-      refuseCancelled(options.signal);
-      options.onProgress?.({ phase: "fetching", done: 0, total: 1 });
-      const stored = await session.service.secret(secretId, version === row.version ? null : version, options.signal);
-      options.onProgress?.({ phase: "opening", done: 0, total: 1 });
-      const secret = await openSecret(session.userId, opened, { row, label, version }, stored, opener);
-      options.onProgress?.({ phase: "opening", done: 1, total: 1 });
-      return secret;
-    } finally {
-      opener.forget();
-    }
+    const opener = await show();
+    if (version === row.version && !label.openers.includes(opener.openerId)) throw new PortalError("opener_needed");
+    refuseCancelled(options.signal);
+    options.onProgress?.({ phase: "fetching", done: 0, total: 1 });
+    const stored = await session.service.secret(secretId, version === row.version ? null : version, options.signal);
+    options.onProgress?.({ phase: "opening", done: 0, total: 1 });
+    const secret = await openSecret(session.userId, opened, { row, label, version }, stored, opener);
+    options.onProgress?.({ phase: "opening", done: 1, total: 1 });
+    return secret;
+  });
+}
+
+/**
+ * One act with a picture that is shown for it; on a locked device the picture unlocks first. `show` looks at the picture, so
+ * that what needs no looking is refused before. The opener is forgotten afterwards.
+ *
+ * @throws PortalError those of {@link unlock} and of the act.
+ */
+export async function withShownOpener<T>(
+  session: Session,
+  shown: ShownImage,
+  options: FlowOptions,
+  act: (account: AccountView | null, show: () => Promise<ShownOpener>) => Promise<T>,
+): Promise<T> {
+  let opener = session.keys === null ? (await unlock(session, shown, options)).opener : null;
+  try {
+    const account = await readAccount(session, options.signal);
+    return await act(account, async () => (opener ??= (await recogniseImage(session, shown, account?.view.opened?.book ?? null, options)).opener));
   } finally {
-    unlocked?.forget();
+    opener?.forget();
   }
 }
 
@@ -99,15 +113,25 @@ interface Opening {
 }
 
 async function openSecret(userId: string, opened: OpenedKeyring, opening: Opening, stored: SecretContent, opener: ShownOpener): Promise<OpenedSecret | OpenedLarge> {
-  const { row, label, version } = opening;
-  if (stored.version !== version || labelDigest(stored.label) !== row.labelHex) throw new PortalError("list_mismatch");
-  const sealedTicket = fromB64u(stored.ticket);
-  const ticket = version === row.version ? await newestTicket(userId, row, label, sealedTicket, opener) : await formerTicket(userId, row, version, sealedTicket, opener);
-  const author = isSignedBy(ticket, ownSigningKeys(opened.keys, opened.book)) ? "verified" : "not_verified";
+  const { ticket, author } = await readTicket(userId, opened, opening, stored, opener);
   if (stored.content === null) return { ...present(opening, ticket, author), content: null, ageFile: null };
   const sealed = fromB64u(stored.content);
   const content = await openContent(ticket.content_kind, sealed, { sha256: ticket.content_sha256, identity: ticket.content_identity, size: ticket.size });
   return { ...present(opening, ticket, author), content, ageFile: { sealed, identity: ticket.content_identity, size: ticket.size } };
+}
+
+/** What the opener opens, checked against row and label, and whether this account signed it. */
+export async function readTicket(
+  userId: string,
+  opened: OpenedKeyring,
+  { row, label, version }: Opening,
+  stored: SecretContent,
+  opener: ShownOpener,
+): Promise<{ readonly ticket: OwnerTicket; readonly author: RecoveredSecret["author"] }> {
+  if (stored.version !== version || labelDigest(stored.label) !== row.labelHex) throw new PortalError("list_mismatch");
+  const sealed = fromB64u(stored.ticket);
+  const ticket = version === row.version ? await newestTicket(userId, row, label, sealed, opener) : await formerTicket(userId, row, version, sealed, opener);
+  return { ticket, author: isSignedBy(ticket, ownSigningKeys(opened.keys, opened.book)) ? "verified" : "not_verified" };
 }
 
 async function newestTicket(userId: string, row: AccountRow, label: Label, sealed: Bytes, opener: ShownOpener): Promise<OwnerTicket> {

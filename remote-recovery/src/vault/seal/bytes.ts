@@ -35,9 +35,15 @@ export function len32(length: number): Bytes {
 
 /** SHA-256 of the parts joined. For whole contents use {@link digestOf}, which leaves the thread free. */
 export function sha256(...parts: readonly Uint8Array[]): Bytes {
+  const digest = newSha256();
+  for (const part of parts) digest.update(part);
+  return digest.finish();
+}
+
+/** SHA-256 over bytes that come one after another. */
+export function newSha256(): { readonly update: (bytes: Uint8Array) => void; readonly finish: () => Bytes } {
   const hash = nobleSha256.create();
-  for (const part of parts) hash.update(part);
-  return copyOf(hash.digest());
+  return { update: (bytes) => void hash.update(bytes), finish: () => copyOf(hash.digest()) };
 }
 
 /** SHA-256 by WebCrypto. */

@@ -37,8 +37,12 @@ export type OwnerTicket = z.infer<typeof OwnerTicket>;
 
 /** Signs a ticket and seals it to the openers of the secret. */
 export async function sealTicket(keys: AccountKeys, recipients: readonly string[], ticket: Omit<OwnerTicket, "sig">): Promise<Bytes> {
-  const signed = await withSigningSeed(keys, (seed) => signDocument("ticket", ticket, seed));
-  const plain = documentBytes(signed);
+  return sealSigned(recipients, await withSigningSeed(keys, (seed) => signDocument("ticket", ticket, seed)));
+}
+
+/** Seals a ticket as it was signed. */
+export async function sealSigned(recipients: readonly string[], ticket: OwnerTicket): Promise<Bytes> {
+  const plain = documentBytes(ticket);
   try {
     return await sealTo(recipients, plain);
   } finally {

@@ -11,15 +11,15 @@ declare global {
 }
 
 /** Where opened content goes. Nothing of it can be seen before it is committed. */
-export interface Sink {
+export interface Sink<T extends Blob | null = Blob | null> {
   readonly write: (bytes: Bytes) => Promise<void>;
   /** The content where it is private to this page; null where it went to the person's file. */
-  readonly commit: () => Promise<Blob | null>;
+  readonly commit: () => Promise<T>;
   readonly discard: () => Promise<void>;
 }
 
 /** Commits what `fill` wrote when all of it went well; after anything else nothing of it stays. */
-export async function committed(sink: Sink, fill: () => Promise<void>): Promise<Blob | null> {
+export async function committed<T extends Blob | null>(sink: Sink<T>, fill: () => Promise<void>): Promise<T> {
   try {
     await fill();
     return await sink.commit();
@@ -30,7 +30,7 @@ export async function committed(sink: Sink, fill: () => Promise<void>): Promise<
 }
 
 /** The file that the person chose. The browser writes beside it and puts it in place when it is closed. */
-export async function chosenFile(handle: FileSystemFileHandle): Promise<Sink> {
+export async function chosenFile(handle: FileSystemFileHandle): Promise<Sink<null>> {
   const stream = await handle.createWritable();
   return {
     write: (bytes) => sayFull(() => stream.write(bytes)),
@@ -49,7 +49,7 @@ const lockOf = (name: string): string => `${folderName} ${name}`;
  * A file of this origin that no other page uses and that goes with this worker; in memory where there is none (some private
  * modes). Only in a worker.
  */
-export async function privateFile(): Promise<Sink> {
+export async function privateFile(): Promise<Sink<Blob>> {
   const folder = await privateFolder({ create: true });
   if (folder === null) return inMemory();
   const name = crypto.randomUUID();
@@ -105,7 +105,7 @@ function hold(lock: string): Promise<() => void> {
 }
 
 /** Blobs are the browser's to keep: it may put large ones on disk. */
-function inMemory(): Sink {
+function inMemory(): Sink<Blob> {
   let parts: Blob[] = [];
   return {
     write: async (bytes) => {

@@ -268,6 +268,7 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     autoLock,
     unlock: (opener, options) => call(options, "engine", (remote, id, onProgress) => remote.unlock(id, onProgress, opener)),
     recover: async (secretId, opener, options) => present(await call(options, "engine", (remote, id, onProgress) => remote.recover(id, onProgress, secretId, opener, options?.version))),
+    exportSecrets: (secretIds, opener, options) => call(options, "engine", (remote, id, onProgress) => remote.exportSecrets(id, onProgress, secretIds, opener)),
     answerDevice: (kind) => call(undefined, "vault", (remote) => remote.answerDevice(kind)),
     setFavorite: (secretId, favorite) => call(undefined, "vault", (remote) => remote.setFavorite(secretId, favorite)),
     trash: (secretId) => call(undefined, "vault", (remote) => remote.trash(secretId)),

@@ -1,6 +1,7 @@
 import type {
   AgeFile,
   DeviceKind,
+  ExportedSecrets,
   PictureVerdict,
   ProtectRequest,
   RecoveredSecret,
@@ -21,6 +22,7 @@ import type { Engine } from "../../engine/engine.ts";
 import { openDevice, type Device, type DeviceAccount } from "../device/device.ts";
 import { answerDevice } from "../flows/device-kind.ts";
 import { examine, images } from "../flows/examine.ts";
+import { exportSecrets } from "../flows/export-secrets.ts";
 import { list } from "../flows/list.ts";
 import { protect, type Published } from "../flows/protect.ts";
 import { purge } from "../flows/purge.ts";
@@ -36,7 +38,7 @@ import { serviceOn } from "../service.ts";
 import { startSession, type FlowOptions, type Session } from "../session.ts";
 import { openUploadRecords, uploadLock } from "../transfer/records.ts";
 import type { ContentKeys } from "../transfer/transfer-service.ts";
-import { sweepPrivateFiles } from "../transfer/sinks.ts";
+import { privateFile, sweepPrivateFiles } from "../transfer/sinks.ts";
 import { browserPatience } from "../transfer/until-through.ts";
 import { transferCallsOn } from "../transfer/upload-calls.ts";
 import { beginUpload, discardUpload, finishUpload, uploads, type UploadOrder, type UploadParts } from "../transfer/uploads.ts";
@@ -73,6 +75,7 @@ export interface VaultService {
   readonly purge: (id: CallId, secretIds: readonly string[]) => Promise<void>;
   readonly unlock: (id: CallId, onProgress: ProgressListener | null, shown: ShownImage) => Promise<void>;
   readonly recover: (id: CallId, onProgress: ProgressListener | null, secretId: string, shown: ShownImage, version: RecoverOptions["version"]) => Promise<OpenedByWorker>;
+  readonly exportSecrets: (id: CallId, onProgress: ProgressListener | null, secretIds: readonly string[], shown: ShownImage) => Promise<ExportedSecrets>;
   /** `payload_too_large` for content that is not held here. */
   readonly exportAge: (openedId: string) => AgeFile;
   /** Answers at this port what opens the pieces of an opened content. The other end is a worker's, never the page's. */
@@ -195,6 +198,11 @@ export function createVaultService(engineOn: EngineOnPort, deviceFor: (account: 
         const openedId = crypto.randomUUID();
         opened.set(openedId, { ageFile, sealed });
         return Comlink.transfer({ ...secret, openedId }, secret.content === null ? [] : [secret.content.buffer]);
+      }),
+    exportSecrets: (id, onProgress, secretIds, shown) =>
+      call(id, onProgress, async (one, options) => {
+        const { calls, patience } = requireTransfers();
+        return exportSecrets(one, { range: calls.range, patience, openSink: privateFile }, secretIds, shown, options);
       }),
     exportAge: (openedId) => {
       const { ageFile } = requireOpened(openedId);

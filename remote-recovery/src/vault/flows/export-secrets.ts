@@ -1,0 +1,179 @@
+import { fromB64u, toB64u, type SecretContent } from "@relicario/shared/api";
+import type { ExportedSecrets, ShownImage } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
+import { makeZip } from "client-zip";
+
+import { newIdentity, recipientOf } from "../seal/age.ts";
+import { copyOf, newSha256, sha256, utf8, type Bytes } from "../seal/bytes.ts";
+import { pieceBytes } from "../seal/content-pieces.ts";
+import type { Label } from "../seal/label.ts";
+import type { ShownOpener } from "../seal/opener.ts";
+import { sealSigned, type OwnerTicket } from "../seal/ticket.ts";
+import { refuseCancelled, type FlowOptions, type Session } from "../session.ts";
+import { committed, type Sink } from "../transfer/sinks.ts";
+import { untilThrough, type Patience } from "../transfer/until-through.ts";
+import type { TransferCalls } from "../transfer/upload-calls.ts";
+import { labelOf, requireRow, type AccountRow, type AccountView } from "./account.ts";
+import { readMe } from "./export-texts.ts";
+import type { OpenedKeyring } from "./read-keyring.ts";
+import { readTicket, withShownOpener } from "./recover.ts";
+
+/** What exporting needs beside the session. */
+export interface ExportParts {
+  readonly range: TransferCalls["range"];
+  readonly patience: Patience;
+  /** Where the archive goes, asked for once it is known that there will be one. */
+  readonly openSink: () => Promise<Sink<Blob>>;
+}
+
+/** What the manifest says of one secret. Titles stand in its ticket, which is sealed. */
+interface Entry {
+  readonly secret_id: string;
+  readonly version: number;
+  readonly author: "verified" | "not_verified";
+  /** File names and base64url digests of what the archive holds. */
+  readonly ticket: string;
+  readonly ticket_sha256: string;
+  readonly content: string;
+  readonly content_sha256: string;
+}
+
+interface Exporting {
+  readonly row: AccountRow;
+  readonly label: Label;
+}
+
+/** About 4 MiB, of contents that come in ranges. */
+const rangeBytes = 64 * pieceBytes;
+
+/**
+ * [Note: Export sequence]
+ * 1. A picture is shown; what it does not open, and what the service has dropped, is left and named.
+ * 2. An exit identity is made for this archive. Each ticket is checked as for a recovery, and sealed again, as it was
+ *    signed, to the exit identity alone.
+ * 3. Contents go along as they are sealed, each compared with its ticket's digest; then a manifest of digests, and the
+ *    commands of the standard `age`.
+ * 4. When the last byte is there the archive is committed; after anything else it is emptied. The identity is given to
+ *    whoever asked, and is not in the archive.
+ *
+ * @throws PortalError those of showing a picture, `opener_needed` when it opens none of them, `list_mismatch`,
+ *   `decryption_failed`, `storage_full`, `cancelled`.
+ */
+export function exportSecrets(session: Session, parts: ExportParts, secretIds: readonly string[], shown: ShownImage, options: FlowOptions): Promise<ExportedSecrets> {
+  return withShownOpener(session, shown, options, async (account, show) => {
+    const wanted = await labelled(session, account, secretIds);
+    const opener = await show();
+    const secrets = wanted.filter(({ row, label }) => row.stored.dropped_at === undefined && label.openers.includes(opener.openerId));
+    const [first] = secrets;
+    if (first === undefined) throw new PortalError("opener_needed");
+    const { opened } = requireRow(account, first.row.secretId);
+    const identity = newIdentity();
+    const archive = new Archive(session, parts, opened, opener, await recipientOf(identity), options);
+    const sink = await parts.openSink();
+    const blob = await committed(sink, async () => {
+      const zip = makeZip(archive.files(secrets));
+      for await (const chunk of chunksOf(zip)) {
+        refuseCancelled(options.signal);
+        await sink.write(copyOf(chunk));
+      }
+    });
+    const exported = new Set(secrets.map(({ row }) => row.secretId));
+    return { identity, archive: blob, exported: exported.size, left: secretIds.filter((secretId) => !exported.has(secretId)) };
+  });
+}
+
+async function labelled(session: Session, account: AccountView | null, secretIds: readonly string[]): Promise<Exporting[]> {
+  const rows = [...new Set(secretIds)].map((secretId) => requireRow(account, secretId));
+  return Promise.all(rows.map(async ({ opened, row }) => ({ row, label: await labelOf(session.userId, opened.keys, row) })));
+}
+
+/** The files of one archive, made one after another as they are written. */
+class Archive {
+  readonly #session: Session;
+  readonly #parts: ExportParts;
+  readonly #opened: OpenedKeyring;
+  readonly #opener: ShownOpener;
+  readonly #recipient: string;
+  readonly #options: FlowOptions;
+  #fetched = 0;
+  #total = 0;
+
+  constructor(session: Session, parts: ExportParts, opened: OpenedKeyring, opener: ShownOpener, recipient: string, options: FlowOptions) {
+    this.#session = session;
+    this.#parts = parts;
+    this.#opened = opened;
+    this.#opener = opener;
+    this.#recipient = recipient;
+    this.#options = options;
+  }
+
+  async *files(secrets: readonly Exporting[]): AsyncGenerator<{ readonly name: string; readonly input: Bytes | AsyncIterable<Bytes>; readonly lastModified: Date }> {
+    this.#total = secrets.reduce((sum, { row }) => sum + row.stored.size, 0);
+    const lastModified = new Date(this.#session.now());
+    const entries: Entry[] = [];
+    for (const { row, label } of secrets) {
+      this.#tell();
+      const { secretId, version } = row;
+      const { signal } = this.#options;
+      const stored = await this.#session.service.secret(secretId, null, signal);
+      const { ticket, author } = await readTicket(this.#session.userId, this.#opened, { row, label, version }, stored, this.#opener);
+      const sealed = await sealSigned([this.#recipient], ticket);
+      const entry = {
+        secret_id: secretId,
+        version,
+        author,
+        ticket: `${secretId}.ticket.age`,
+        ticket_sha256: toB64u(sha256(sealed)),
+        content: `${secretId}.age`,
+        content_sha256: ticket.content_sha256,
+      } as const;
+      yield { name: entry.ticket, input: sealed, lastModified };
+      yield { name: entry.content, input: this.#content(stored, ticket), lastModified };
+      entries.push(entry);
+    }
+    yield { name: "manifest.json", input: utf8(`${JSON.stringify({ v: 1, made_at: lastModified.toISOString(), secrets: entries }, null, 2)}\n`), lastModified };
+    for (const { name, text } of readMe) yield { name, input: utf8(text), lastModified };
+  }
+
+  /** The sealed content, whole or in ranges; ends with an error when it is not what the ticket says. */
+  async *#content(stored: SecretContent, ticket: OwnerTicket): AsyncGenerator<Bytes> {
+    const digest = newSha256();
+    for await (const bytes of stored.content === null ? this.#ranges(ticket) : [fromB64u(stored.content)]) {
+      digest.update(bytes);
+      this.#fetched += bytes.length;
+      this.#tell();
+      yield bytes;
+    }
+    if (toB64u(digest.finish()) !== ticket.content_sha256) throw new PortalError("decryption_failed");
+  }
+
+  async *#ranges({ secret_id: secretId, version }: OwnerTicket): AsyncGenerator<Bytes> {
+    const signal = this.#options.signal ?? new AbortController().signal;
+    for (let at = 0, size = Infinity; at < size; ) {
+      const start = at;
+      const range = await untilThrough(() => this.#parts.range({ secretId, version }, start, start + rangeBytes, signal), this.#parts.patience, signal);
+      if (range.bytes.length === 0) throw new PortalError("decryption_failed");
+      size = range.size;
+      at += range.bytes.length;
+      yield range.bytes;
+    }
+  }
+
+  #tell(): void {
+    this.#options.onProgress?.({ phase: "fetching", done: Math.min(this.#fetched, this.#total), total: this.#total });
+  }
+}
+
+/** Streams can be iterated over in newer browsers only. */
+async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = stream.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined); // what failed first is told
+  }
+}

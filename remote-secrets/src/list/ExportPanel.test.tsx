@@ -1,0 +1,126 @@
+import { createFakeVault, expectAccessible, picture, renderApp, type FakeSecret } from "@relicario/shared/testing";
+import { act, screen, waitFor, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { Link } from "react-router-dom";
+
+import SecretsPage from "./SecretsPage.tsx";
+
+const some: readonly FakeSecret[] = [
+  { title: "Cold wallet", content: "abandon ability" },
+  { title: "House keys", content: "4711", dropped: true },
+];
+
+/** What was handed to the downloads: name and text. */
+const saved: { name: string; blob: Blob }[] = [];
+
+beforeEach(() => {
+  saved.length = 0;
+  let last: Blob | null = null;
+  URL.createObjectURL = (blob: Blob) => {
+    last = blob;
+    return "blob:test/1";
+  };
+  jest.spyOn(HTMLAnchorElement.prototype, "click").mockImplementation(function (this: HTMLAnchorElement) {
+    if (last !== null) saved.push({ name: this.download, blob: last });
+  });
+});
+afterEach(() => {
+  Reflect.deleteProperty(URL, "createObjectURL");
+  jest.restoreAllMocks();
+});
+
+async function openPanel(settings: Parameters<typeof renderApp>[1] = {}, unlocked = true) {
+  const vault = createFakeVault({ secrets: some, unlocked, images: [{ name: "Garden", picture: "garden" }] });
+  const app = await renderApp(
+    <main>
+      <SecretsPage />
+      <Link to="/elsewhere">Elsewhere</Link>
+    </main>,
+    { vault, path: "/secrets", route: "/secrets", ...settings },
+  );
+  await userEvent.click(await screen.findByRole("button", { name: "Select" }));
+  await userEvent.click(screen.getByRole("button", { name: "Select all" }));
+  return { vault, ...app };
+}
+
+const start = async () => {
+  await userEvent.click(within(screen.getByRole("group", { name: "Selected secrets" })).getByRole("button", { name: "Export" }));
+};
+
+async function exportWith(name: string): Promise<void> {
+  await userEvent.upload(screen.getByLabelText("Choose a picture"), picture(name));
+  await userEvent.click(screen.getByRole("button", { name: "Export" }));
+}
+
+describe("ExportPanel", () => {
+  it("saves an archive with a picture, and names what was left out", async () => {
+    await openPanel();
+    await start();
+    expect(screen.getByRole("heading", { name: "Export 2 secrets" })).toBeVisible();
+    await expectAccessible();
+    await userEvent.click(screen.getByRole("button", { name: "Export" }));
+    expect(screen.getByText("Choose the picture first.")).toBeVisible();
+    await exportWith("garden");
+    expect(await screen.findByRole("heading", { name: "1 secret is in the archive" })).toBeVisible();
+    expect(screen.getByText(/House keys/)).toBeVisible();
+    expect(saved.map(({ name }) => name)).toEqual(["relicario-export.zip"]);
+    await expectAccessible();
+  });
+
+  it("shows the exit identity when asked alone, and ends once it was taken", async () => {
+    await openPanel();
+    await start();
+    await exportWith("garden");
+    await screen.findByRole("heading", { name: "1 secret is in the archive" });
+    expect(document.body).not.toHaveTextContent("AGE-SECRET-KEY");
+    expect(screen.getByRole("button", { name: "Done" })).toBeDisabled();
+    await userEvent.click(screen.getByRole("button", { name: "Save as exit.txt" }));
+    expect(saved.at(-1)?.name).toBe("exit.txt");
+    await userEvent.click(screen.getByRole("button", { name: "Show" }));
+    expect(screen.getByLabelText("Exit identity")).toHaveTextContent("AGE-SECRET-KEY-PQ-1FAKE");
+    await userEvent.click(screen.getByRole("button", { name: "Done" }));
+    expect(await screen.findByText("2 secrets")).toBeVisible();
+    expect(document.body).not.toHaveTextContent("AGE-SECRET-KEY");
+  });
+
+  it("asks before the identity is left behind", async () => {
+    const { record } = await openPanel({ answer: false });
+    await start();
+    await exportWith("garden");
+    await screen.findByRole("heading", { name: "1 secret is in the archive" });
+    await userEvent.click(screen.getByRole("link", { name: "Elsewhere" }));
+    await waitFor(() => {
+      expect(record.confirms.at(-1)?.title).toBe("Leave without the exit identity?");
+    });
+    expect(screen.getByRole("heading", { name: "1 secret is in the archive" })).toBeVisible();
+  });
+
+  it("says that it is not this picture, and lets the next one try", async () => {
+    await openPanel();
+    await start();
+    await exportWith("lake");
+    expect(await screen.findByRole("alert")).toBeVisible();
+    expect(saved).toEqual([]);
+    await exportWith("garden");
+    expect(await screen.findByRole("heading", { name: "1 secret is in the archive" })).toBeVisible();
+  });
+
+  it("is not offered on a locked device", async () => {
+    await openPanel({}, false);
+    expect(within(screen.getByRole("group", { name: "Selected secrets" })).queryByRole("button", { name: "Export" })).not.toBeInTheDocument();
+  });
+
+  it("is gone with the lock", async () => {
+    const { vault, record } = await openPanel();
+    await start();
+    await exportWith("garden");
+    await userEvent.click(await screen.findByRole("button", { name: "Show" }));
+    await act(async () => {
+      for (const listener of record.lockListeners) await listener("lock");
+      await vault.lock();
+    });
+    await waitFor(() => {
+      expect(document.body).not.toHaveTextContent("AGE-SECRET-KEY");
+    });
+  });
+});

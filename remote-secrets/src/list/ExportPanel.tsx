@@ -1,0 +1,165 @@
+import type { ExportedSecrets, SecretRow, ShownImage, Vault, VaultProgress } from "@relicario/shared/contract";
+import { Button, Card, CopyButton, ErrorNotice, FieldError, Muted, Notice, PrintButton, Progress, s, saveFile, SectionTitle, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
+import { useMutation } from "@tanstack/react-query";
+import { Download, KeyRound } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import { useTranslation } from "react-i18next";
+import styled from "styled-components";
+
+import { LeaveGuard } from "../add/LeaveGuard.tsx";
+
+interface ExportPanelProps {
+  readonly vault: Vault;
+  readonly rows: readonly SecretRow[];
+  readonly onEnd: () => void;
+}
+
+/** The way out for several secrets at once: a picture is shown, an archive is saved, and the identity that opens it is kept apart. */
+export function ExportPanel({ vault, rows, onEnd }: ExportPanelProps) {
+  const { t } = useTranslation("beta-home");
+  const [shown, setShown] = useState<ShownImage | null>(null);
+  const [missing, setMissing] = useState(false);
+  const [progress, setProgress] = useState<VaultProgress | null>(null);
+  const running = useRef<AbortController | null>(null);
+  useEffect(() => () => running.current?.abort(), []);
+  const exporting = useMutation({
+    mutationFn: (image: ShownImage) => {
+      const own = new AbortController();
+      running.current = own;
+      setProgress(null);
+      return vault.exportSecrets(
+        rows.map(({ secretId }) => secretId),
+        image,
+        { signal: own.signal, onProgress: setProgress },
+      );
+    },
+    onSuccess: ({ archive }) => {
+      saveFile(archiveName, archive);
+    },
+  });
+  if (exporting.data !== undefined) return <Exported done={exporting.data} rows={rows} onEnd={onEnd} />;
+  return (
+    <Card>
+      <Stack $gap={4} role="group" aria-label={t("export.title", { count: rows.length })}>
+        <SectionTitle>{t("export.title", { count: rows.length })}</SectionTitle>
+        <Muted>{t("export.lead_body")}</Muted>
+        <vault.PictureField
+          purpose="show"
+          value={shown}
+          disabled={exporting.isPending}
+          onChange={(value) => {
+            setShown(value);
+            setMissing(false);
+          }}
+        />
+        {missing && <FieldError>{t("export.missing_error")}</FieldError>}
+        <ErrorNotice error={exporting.error} />
+        {exporting.isPending && <Progress label={t("export.running_status")} done={progress?.done ?? 0} total={progress?.total ?? 0} />}
+        <SpacedRow>
+          <Button
+            pending={exporting.isPending}
+            onClick={() => {
+              setMissing(shown === null);
+              if (shown !== null) exporting.mutate(shown);
+            }}
+          >
+            {t("export.start_action")}
+          </Button>
+          <Button
+            tone="quiet"
+            onClick={() => {
+              if (exporting.isPending) running.current?.abort();
+              else onEnd();
+            }}
+          >
+            {t("export.cancel_action")}
+          </Button>
+        </SpacedRow>
+      </Stack>
+    </Card>
+  );
+}
+
+const archiveName = "relicario-export.zip";
+const identityName = "exit.txt";
+
+interface ExportedProps {
+  readonly done: ExportedSecrets;
+  readonly rows: readonly SecretRow[];
+  readonly onEnd: () => void;
+}
+
+/** The identity is here alone: leaving without it is asked about. */
+function Exported({ done, rows, onEnd }: ExportedProps) {
+  const { t } = useTranslation("beta-home");
+  const [taken, setTaken] = useState(false);
+  const [seen, setSeen] = useState(false);
+  const { identity, archive, exported, left } = done;
+  const titles = rows.filter(({ secretId }) => left.includes(secretId)).map(({ label }) => (label === null || label.title === "" ? t("row.untitled_title") : label.title));
+  const take = () => {
+    setTaken(true);
+    return identity;
+  };
+  return (
+    <Card>
+      <Stack $gap={4}>
+        <LeaveGuard guarding={!taken} title={t("export.leave_title")} body={t("export.leave_body")} leave={t("export.leave_action")} stay={t("export.stay_action")} />
+        <SectionTitle>{t("export.done_title", { count: exported })}</SectionTitle>
+        <Muted>{t("export.done_body", { name: archiveName })}</Muted>
+        {titles.length > 0 && <Notice title={t("export.left_title", { count: titles.length })}>{t("export.left_body", { titles: titles.join(", ") })}</Notice>}
+        <Stack $gap={2}>
+          <SmallText>{t("export.identity_body")}</SmallText>
+          <Identity tabIndex={0} aria-label={t("export.identity_aria")}>
+            {seen ? identity : "•".repeat(24)}
+          </Identity>
+        </Stack>
+        <SpacedRow $align="start">
+          <Button
+            icon={<KeyRound aria-hidden />}
+            onClick={() => {
+              saveFile(identityName, `${take()}\n`);
+            }}
+          >
+            {t("export.identity_action")}
+          </Button>
+          <PrintButton label={t("export.print_action")} title={t("export.print_title")} text={take} />
+          <CopyButton secret label={t("export.copy_action")} text={take} />
+          <Button
+            tone="quiet"
+            onClick={() => {
+              setSeen(!seen);
+              setTaken(true);
+            }}
+          >
+            {t(seen ? "export.hide_action" : "export.show_action")}
+          </Button>
+        </SpacedRow>
+        <SpacedRow>
+          <Button
+            tone="quiet"
+            icon={<Download aria-hidden />}
+            onClick={() => {
+              saveFile(archiveName, archive);
+            }}
+          >
+            {t("export.again_action")}
+          </Button>
+          <Button tone={taken ? "primary" : "quiet"} disabled={!taken} onClick={onEnd}>
+            {t("export.end_action")}
+          </Button>
+        </SpacedRow>
+        {!taken && <SmallText>{t("export.take_hint")}</SmallText>}
+      </Stack>
+    </Card>
+  );
+}
+
+const Identity = styled.code`
+  display: block;
+  padding: ${space(3)};
+  border-radius: ${s("radiusSmall")};
+  background: ${s("surfaceSunken")};
+  font-family: ${s("fontMono")};
+  font-size: ${s("textSmall")};
+  overflow-wrap: anywhere;
+`;
