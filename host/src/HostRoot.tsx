@@ -1,18 +1,21 @@
-import { GlobalStyle } from "@relicario/shared/ui";
+import { GlobalStyle, overlays } from "@relicario/shared/ui";
 import { QueryClientProvider } from "@tanstack/react-query";
-import { Suspense, type ReactNode } from "react";
+import { Suspense, useEffect, type ReactNode } from "react";
 import { ErrorBoundary } from "react-error-boundary";
 import { I18nextProvider } from "react-i18next";
 
 import { ConfirmHost } from "./frame/ConfirmHost.tsx";
 import { Overlay } from "./frame/Overlay.tsx";
 import { Crashed } from "./frame/ProblemScreens.tsx";
-import { Toasts } from "./frame/Toasts.tsx";
+import { Toasts, toasts } from "./frame/Toasts.tsx";
+import { mobileMenu } from "./frame/TopBar.tsx";
+import { whenTouched } from "./frame/when-touched.ts";
 import { HostContext, type Host } from "./host-context.ts";
 import { warn } from "./warn.ts";
 
 /** The provider stack of the page, and the boundary that keeps signing out alive whatever a screen throws. */
 export function HostRoot({ host, children }: { readonly host: Host; readonly children: ReactNode }) {
+  useEffect(() => whenTouched(window, fetchWhatOpens), []);
   return (
     <HostContext value={host}>
       <I18nextProvider i18n={host.i18n}>
@@ -34,4 +37,9 @@ export function HostRoot({ host, children }: { readonly host: Host; readonly chi
       </I18nextProvider>
     </HostContext>
   );
+}
+
+/** What a touch may open is on its way before it does; what fails is asked for again when it is needed. */
+function fetchWhatOpens(): void {
+  for (const later of [overlays, toasts, mobileMenu]) later.load().catch(() => undefined);
 }

@@ -1,15 +1,15 @@
-import { IconButton, depths, panelMotion, s, space } from "@relicario/shared/ui";
-import * as Dialog from "@radix-ui/react-dialog";
-import { CircleHelp, Menu, X } from "lucide-react";
-import { useState } from "react";
+import { createLater, depths, IconButton, s, space, useLater } from "@relicario/shared/ui";
+import { Menu } from "lucide-react";
+import { useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
-import { NavLink } from "react-router-dom";
 import styled from "styled-components";
 
-import { DestinationEntry, LanguageEntry, LoginEntry, LogoutEntry, ThemeEntry } from "./Entries.tsx";
-import { entryLook, EntryText, frameSizes } from "./frame-parts.ts";
+import { LoginEntry } from "./Entries.tsx";
+import { frameSizes } from "./frame-parts.ts";
 import { Logo } from "./Logo.tsx";
-import { destinations } from "./navigation.ts";
+
+/** The menu's code: for small screens, once somebody touches the page. */
+export const mobileMenu = createLater(() => import("./MobileMenu.tsx"));
 
 export interface TopBarProps {
   readonly product: string;
@@ -21,11 +21,16 @@ export interface TopBarProps {
 
 /** The top bar of small screens, with a menu that slides down over the whole screen. */
 export function TopBar({ product, userName, onLogout, onLogin }: TopBarProps) {
-  const { t } = useTranslation(["header", "beta-sidebar", "common"]);
+  const { t } = useTranslation(["header", "errors"]);
   const [open, setOpen] = useState(false);
+  const opener = useRef<HTMLButtonElement>(null);
   const close = () => {
     setOpen(false);
   };
+  const parts = useLater(mobileMenu, open, () => {
+    window.alert(t("errors:remote_unreachable"));
+    close();
+  });
   return (
     <Bar>
       <Logo product={product} />
@@ -34,51 +39,21 @@ export function TopBar({ product, userName, onLogout, onLogin }: TopBarProps) {
           <LoginEntry onLogin={onLogin} />
         </Short>
       ) : (
-        <Dialog.Root open={open} onOpenChange={setOpen}>
-          <Dialog.Trigger asChild>
-            <IconButton label={t("header:menu.open_action")} icon={<Menu aria-hidden />} data-tour="mobile-menu" />
-          </Dialog.Trigger>
-          <Dialog.Portal>
-            <Dialog.Content asChild aria-describedby={undefined}>
-              <Sheet>
-                <SheetHead>
-                  <Dialog.Title asChild>
-                    <SheetTitle>{t("header:menu.title")}</SheetTitle>
-                  </Dialog.Title>
-                  <Dialog.Close asChild>
-                    <IconButton label={t("common:dialog.close_action")} icon={<X aria-hidden />} />
-                  </Dialog.Close>
-                </SheetHead>
-                <nav aria-label={t("beta-sidebar:navigation_aria")}>
-                  <List>
-                    {destinations.map((destination) => (
-                      <li key={destination.name}>
-                        <DestinationEntry destination={destination} onGo={close} />
-                      </li>
-                    ))}
-                    <li>
-                      <HelpLink to="/help" onClick={close}>
-                        <CircleHelp aria-hidden />
-                        <EntryText>{t("beta-sidebar:help_action")}</EntryText>
-                      </HelpLink>
-                    </li>
-                  </List>
-                </nav>
-                <Foot>
-                  <LanguageEntry />
-                  <ThemeEntry />
-                  <LogoutEntry
-                    userName={userName}
-                    onLogout={() => {
-                      close();
-                      onLogout();
-                    }}
-                  />
-                </Foot>
-              </Sheet>
-            </Dialog.Content>
-          </Dialog.Portal>
-        </Dialog.Root>
+        <>
+          <IconButton
+            ref={opener}
+            label={t("header:menu.open_action")}
+            icon={<Menu aria-hidden />}
+            aria-haspopup="dialog"
+            aria-expanded={open}
+            data-state={open ? "open" : "closed"}
+            data-tour="mobile-menu"
+            onClick={() => {
+              setOpen(true);
+            }}
+          />
+          {parts !== null && <parts.MobileMenu open={open} onClose={close} opener={opener} userName={userName} onLogout={onLogout} />}
+        </>
       )}
     </Bar>
   );
@@ -100,48 +75,4 @@ const Bar = styled.header`
 
 const Short = styled.div`
   flex: none;
-`;
-
-const Sheet = styled.div`
-  ${panelMotion}
-  position: fixed;
-  inset: 0;
-  z-index: ${depths.overlay};
-  display: flex;
-  flex-direction: column;
-  gap: ${space(4)};
-  padding: 0 ${space(4)} ${space(6)};
-  background: ${s("surface")};
-  overflow-y: auto;
-`;
-
-const SheetHead = styled.div`
-  display: flex;
-  align-items: center;
-  justify-content: space-between;
-  height: ${frameSizes.topBar}px;
-  margin-right: -${space(2)};
-`;
-
-const SheetTitle = styled.h2`
-  font-size: ${s("textLarge")};
-`;
-
-const List = styled.ul`
-  display: flex;
-  flex-direction: column;
-  gap: ${space(1)};
-`;
-
-const Foot = styled.div`
-  display: flex;
-  flex-direction: column;
-  gap: ${space(1)};
-  margin-top: auto;
-  padding-top: ${space(4)};
-  border-top: 1px solid ${s("border")};
-`;
-
-const HelpLink = styled(NavLink)`
-  ${entryLook}
 `;

@@ -7,7 +7,7 @@ import { createMemoryRouter, Outlet, RouterProvider, useNavigate } from "react-r
 
 import { PortalContext, type Language, type Portal, type RemoteModule, type ThemeName } from "../contract/index.ts";
 import { createI18n } from "../i18n/index.ts";
-import { GlobalStyle } from "../ui/index.ts";
+import { GlobalStyle, overlays } from "../ui/index.ts";
 import { createFakePortal, type FakePortalSettings, type PortalRecord } from "./fake-portal.ts";
 import { acceptForeignSignals } from "./router-request.ts";
 import { textsFromDisk } from "./texts-from-disk.ts";
@@ -50,6 +50,7 @@ export async function renderApp(ui: ReactNode, settings: RenderAppSettings = {})
     namespaces: ["common", "errors"],
     onMissing: (key) => missing.add(key),
   });
+  await overlays.load(); // as for somebody who has touched the page
   const queryClient = createTestQueryClient();
   document.documentElement.lang = language;
   document.documentElement.dataset["theme"] = theme;

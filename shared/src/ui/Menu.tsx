@@ -1,10 +1,10 @@
-import * as Radix from "@radix-ui/react-dropdown-menu";
 import { EllipsisVertical } from "lucide-react";
-import type { ReactNode } from "react";
-import styled from "styled-components";
+import { useState, type KeyboardEvent, type ReactNode } from "react";
+import { useTranslation } from "react-i18next";
 
 import { IconButton } from "./Button.tsx";
-import { depths, s, space } from "./tokens.ts";
+import { useLater } from "./later.ts";
+import { overlays } from "./overlays-later.ts";
 
 export interface MenuItem {
   readonly key: string;
@@ -21,49 +21,31 @@ export interface MenuProps {
   readonly items: readonly MenuItem[];
 }
 
-/** A button with three dots and what it opens. */
+/** A button with three dots and what it opens. A list has many: each is a plain button until it is pressed for the first time. */
 export function Menu({ label, items }: MenuProps) {
+  const { t } = useTranslation("errors");
+  const [asked, setAsked] = useState<"pointer" | "keyboard" | null>(null);
+  const parts = useLater(overlays, asked !== null, () => {
+    window.alert(t("remote_unreachable"));
+    setAsked(null);
+  });
+  if (asked !== null && parts !== null) return <parts.MenuSheet label={label} items={items} by={asked} />;
+  const handleKey = (event: KeyboardEvent) => {
+    if (event.key !== "ArrowDown") return;
+    event.preventDefault();
+    setAsked("keyboard");
+  };
   return (
-    <Radix.Root modal={false}>
-      <Radix.Trigger asChild>
-        <IconButton label={label} icon={<EllipsisVertical aria-hidden />} />
-      </Radix.Trigger>
-      <Radix.Portal>
-        <Sheet align="end" sideOffset={4} collisionPadding={8} aria-label={label}>
-          {items.map((item) => (
-            <Item key={item.key} data-tone={item.tone} disabled={item.disabled ?? false} onSelect={item.onSelect}>
-              {item.icon}
-              <span>{item.label}</span>
-            </Item>
-          ))}
-        </Sheet>
-      </Radix.Portal>
-    </Radix.Root>
+    <IconButton
+      label={label}
+      icon={<EllipsisVertical aria-hidden />}
+      aria-haspopup="menu"
+      aria-expanded={false}
+      data-state="closed"
+      onKeyDown={handleKey}
+      onClick={({ detail }) => {
+        setAsked(detail === 0 ? "keyboard" : "pointer"); // no pointer clicked
+      }}
+    />
   );
 }
-
-const Sheet = styled(Radix.Content)`
-  z-index: ${depths.menu};
-  min-width: 200px;
-  max-width: calc(100vw - 16px);
-  padding: ${space(1.5)};
-  border: 1px solid ${s("border")};
-  border-radius: ${s("radius")};
-  background: ${s("surfaceRaised")};
-  box-shadow: ${s("shadowRaised")};
-`;
-
-const Item = styled(Radix.Item)`
-  display: flex;
-  align-items: center;
-  gap: ${space(3)};
-  min-height: 44px;
-  padding: ${space(2)} ${space(3)};
-  border-radius: ${s("radiusSmall")};
-  cursor: pointer;
-  outline: none;
-  &[data-highlighted] { background: ${s("accentSoft")}; }
-  &[data-disabled] { opacity: 0.55; cursor: not-allowed; }
-  &[data-tone="danger"] { color: ${s("dangerText")}; }
-  & > svg { flex: none; width: 18px; height: 18px; }
-`;

@@ -166,12 +166,47 @@ describe("Menu", () => {
   });
 });
 
-it("Tooltip shows on focus", async () => {
-  await renderApp(
-    <Tooltip text="Home">
-      <button type="button">H</button>
-    </Tooltip>,
-  );
-  await userEvent.tab();
-  expect(await screen.findByRole("tooltip")).toHaveTextContent("Home");
+describe("Tooltip", () => {
+  const show = () =>
+    renderApp(
+      <main>
+        <Tooltip text="Home">
+          <button type="button">H</button>
+        </Tooltip>
+      </main>,
+    );
+
+  it("shows on focus, and goes with Escape", async () => {
+    await show();
+    await userEvent.tab();
+    expect(await screen.findByRole("tooltip")).toHaveTextContent("Home");
+    await expectAccessible();
+    await userEvent.keyboard("{Escape}");
+    expect(screen.queryByRole("tooltip")).not.toBeInTheDocument();
+    expect(screen.getByRole("button")).toHaveFocus();
+  });
+
+  it("shows where a pointer rests, stays while it is on the tooltip, and goes when it goes", async () => {
+    await show();
+    const user = userEvent.setup();
+    await user.hover(screen.getByRole("button"));
+    const tooltip = await screen.findByRole("tooltip");
+    await user.hover(tooltip);
+    expect(tooltip).toBeVisible();
+    await user.hover(screen.getByRole("main"));
+    await waitFor(() => {
+      expect(screen.queryByRole("tooltip")).not.toBeInTheDocument();
+    });
+  });
+
+  it("goes when its element is pressed", async () => {
+    await show();
+    const user = userEvent.setup();
+    await user.hover(screen.getByRole("button"));
+    await screen.findByRole("tooltip");
+    await user.pointer({ keys: "[MouseLeft]", target: screen.getByRole("button") });
+    await waitFor(() => {
+      expect(screen.queryByRole("tooltip")).not.toBeInTheDocument();
+    });
+  });
 });

@@ -9,9 +9,11 @@ export { Field, FieldError, Hint, Label, type ControlWiring, type FieldProps } f
 export { GlobalStyle } from "./GlobalStyle.tsx";
 export { PasswordField, TextArea, TextField, type PasswordFieldProps, type TextAreaProps, type TextFieldProps } from "./inputs.tsx";
 export { Muted, SectionTitle, SmallText, SpacedRow, Stack, visuallyHidden, VisuallyHidden } from "./layout.tsx";
+export { createLater, useLater, type Later } from "./later.ts";
 export { Menu, type MenuItem, type MenuProps } from "./Menu.tsx";
 export { dialogMotion, layoutBlockMilliseconds, panelMotion, spring, springEasing, springMilliseconds } from "./motion.ts";
 export { ErrorNotice, Notice, type ErrorNoticeProps, type NoticeProps, type NoticeTone } from "./notices.tsx";
+export { overlays } from "./overlays-later.ts";
 export { Page, type PageProps } from "./Page.tsx";
 export { PrintButton, type PrintButtonProps } from "./PrintButton.tsx";
 export { saveFile } from "./save-file.ts";

@@ -1,0 +1,66 @@
+import * as Radix from "@radix-ui/react-dropdown-menu";
+import { EllipsisVertical } from "lucide-react";
+import { useRef, type FocusEvent } from "react";
+import styled from "styled-components";
+
+import { IconButton } from "./Button.tsx";
+import type { MenuProps } from "./Menu.tsx";
+import { depths, s, space } from "./tokens.ts";
+
+interface MenuSheetProps extends MenuProps {
+  /** How it was asked for: by keyboard, its first item has the focus. */
+  readonly by: "pointer" | "keyboard";
+}
+
+/** The menu's button and what it opens, open from the start: it takes the place of the plain button when that is pressed. */
+export function MenuSheet({ label, items, by }: MenuSheetProps) {
+  const first = useRef(by === "keyboard");
+  const handleFocus = ({ target, currentTarget }: FocusEvent<HTMLDivElement>) => {
+    if (!first.current || target !== currentTarget) return;
+    first.current = false; // from here on Radix knows by itself who uses the keyboard
+    currentTarget.querySelector<HTMLElement>("[role=menuitem]:not([data-disabled])")?.focus();
+  };
+  return (
+    <Radix.Root modal={false} defaultOpen>
+      <Radix.Trigger asChild>
+        <IconButton label={label} icon={<EllipsisVertical aria-hidden />} />
+      </Radix.Trigger>
+      <Radix.Portal>
+        <Sheet align="end" sideOffset={4} collisionPadding={8} aria-label={label} onFocus={handleFocus}>
+          {items.map((item) => (
+            <Item key={item.key} data-tone={item.tone} disabled={item.disabled ?? false} onSelect={item.onSelect}>
+              {item.icon}
+              <span>{item.label}</span>
+            </Item>
+          ))}
+        </Sheet>
+      </Radix.Portal>
+    </Radix.Root>
+  );
+}
+
+const Sheet = styled(Radix.Content)`
+  z-index: ${depths.menu};
+  min-width: 200px;
+  max-width: calc(100vw - 16px);
+  padding: ${space(1.5)};
+  border: 1px solid ${s("border")};
+  border-radius: ${s("radius")};
+  background: ${s("surfaceRaised")};
+  box-shadow: ${s("shadowRaised")};
+`;
+
+const Item = styled(Radix.Item)`
+  display: flex;
+  align-items: center;
+  gap: ${space(3)};
+  min-height: 44px;
+  padding: ${space(2)} ${space(3)};
+  border-radius: ${s("radiusSmall")};
+  cursor: pointer;
+  outline: none;
+  &[data-highlighted] { background: ${s("accentSoft")}; }
+  &[data-disabled] { opacity: 0.55; cursor: not-allowed; }
+  &[data-tone="danger"] { color: ${s("dangerText")}; }
+  & > svg { flex: none; width: 18px; height: 18px; }
+`;
