@@ -2,6 +2,8 @@
  * The shared webpack preset of the host and the remotes, and of what runs in workers. The settings of Module Federation
  * were found by reading its sources and by trials: docs/decisions/0050-webpack-and-module-federation.md says which and why.
  */
+import { createHash } from "node:crypto";
+import { globSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
@@ -35,7 +37,7 @@ export function hostConfig({ mode = "production" }: BuildMode = {}): Configurati
   const shared = common({ name: "host", context, mode });
   return {
     ...shared,
-    resolve: { ...shared.resolve, alias: { ...productionRouter(context), ...wholeTranslations(context) } },
+    resolve: { ...shared.resolve, alias: { ...productionRouter(context), ...wholePackages(context), ...containerEntry() } },
     entry: { main: "./src/index.ts" },
     output: {
       path: join(context, "build/web"),
@@ -51,9 +53,18 @@ export function hostConfig({ mode = "production" }: BuildMode = {}): Configurati
     },
     module: {
       parser: strictExports,
-      rules: [typescript(), { test: /\.css$/, use: [MiniCssExtractPlugin.loader, require.resolve("css-loader")] }],
+      rules: [
+        typescript(),
+        // Names what is left out.
+        { test: /\/node_modules\/(zod\/v4|@module-federation\/runtime-core\/dist)\//, parser: { exportsPresence: false } },
+        { test: /\.css$/, use: [MiniCssExtractPlugin.loader, require.resolve("css-loader")] },
+      ],
     },
     plugins: [
+      ...inPlaceOf({
+        "zod/v4/(core/(json-schema-processors|to-json-schema|memoizer)|locales/en)\\.js": "no-json-schema.mjs",
+        "@module-federation/runtime-core/dist/(plugins/snapshot/SnapshotHandler|utils/preload)\\.js": "no-snapshots.mjs",
+      }),
       new ModuleFederationPlugin({
         name: "relicario_host",
         // Remotes are registered at run time from the verified deployment document, never here.
@@ -62,7 +73,7 @@ export function hostConfig({ mode = "production" }: BuildMode = {}): Configurati
         // The default loads every remote at start-up, and one dead remote then kills the page.
         shareStrategy: "loaded-first",
         // One runtime for all remotes. Named here, as a module, because `provideExternalRuntime` brings a second copy of it in CommonJS.
-        runtimePlugins: [externalRuntime()],
+        runtimePlugins: [externalRuntime(), join(inPlaceFolder, "give-federation.mjs")],
         // Remotes are registered by their entries: nothing reads manifests at run time.
         experiments: { optimization: { disableSnapshot: true, target: "web" } },
         manifest: false,
@@ -97,6 +108,7 @@ export function remoteConfig({ name, mode = "production" }: BuildMode & { readon
     },
     module: { parser: strictExports, rules: [typescript()] },
     plugins: [
+      ...inPlaceOf({ "@module-federation/webpack-bundler-runtime/dist/(bundler|index)\\.js": "take-federation.mjs" }),
       new ModuleFederationPlugin({
         name: container,
         filename: "remoteEntry.js",
@@ -155,7 +167,7 @@ function common({ name, context, mode }: { name: string; context: string; mode: 
     // Kept apart from what is released: see release/release.ts.
     devtool: mode === "production" ? "hidden-source-map" : "source-map",
     resolve: { extensions: [".ts", ".tsx", ".js"], symlinks: true },
-    cache: { type: "filesystem", name: `${name}-${mode}`, cacheDirectory: join(rootFolder, ".cache/webpack"), buildDependencies: { preset: [import.meta.filename, join(rootFolder, "pnpm-lock.yaml")] } },
+    cache: { type: "filesystem", name: `${name}-${mode}`, version: presetVersion(), cacheDirectory: join(rootFolder, ".cache/webpack"), buildDependencies: { preset: [import.meta.filename, join(rootFolder, "pnpm-lock.yaml")] } },
     optimization: {
       runtimeChunk: false,
       moduleIds: "deterministic",
@@ -179,6 +191,19 @@ function common({ name, context, mode }: { name: string; context: string; mode: 
   };
 }
 
+const inPlaceFolder = join(import.meta.dirname, "in-place");
+
+/** Puts a module of ours in the place of those of a package, by the end of their path. */
+function inPlaceOf(modules: Readonly<Record<string, string>>): webpack.NormalModuleReplacementPlugin[] {
+  return Object.entries(modules).map(
+    ([of, module]) =>
+      new webpack.NormalModuleReplacementPlugin(new RegExp(`/node_modules/${of}$`), (data) => {
+        const resource = join(inPlaceFolder, module);
+        Object.assign(data.createData, { resource, request: resource, userRequest: resource });
+      }),
+  );
+}
+
 /** What gives the host's federation runtime to the remotes. */
 function externalRuntime(): string {
   const federation = createRequire(require.resolve("@module-federation/enhanced/webpack"));
@@ -191,9 +216,27 @@ function productionRouter(context: string): Record<string, string> {
   return { "react-router/dom$": join(files, "dom-export.mjs"), "react-router$": join(files, "index.mjs") };
 }
 
-/** The package behind `host/src/singletons/react-i18next.ts`, whose own name leads to that file. */
-function wholeTranslations(context: string): Record<string, string> {
-  return { "react-i18next-whole$": join(dirname(createRequire(join(context, "package.json")).resolve("react-i18next/package.json")), "dist/es/index.js") };
+/** The packages behind modules of `host/src/singletons`, whose own names lead to those. */
+function wholePackages(context: string): Record<string, string> {
+  const folder = (name: string) => dirname(createRequire(join(context, "package.json")).resolve(`${name}/package.json`));
+  return {
+    "react-i18next-whole$": join(folder("react-i18next"), "dist/es/index.js"),
+    "react-query-whole$": join(folder("@tanstack/react-query"), "build/modern/index.js"),
+    "styled-components-whole$": join(folder("styled-components"), "dist/styled-components.browser.esm.js"),
+  };
+}
+
+/** How an entry meets the host's runtime. The host has no entry, so the plugin leaves it out there. */
+function containerEntry(): Record<string, string> {
+  const federation = createRequire(require.resolve("@module-federation/enhanced/webpack"));
+  return { "federation-container-entry$": join(dirname(federation.resolve("@module-federation/webpack-bundler-runtime")), "initContainerEntry.js") };
+}
+
+/** Changes with every file of this folder: what a module is built to depends on rules and stand-ins that webpack's cache does not look at. */
+function presetVersion(): string {
+  const hash = createHash("sha256");
+  for (const file of globSync("**/*.{ts,mjs}", { cwd: import.meta.dirname }).toSorted()) hash.update(readFileSync(join(import.meta.dirname, file)));
+  return hash.digest("hex");
 }
 
 /** Types are checked apart (`pnpm types`), so a build only strips them. */

@@ -28,6 +28,8 @@ const names = [
 const slimmed: Readonly<Record<string, string>> = {
   "react-router-dom": join(rootFolder, "host/src/singletons/router.ts"),
   "react-i18next": join(rootFolder, "host/src/singletons/react-i18next.ts"),
+  "@tanstack/react-query": join(rootFolder, "host/src/singletons/react-query.ts"),
+  "styled-components": join(rootFolder, "host/src/singletons/styled-components.ts"),
   zod: join(rootFolder, "host/src/singletons/zod.ts"),
   "@relicario/shared/api": join(rootFolder, "shared/src/api/pages.ts"),
 };

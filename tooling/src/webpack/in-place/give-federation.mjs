@@ -1,0 +1,19 @@
+import { initContainerEntry } from "federation-container-entry";
+
+/**
+ * A plugin of the host's federation runtime: gives the code that every entry would otherwise bring along to the entries of
+ * the remotes, which take it in take-federation.mjs. Its one state is the instance of whoever asked first: the host.
+ */
+export default function giveFederation() {
+  const { runtime, bundlerRuntime, attachShareScopeMap } = __webpack_require__.federation;
+  // The package's own `init` would put the remote's instance in the place of the host's.
+  const init = (options) => {
+    const whole = { ...options, id: options.id ?? "" };
+    const known = runtime.getInstance((instance) => instance.options.name === options.name);
+    if (known === null) return runtime.createInstance(whole);
+    known.initOptions(whole); // an entry that runs again, after its first load failed half way
+    return known;
+  };
+  globalThis.relicarioFederation = { runtime: { ...runtime, init }, bundlerRuntime: { ...bundlerRuntime, initContainerEntry }, attachShareScopeMap };
+  return { name: "give-federation" };
+}
