@@ -12,6 +12,18 @@ export async function runSql(portal: RunningPortal, statement: string): Promise<
   }
 }
 
+/** How many rows a table of the service has. */
+export async function countRows(portal: RunningPortal, table: string): Promise<number> {
+  const client = new Client({ connectionString: portal.databaseUrl("relicario") });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ count: number }>(`select count(*)::int as count from ${escapeIdentifier(table)}`);
+    return rows[0]?.count ?? 0;
+  } finally {
+    await client.end();
+  }
+}
+
 /** Every row of every table of the service and the identity provider as text: what compression in the files would hide. */
 export async function dumpDatabase(portal: RunningPortal): Promise<Buffer> {
   const parts: Buffer[] = [];
