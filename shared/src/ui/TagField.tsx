@@ -121,6 +121,7 @@ const Box = styled.div`
   background: ${s("surface")};
   &:focus-within { outline: 2px solid ${s("focus")}; border-color: ${s("focus")}; }
   &[data-invalid="true"] { border-color: ${s("danger")}; }
+  &:has(> input:disabled) { background: ${s("surfaceSunken")}; color: ${s("textMuted")}; cursor: not-allowed; }
 `;
 
 const Chips = styled.ul`
