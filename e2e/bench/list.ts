@@ -162,9 +162,15 @@ async function typeWords(page: Page): Promise<number[]> {
     const typing: { at: number; shown: number | null }[] = [];
     Object.assign(globalThis, { typing });
     addEventListener("input", ({ timeStamp }) => typing.push({ at: timeStamp, shown: null }), { capture: true });
+    // The first change after a key is what it found; a message that is posted in a frame comes once that frame is drawn.
     const show = (): void => {
       const last = typing[typing.length - 1];
-      if (last !== undefined) last.shown = performance.now();
+      if (last === undefined || last.shown !== null) return;
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = () => {
+        last.shown ??= performance.now();
+      };
+      port2.postMessage(null);
     };
     const list = document.querySelector("main") ?? document.body;
     new MutationObserver(() => requestAnimationFrame(show)).observe(list, { childList: true, subtree: true, characterData: true });

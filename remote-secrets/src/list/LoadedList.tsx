@@ -2,7 +2,7 @@ import { usePortal, type SecretRow, type Vault } from "@relicario/shared/contrac
 import { Button, ButtonLink, EmptyState, ErrorNotice, media, Progress, space, SmallText, SpacedRow, Stack, TextField, visuallyHidden } from "@relicario/shared/ui";
 import { useQuery } from "@tanstack/react-query";
 import { ListChecks, ListFilter, Search, ShieldPlus, Trash2 } from "lucide-react";
-import { useDeferredValue, useEffect, useId, useMemo, useState, type KeyboardEvent } from "react";
+import { useEffect, useId, useMemo, useState, type KeyboardEvent } from "react";
 import { useTranslation } from "react-i18next";
 import styled from "styled-components";
 
@@ -183,7 +183,6 @@ function useView(): [View, (view: View) => void] {
 /** Ordered first and searched last: a key stroke only sieves what is in order already. */
 function useFound(rows: readonly SecretRow[], place: Place, view: View, typed: string) {
   const { language } = usePortal();
-  const search = useDeferredValue(typed);
   useEffect(() => {
     prepareSearch(rows);
   }, [rows]);
@@ -193,7 +192,7 @@ function useFound(rows: readonly SecretRow[], place: Place, view: View, typed: s
   const tags = useMemo(() => tagsOf(here), [here]);
   const ordered = useMemo(() => sortRows(here, view.sort, language), [here, view.sort, language]);
   const filtered = useMemo(() => filterRows(ordered, view), [ordered, view]);
-  const found = useMemo(() => searchRows(filtered, search), [filtered, search]);
+  const found = useMemo(() => searchRows(filtered, typed), [filtered, typed]);
   return { kept, trashed, here, found, tags };
 }
 

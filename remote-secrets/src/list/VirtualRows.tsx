@@ -1,7 +1,7 @@
 import type { SecretRow } from "@relicario/shared/contract";
 import { space } from "@relicario/shared/ui";
 import { measureElement, useWindowVirtualizer } from "@tanstack/react-virtual";
-import { useLayoutEffect, useRef, useState, type ReactNode } from "react";
+import { useDeferredValue, useLayoutEffect, useRef, useState, type ReactNode } from "react";
 import styled from "styled-components";
 
 interface VirtualRowsProps {
@@ -22,6 +22,8 @@ const beyondTheEdge = 6;
 export function VirtualRows({ rows, label, startAt, children }: VirtualRowsProps) {
   const list = useRef<HTMLUListElement>(null);
   const [top, setTop] = useState(0);
+  // Other rows: first those in sight, then those beyond the edges, once the first are painted.
+  const settled = useDeferredValue(rows) === rows;
   const virtual = useWindowVirtualizer<HTMLLIElement>({
     count: rows.length,
     estimateSize: () => usualHeight,
@@ -29,7 +31,7 @@ export function VirtualRows({ rows, label, startAt, children }: VirtualRowsProps
     // Where nothing is laid out, heights are 0: the estimate stands.
     measureElement: (element, entry, instance) => measureElement(element, entry, instance) || usualHeight,
     gap,
-    overscan: beyondTheEdge,
+    overscan: settled ? beyondTheEdge : 1,
     scrollMargin: top,
   });
 
