@@ -1,5 +1,4 @@
-import { toPortalError } from "@relicario/shared/errors";
-import { Button, ErrorNotice, FieldError, media, Progress, s, SmallText, space, SpacedRow, useVault, visuallyHidden } from "@relicario/shared/ui";
+import { Button, ErrorNotice, FieldError, media, Progress, s, SmallText, space, SpacedRow, useErrorSentence, useVault, visuallyHidden } from "@relicario/shared/ui";
 import { usePortal, type Vault, type VaultProgress } from "@relicario/shared/contract";
 import { Camera, ImagePlus } from "lucide-react";
 import { useEffect, useId, useRef, useState } from "react";
@@ -25,7 +24,8 @@ interface PicturePickerProps {
 
 /** Takes one picture by choosing, dropping or pasting, shows it, and says what it is good for. */
 export function PicturePicker({ purpose, standing, disabled, onChange }: PicturePickerProps) {
-  const { t } = useTranslation(["provide-image", "errors"]);
+  const { t } = useTranslation("provide-image");
+  const sentence = useErrorSentence();
   const access = useVault();
   const titleId = useId();
   const examination = useExamination(onChange);
@@ -97,7 +97,7 @@ export function PicturePicker({ purpose, standing, disabled, onChange }: Picture
       {camera.status === "failed" && <FieldError>{t(`camera.${camera.reason}_error`)}</FieldError>}
       {access.status === "failed" && <ErrorNotice error={access.error} onRetry={access.retry} />}
       {localError !== null && <FieldError>{t(`field.${localError}_error`)}</FieldError>}
-      {standing.status === "failed" && <FieldError>{t(`errors:${toPortalError(standing.error).code}`)}</FieldError>}
+      {standing.status === "failed" && <FieldError>{sentence(standing.error)}</FieldError>}
       {standing.status === "examining" && (
         <Progress label={t("field.examining_status")} done={examination.progress?.done ?? 0} total={examination.progress?.total ?? 0} />
       )}

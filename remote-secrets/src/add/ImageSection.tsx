@@ -1,6 +1,6 @@
 import type { RecoveryImage, Vault } from "@relicario/shared/contract";
 import type { PortalError } from "@relicario/shared/errors";
-import { Card, ChoiceGroup, FieldError, SectionTitle, Stack, TextField, type Choice } from "@relicario/shared/ui";
+import { Card, ChoiceGroup, FieldError, SectionTitle, Stack, TextField, useErrorSentence, type Choice } from "@relicario/shared/ui";
 import type { TFunction } from "i18next";
 import { Controller, useFormContext, useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";
@@ -20,7 +20,8 @@ interface ImageSectionProps {
 
 /** What opens the secret: images in use, or a new one with its passphrase. */
 export function ImageSection({ vault, images, pictureError, editing, disabled }: ImageSectionProps) {
-  const { t } = useTranslation(["beta-add-secret", "errors"]);
+  const { t } = useTranslation("beta-add-secret");
+  const sentence = useErrorSentence();
   const { control, register, formState } = useFormContext<SecretDraft>();
   const words = useProblemWords();
   const isNew = useWatch({ control, name: "image" }) === newImage;
@@ -58,7 +59,7 @@ export function ImageSection({ vault, images, pictureError, editing, disabled }:
                   purpose="choose"
                   value={field.value}
                   disabled={disabled}
-                  error={words(fieldState.error?.message) ?? (pictureError === null ? null : t(`errors:${pictureError.code}`))}
+                  error={words(fieldState.error?.message) ?? (pictureError === null ? null : sentence(pictureError))}
                   onChange={field.onChange}
                 />
               )}

@@ -1,6 +1,6 @@
 import type { RecoveredSecret, ShownImage, Vault, VaultProgress } from "@relicario/shared/contract";
 import { toPortalError, type PortalError } from "@relicario/shared/errors";
-import { Button, ErrorNotice, FieldError, Notice, Progress, SpacedRow, Stack } from "@relicario/shared/ui";
+import { Button, ErrorNotice, FieldError, Notice, Progress, SpacedRow, Stack, useErrorSentence } from "@relicario/shared/ui";
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 
@@ -14,7 +14,8 @@ interface OpenContentProps {
 
 /** Asks for a recovery image and opens the content of a secret with it: content always takes an opener. */
 export function OpenContent({ vault, secretId, onOpened, onClose }: OpenContentProps) {
-  const { t } = useTranslation(["beta-add-secret", "errors"]);
+  const { t } = useTranslation("beta-add-secret");
+  const sentence = useErrorSentence();
   const [shown, setShown] = useState<ShownImage | null>(null);
   const [missing, setMissing] = useState(false);
   const { opening, open, cancel } = useOpenText(vault, secretId, onOpened);
@@ -33,7 +34,7 @@ export function OpenContent({ vault, secretId, onOpened, onClose }: OpenContentP
         }}
       />
       {missing && <FieldError>{t("open.missing_error")}</FieldError>}
-      {wrongPicture ? <Notice tone="warn" role="alert">{t(`errors:${failure.code}`)}</Notice> : <ErrorNotice error={failure} />}
+      {wrongPicture ? <Notice tone="warn" role="alert">{sentence(failure)}</Notice> : <ErrorNotice error={failure} />}
       {running && <Progress label={t(`progress.${opening.progress?.phase ?? "picture"}_status`)} done={opening.progress?.done ?? 0} total={opening.progress?.total ?? 0} />}
       <SpacedRow>
         <Button

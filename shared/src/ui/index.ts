@@ -12,6 +12,7 @@ export { Muted, SectionTitle, SmallText, SpacedRow, Stack, visuallyHidden, Visua
 export { createLater, useLater, type Later } from "./later.ts";
 export { Menu, type MenuItem, type MenuProps } from "./Menu.tsx";
 export { dialogMotion, layoutBlockMilliseconds, panelMotion, spring, springEasing, springMilliseconds } from "./motion.ts";
+export { useErrorSentence } from "./error-sentence.ts";
 export { ErrorNotice, Notice, type ErrorNoticeProps, type NoticeProps, type NoticeTone } from "./notices.tsx";
 export { overlays } from "./overlays-later.ts";
 export { Page, type PageProps } from "./Page.tsx";

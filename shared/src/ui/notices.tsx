@@ -5,6 +5,7 @@ import styled from "styled-components";
 
 import { HttpError, toPortalError } from "../errors/index.ts";
 import { Button } from "./Button.tsx";
+import { useErrorSentence } from "./error-sentence.ts";
 import { s, space } from "./tokens.ts";
 
 export type NoticeTone = "info" | "success" | "warn" | "danger";
@@ -43,9 +44,10 @@ export interface ErrorNoticeProps {
   readonly children?: ReactNode;
 }
 
-/** An error as a sentence, by its code (`errors:<code>`). Messages of errors are never shown. */
+/** An error as a sentence, by its code and, for pictures, its reason. Messages of errors are never shown. */
 export function ErrorNotice({ error, onRetry, children }: ErrorNoticeProps) {
-  const { t } = useTranslation(["errors", "common"]);
+  const { t } = useTranslation("common");
+  const sentence = useErrorSentence();
   if (error == null) return null;
   const { code, cause } = toPortalError(error);
   if (code === "cancelled") return null;
@@ -57,14 +59,14 @@ export function ErrorNotice({ error, onRetry, children }: ErrorNoticeProps) {
       actions={
         onRetry === undefined ? undefined : (
           <Button tone="quiet" size="small" onClick={onRetry}>
-            {t("common:error.retry_action")}
+            {t("error.retry_action")}
           </Button>
         )
       }
     >
-      <p>{t(`errors:${code}`)}</p>
+      <p>{sentence(error)}</p>
       {children}
-      {reference !== null && <Reference>{t("common:error.reference_hint", { reference })}</Reference>}
+      {reference !== null && <Reference>{t("error.reference_hint", { reference })}</Reference>}
     </Notice>
   );
 }

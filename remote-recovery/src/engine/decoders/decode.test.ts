@@ -42,6 +42,23 @@ function jpegHeader({ width, height, marker = 0xc0, precision = 8, sampling = [0
   return Buffer.concat([head, new Uint8Array((width * height * 3 * 2) / 64 / 8), Uint8Array.of(0xff, 0xd9)]);
 }
 
+/** The head of a TIFF file: who made the camera, and tags with nothing in them. */
+function tiff({ make, more, little = true }: { make: string; more: readonly number[]; little?: boolean }): string {
+  const view = new DataView(new ArrayBuffer(200));
+  view.setUint16(0, little ? 0x4949 : 0x4d4d);
+  view.setUint16(2, 42, little);
+  view.setUint32(4, 8, little);
+  view.setUint16(8, more.length + 1, little);
+  [0x010f, ...more].forEach((tag, index) => {
+    view.setUint16(10 + 12 * index, tag, little);
+    view.setUint16(12 + 12 * index, 2, little);
+    view.setUint32(14 + 12 * index, tag === 0x010f ? make.length + 1 : 1, little);
+    view.setUint32(18 + 12 * index, tag === 0x010f ? 100 : 0, little);
+  });
+  new TextEncoder().encodeInto(make, new Uint8Array(view.buffer, 100));
+  return String.fromCharCode(...new Uint8Array(view.buffer));
+}
+
 describe("decodePicture", () => {
   it("reads a JPEG and a PNG, and clears their pixels on release", async () => {
     for (const [bytes, width, height] of [[jpeg(), 640, 427], [png(), 451, 300]] as const) {
@@ -114,6 +131,27 @@ describe("decodePicture", () => {
     ["tiff", "II*\0........"],
     ["svg", "<?xml version=\"1.0\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"/>"],
     ["jpeg_xl", "\0\0\0\fJXL \r\n\x87\n"],
+    ["jpeg_xl", "\xff\n\xfa\x1f"],
+    ["jpeg_2000", "\0\0\0\fjP  \r\n\x87\n"],
+    ["psd", "8BPS\0\x01"],
+    ["pdf", "%PDF-1.7"],
+    ["video", "\0\0\0\x14ftypqt  \0\0\0\0qt  "],
+    ["cr2", "II*\0\x10\0\0\0CR\x02\0"],
+    ["cr3", "\0\0\0\x18ftypcrx \0\0\0\x01crx isom"],
+    ["crw", "II\x1a\0\0\0HEAPCCDR\x02\0"],
+    ["raf", "FUJIFILMCCD-RAW 0201FF393101"],
+    ["orf", "IIRO\b\0\0\0"],
+    ["orf", "MMOR\0\0\0\b"],
+    ["rw2", "IIU\0\x18\0\0\0"],
+    ["x3f", "FOVb\0\0\x02\0"],
+    ["dng", tiff({ make: "Google", more: [0xc612] })],
+    ["dng", tiff({ make: "NIKON CORPORATION", more: [0x014a, 0xc612], little: false })],
+    ["nef", tiff({ make: "NIKON CORPORATION", more: [0x014a], little: false })],
+    ["nef", tiff({ make: "NIKON", more: [0x014a] })],
+    ["arw", tiff({ make: "SONY", more: [0x014a] })],
+    ["tiff", tiff({ make: "NIKON CORPORATION", more: [] })],
+    ["tiff", tiff({ make: "Epson", more: [0x014a] })],
+    ["tiff", "II*\0\xff\xff\xff\x7f"],
   ])("names a kind that is not read: %s", async (kind, start) => {
     expect(await refusal(Uint8Array.from(start, (letter) => letter.charCodeAt(0)))).toEqual({ code: "picture_unreadable", reason: "unsupported", kind });
   });

@@ -6,6 +6,7 @@ import { PortalError } from "@relicario/shared/errors";
 import { readIsoHeader } from "./iso-header.ts";
 import { readJpegHeader } from "./jpeg-header.ts";
 import { readExifOrientation } from "./exif-orientation.ts";
+import { otherKind } from "./other-kinds.ts";
 
 /** More is refused before decoding. */
 export const mostPixels = 52_000_000;
@@ -96,7 +97,7 @@ function readWebpHeader(bytes: Uint8Array): PictureHeader {
     at += 8 + length + (length & 1);
   }
   if (size === null || size.width === 0 || size.height === 0) throw unreadable("broken", "webp");
-  return { kind: "webp", width: size.width, height: size.height, orientation, extraBytesPerPixel: size.lossless ? 4 : 1.5 };
+  return { kind: "webp", width: size.width, height: size.height, orientation, extraBytesPerPixel: size.lossless ? 5 : 4 };
 }
 
 function lossySize(body: Uint8Array) {
@@ -113,17 +114,6 @@ function losslessSize(body: Uint8Array) {
 
 function chunkType(bytes: Uint8Array, at: number): string {
   return String.fromCharCode(...bytes.subarray(at + 4, at + 8));
-}
-
-/** Pictures that are known but not read, so that the answer can say "save it as JPEG or PNG". */
-function otherKind(bytes: Uint8Array): string | null {
-  const text = (from: number, to: number) => String.fromCharCode(...bytes.subarray(from, to));
-  if (text(0, 4) === "GIF8") return "gif";
-  if (text(0, 2) === "BM" && bytes.length > 26) return "bmp";
-  if (text(0, 4) === "II*\0" || text(0, 4) === "MM\0*") return "tiff"; // and most RAW formats
-  if (startsWith(bytes, 0xff, 0x0a) || text(4, 8) === "JXL ") return "jpeg_xl";
-  if (/^\s*(<\?xml[^>]*>\s*)?(<!--[^]*?-->\s*)?(<!DOCTYPE svg[^>]*>\s*)?<svg[\s>]/.test(text(0, 512))) return "svg";
-  return null;
 }
 
 export function startsWith(bytes: Uint8Array, ...start: readonly number[]): boolean {
