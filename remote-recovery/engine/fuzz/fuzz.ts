@@ -1,7 +1,7 @@
 /**
  * Broken pictures and helpers in numbers: `pnpm fuzz:engine [cases] [seed]`, 10,000 unless told. Each ends in an answer or in a
- * typed error, within 5 seconds and 600 MB. Then the largest whole pictures of each kind, within 900 MB. One process for the
- * broken ones, one for each whole picture. The last line is JSON; the exit code is 1 when a limit is broken.
+ * typed error, within 5 seconds and 600 MB. Then the largest whole pictures of each kind, judged, searched and enrolled, within 900 MB.
+ * One process for the broken ones, one for each whole picture and call. The last line is JSON; the exit code is 1 when a limit is broken.
  */
 import { PortalError } from "@relicario/shared/errors";
 import { execFile } from "node:child_process";
@@ -11,22 +11,29 @@ import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import fc from "fast-check";
+import { z } from "zod";
 import createJpegEncoder from "@jsquash/jpeg/codec/enc/mozjpeg_enc.js";
 import { defaultOptions as jpegDefaults } from "@jsquash/jpeg/meta.js";
 import { optionsFor } from "../../src/engine/decoders/emscripten.ts";
 import { loadEngineInNode } from "../../src/engine/load-engine.ts";
 import { makeHelper, openHelper, parseHelper, sketchOf } from "../../src/vault/seal/helper.ts";
 import { loadCodecs } from "../study/codecs.ts";
-import { makePng, readKind } from "../tests/vectors.ts";
-import { corpus, damage, damaged } from "./damage.ts";
+import { gridOf } from "../tests/heif-files.ts";
+import { fromHex, makePng, readKind, readPhoto, vectors, type PngOptions } from "../tests/vectors.ts";
+import { brokenPicture, bytesOf, damage, damaged, type BrokenPicture } from "./damage.ts";
+
+const calls = ["inspect", "recover", "enrol"] as const;
+type Call = (typeof calls)[number];
+const Whole = z.object({ outcome: z.string(), peak_mb: z.number() });
+type Whole = z.infer<typeof Whole>;
 
 /** Milliseconds of processor time of one case; megabytes of the whole process at its largest. */
 const limits = { case_ms: 5000, broken_mb: 600, whole_mb: 900 } as const;
 const here = fileURLToPath(import.meta.url);
-const [first = "10000", second] = process.argv.slice(2).filter((word) => word !== "--");
+const [first = "10000", second, third] = process.argv.slice(2).filter((word) => word !== "--");
 
 if (first === "whole") {
-  console.log(JSON.stringify(await openWhole(second ?? "")));
+  console.log(JSON.stringify(await openWhole(second ?? "", calls.find((call) => call === third) ?? "inspect")));
 } else {
   const broken = await tryBroken(Number(first), Number(second ?? Date.now() % 2 ** 31));
   const whole = await tryWhole();
@@ -43,13 +50,15 @@ if (first === "whole") {
 /** Three in four are pictures, judged and searched by the engine; the rest helpers, read and opened with the right picture's secret. */
 async function tryBroken(cases: number, seed: number) {
   const engine = await loadEngineInNode();
-  const made = await engine.enrol(readKind("../../../../e2e/fixtures/photos/friends-2056x3088.jpg"), []);
+  const made = await engine.enrol(readPhoto("friends-2056x3088.jpg"), []);
   const imageSecret = new Uint8Array(made.imageSecretBytes);
   const helpers = [(await makeHelper(imageSecret, made.sketch, null)).helper, (await makeHelper(imageSecret, made.sketch, "long words")).helper];
 
-  const tryPicture = async (name: (typeof corpus)[number], bytes: Uint8Array, search: boolean): Promise<string> => {
-    if (search) return (await engine.recover(bytes, [made.sketch])).outcome;
-    return `${extname(name)} ${(await engine.inspect(bytes)).verdict}`;
+  const tryPicture = async (picture: BrokenPicture, call: Call): Promise<string> => {
+    const bytes = bytesOf(picture);
+    if (call === "recover") return (await engine.recover(bytes, [made.sketch])).outcome;
+    if (call === "enrol") return `enrolled ${(await engine.enrol(bytes, [made.sketch])).gate.verdict}`;
+    return `${extname(picture.name)} ${(await engine.inspect(bytes)).verdict}`;
   };
   const tryHelper = async (bytes: Uint8Array): Promise<string> => {
     const helper = parseHelper(bytes);
@@ -60,48 +69,56 @@ async function tryBroken(cases: number, seed: number) {
 
   const one = fc.record({
     what: fc.constantFrom("picture", "picture", "picture", "helper"),
-    name: fc.constantFrom(...corpus),
+    picture: brokenPicture,
     helper: fc.constantFrom(...helpers),
     changes: fc.array(damage, { minLength: 1, maxLength: 4 }),
-    search: fc.integer({ min: 0, max: 9 }).map((number) => number === 0),
+    call: fc.integer({ min: 0, max: 19 }).map((number): Call => (number < 2 ? "recover" : number < 3 ? "enrol" : "inspect")),
   });
   const outcomes: Record<string, number> = {};
   let longest = 0;
   let untyped = 0;
+  let most = 0;
   let count = 0;
-  for (const { what, name, helper, changes, search } of fc.sample(one, { numRuns: cases, seed })) {
-    const bytes = changes.reduce<Uint8Array>(damaged, what === "picture" ? readKind(name) : helper);
+  for (const { what, picture, helper, changes, call } of fc.sample(one, { numRuns: cases, seed })) {
     const before = process.cpuUsage();
-    const outcome = await (what === "picture" ? tryPicture(name, bytes, search) : tryHelper(bytes)).catch((error: unknown) => {
+    const outcome = await (what === "picture" ? tryPicture(picture, call) : tryHelper(changes.reduce<Uint8Array>(damaged, helper))).catch((error: unknown) => {
       if (error instanceof PortalError) return error.code;
       untyped++;
       console.log(`case ${String(count)} of seed ${String(seed)}: ${String(error)}`);
       return "untyped";
     });
     const { user, system } = process.cpuUsage(before);
-    longest = Math.max(longest, (user + system) / 1000);
+    const took = (user + system) / 1000;
+    const mostBefore = most;
+    most = peak();
+    if (took > limits.case_ms || (most > limits.broken_mb && most > mostBefore)) console.log(`case ${String(count)}: ${took.toFixed(0)} ms, ${String(most)} MB: ${JSON.stringify({ call, ...picture, changes: picture.changes.length })}`);
+    longest = Math.max(longest, took);
     outcomes[`${what}: ${outcome}`] = (outcomes[`${what}: ${outcome}`] ?? 0) + 1;
     if (++count % 1000 === 0) console.log(`${String(count)} cases, longest ${longest.toFixed(0)} ms, at most ${String(peak())} MB`);
   }
   return { cases, seed, untyped, longest_ms: Math.round(longest), peak_mb: peak(), outcomes };
 }
 
-/** Megabytes of this process at its largest so far. */
+/** Megabytes of this process at its largest so far: Linux's own mark, as that of getrusage begins with the parent's. */
 function peak(): number {
-  return Math.round((process.resourceUsage().maxRSS * 1024) / 1e6);
+  const mark = /^VmHWM:\s*(\d+) kB$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1];
+  if (mark === undefined) throw new Error("this needs Linux");
+  return Math.round((Number(mark) * 1024) / 1e6);
 }
 
 /** The largest picture of each kind that is let in, opened in a process of its own. */
 async function tryWhole() {
   const folder = mkdtempSync(join(tmpdir(), "relicario-fuzz-"));
   try {
-    const whole: Record<string, { outcome: string; peak_mb: number }> = {};
+    const whole: Record<string, Whole> = {};
     for (const [name, make] of Object.entries(await largest())) {
       const file = join(folder, name);
       writeFileSync(file, await make());
-      const { stdout } = await promisify(execFile)(process.execPath, [...process.execArgv, here, "whole", file]);
-      whole[name] = JSON.parse(stdout) as { outcome: string; peak_mb: number };
-      console.log(`${name}: ${JSON.stringify(whole[name])}`);
+      for (const call of calls) {
+        const { stdout } = await promisify(execFile)(process.execPath, [...process.execArgv, here, "whole", file, call]);
+        whole[`${call} ${name}`] = Whole.parse(JSON.parse(stdout));
+        console.log(`${call} ${name}: ${stdout.trim()}`);
+      }
       rmSync(file);
     }
     return whole;
@@ -113,32 +130,57 @@ async function tryWhole() {
 async function largest() {
   const codecs = await loadCodecs();
   const encoder = await WebAssembly.compile(readFileSync(fileURLToPath(new URL("../../node_modules/@jsquash/jpeg/codec/enc/mozjpeg_enc.wasm", import.meta.url))));
-  const texture = (width: number, height: number) => {
-    const rgba = new Uint8Array(width * height * 4);
-    for (let i = 0; i < rgba.length; i++) rgba[i] = (i & 3) === 3 ? 255 : (Math.imul(i >> 4, 2654435761) >>> 24) ^ (i >> 13);
-    return { width, height, rgba, orientation: 1 };
+  const photo = await codecs.decode(readPhoto("friends-2056x3088.jpg"));
+  /** The photograph in another size, by its nearest pixels: as much detail as a picture can have that passes the gate. */
+  const scaled = (width: number, height: number) => {
+    const from = new Uint32Array(photo.rgba.buffer, photo.rgba.byteOffset, photo.width * photo.height);
+    const pixels = new Uint32Array(width * height);
+    for (let y = 0; y < height; y++) {
+      const row = Math.floor((y * photo.height) / height) * photo.width;
+      for (let x = 0; x < width; x++) pixels[y * width + x] = from[row + Math.floor((x * photo.width) / width)] ?? 0;
+    }
+    return { width, height, rgba: new Uint8Array(pixels.buffer), orientation: 1 };
   };
   const jpeg = async (width: number, height: number, options: object) => {
     const codec = await createJpegEncoder(optionsFor(encoder));
-    return new Uint8Array(codec.encode(texture(width, height).rgba, width, height, { ...jpegDefaults, quality: 80, ...options }));
+    return new Uint8Array(codec.encode(scaled(width, height).rgba, width, height, { ...jpegDefaults, quality: 80, ...options }));
   };
+  const png = (more: Pick<PngOptions, "colourType" | "depth" | "data"> & Partial<PngOptions>) => Promise.resolve(makePng({ width: 8000, height: 6500, ...more }));
   return {
-    "baseline-52.jpg": () => codecs.jpegFile(texture(8000, 6500), 80),
+    "baseline-52.jpg": () => codecs.jpegFile(scaled(8000, 6500), 80),
+    "progressive-420-52.jpg": () => jpeg(8000, 6500, { progressive: true, auto_subsample: false, chroma_subsample: 2 }),
     "progressive-444-48.jpg": () => jpeg(8000, 6000, { progressive: true, auto_subsample: false, chroma_subsample: 1 }),
-    "rgba-52.png": () => Promise.resolve(makePng({ width: 8000, height: 6500, colourType: 6, depth: 8, data: texture(8000, 6500).rgba })),
-    "lossy-52.webp": () => codecs.webpFile(texture(8000, 6500), 80),
-    "large-22.avif": () => codecs.avifFile(texture(5500, 4000), 60),
+    "rgba-52.png": () => png({ colourType: 6, depth: 8, data: scaled(8000, 6500).rgba }),
+    "rgba-16-bit-52.png": () => png({ colourType: 6, depth: 16, data: twice(scaled(8000, 6500).rgba) }),
+    "interlaced-52.png": () => png({ colourType: 6, depth: 8, data: scaled(8000, 6500).rgba, interlaced: true }),
+    "lossy-52.webp": () => codecs.webpFile(scaled(8000, 6500), 80),
+    "lossless-52.webp": () => codecs.webpFile(scaled(8000, 6500), 80, true),
+    "large-22.avif": () => codecs.avifFile(scaled(5500, 4100), 60),
+    "grid-50.heic": () => Promise.resolve(gridOf(readKind("rocket.heic"), { columns: 26, rows: 28 })),
   };
 }
 
-async function openWhole(file: string): Promise<{ outcome: string; peak_mb: number }> {
+/** Each byte as the high one of two. */
+function twice(bytes: Uint8Array): Uint8Array {
+  const out = new Uint8Array(2 * bytes.length);
+  for (let at = 0; at < bytes.length; at++) out[2 * at] = bytes[at] ?? 0;
+  return out;
+}
+
+async function openWhole(file: string, call: Call): Promise<Whole> {
   const engine = await loadEngineInNode();
-  const outcome = await engine.inspect(readFileSync(file)).then(
-    ({ verdict }) => verdict,
-    (error: unknown) => {
-      if (error instanceof PortalError) return error.code;
-      throw error;
-    },
-  );
+  const bytes = readFileSync(file);
+  const rocket = vectors.pictures.find(({ name }) => name === "rocket.jpg");
+  if (rocket === undefined) throw new Error("unknown picture");
+  const other = { choice: fromHex(rocket.choice), syndrome: fromHex(rocket.syndrome) };
+  const work = {
+    inspect: async () => (await engine.inspect(bytes)).verdict,
+    recover: async () => (await engine.recover(bytes, [other])).outcome,
+    enrol: async () => (await engine.enrol(bytes, [other])).gate.verdict,
+  };
+  const outcome = await work[call]().catch((error: unknown) => {
+    if (error instanceof PortalError) return error.code;
+    throw error;
+  });
   return { outcome, peak_mb: peak() };
 }

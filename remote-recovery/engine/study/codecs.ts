@@ -26,7 +26,7 @@ export interface Codecs {
   readonly avif: Save;
   /** The files themselves. */
   readonly jpegFile: Write;
-  readonly webpFile: Write;
+  readonly webpFile: (picture: Raster, quality: number, lossless?: boolean) => Promise<Uint8Array>;
   readonly avifFile: Write;
 }
 
@@ -58,9 +58,9 @@ export async function loadCodecs(): Promise<Codecs> {
     const options = { baseline: true, progressive: false, optimize_coding: true, quant_table: 0, auto_subsample: false, chroma_subsample: 2 };
     return new Uint8Array(encoder.encode(new Uint8Array(rgba), width, height, { ...jpegDefaults, ...options, quality }));
   };
-  const webpFile: Write = async ({ rgba, width, height }, quality) => {
+  const webpFile = async ({ rgba, width, height }: Raster, quality: number, lossless = false) => {
     const encoder = await createWebpEncoder(optionsFor(webpModule));
-    return written(encoder.encode(new Uint8Array(rgba), width, height, { ...webpDefaults, quality }));
+    return written(encoder.encode(new Uint8Array(rgba), width, height, { ...webpDefaults, quality, ...(lossless ? { lossless: 1, method: 0 } : {}) }));
   };
   const avifFile: Write = async ({ rgba, width, height }, quality) => {
     const encoder = await createAvifEncoder(optionsFor(avifModule));

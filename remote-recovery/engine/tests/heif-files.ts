@@ -19,27 +19,41 @@ export interface Grid {
   readonly more?: readonly Buffer[];
 }
 
-/** A file whose picture is a grid, each tile of which is the whole picture of `source`, a file of one frame. */
-export function gridOf(source: Uint8Array, grid: Grid): Buffer {
+/** The one frame of a file, and what describes it. */
+export interface Part {
+  readonly kind: "avif" | "heic";
+  readonly content: Uint8Array;
+  /** Without its size and colour profiles. */
+  readonly properties: readonly (readonly [type: string, body: Uint8Array])[];
+  readonly width: number;
+  readonly height: number;
+}
+
+export function partOf(source: Uint8Array): Part {
   const file = new DataView(source.buffer, source.byteOffset, source.byteLength);
   const kind = Buffer.from(source.subarray(8, 12)).toString("latin1") === "avif" ? "avif" : "heic";
   const items = readItems(kind, file);
-  const content = items.contentOf(1);
   const all = items.properties.get(1) ?? [];
   const size = find(all, "ispe", kind);
-  const properties = all.filter(({ type }) => type !== "colr" && type !== "ispe");
-  const { columns, rows, more = [], tile = [size.getUint32(4), size.getUint32(8)] } = grid;
+  const properties = all.filter(({ type }) => type !== "colr" && type !== "ispe").map(({ type, body }) => [type, bytesOf(body)] as const);
+  return { kind, content: items.contentOf(1), properties, width: size.getUint32(4), height: size.getUint32(8) };
+}
+
+/** A file whose picture is a grid, each tile of which is the whole picture of `source`, a file of one frame. */
+export function gridOf(source: Uint8Array | Part, grid: Grid): Buffer {
+  const { kind, content, properties, ...size } = source instanceof Uint8Array ? partOf(source) : source;
+  const { columns, rows, more = [], tile = [size.width, size.height] } = grid;
   const { width = columns * tile[0], height = rows * tile[1], listed = columns * rows } = grid;
   const [inWidth, inHeight] = grid.inside ?? [width, height];
 
   const tiles = Array.from({ length: listed }, (_, index) => index + 2);
   const alpha = grid.alpha === undefined ? [] : tiles.map((id) => id + listed);
   const ids = [1, ...tiles, ...alpha];
-  const coded = properties.map(({ type, body }) => box(type, bytesOf(body)));
+  const coded = properties.map(([type, body]) => box(type, body));
   const described = [ispe(width, height), ispe(...tile), ...coded, ispe(...(grid.alpha ?? tile)), auxiliary, ...more];
   const codedAt = coded.map((_, index) => index + 3);
   const afterCoded = coded.length + 3;
-  const ofWhole = [1, ...codedAt.filter((at) => properties[at - 3]?.type === "pixi"), ...more.map((_, index) => afterCoded + 2 + index)];
+  const ofWhole = [1, ...codedAt.filter((at) => properties[at - 3]?.[0] === "pixi"), ...more.map((_, index) => afterCoded + 2 + index)];
   const usesOf = (id: number) => (id === 1 ? ofWhole : id <= listed + 1 ? [2, ...codedAt] : [afterCoded, ...codedAt, afterCoded + 1]);
   const descriptor = Buffer.concat([Buffer.from([0, 1, rows - 1, columns - 1]), u32(inWidth), u32(inHeight)]);
   const codec = kind === "avif" ? "av01" : "hvc1";

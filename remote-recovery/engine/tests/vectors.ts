@@ -115,17 +115,36 @@ export interface PngOptions {
   /** Rows without filter bytes. */
   readonly data: Uint8Array;
   readonly chunks?: readonly (readonly [type: string, body: Uint8Array])[];
+  /** In seven passes (Adam7); for pixels of whole bytes. */
+  readonly interlaced?: boolean;
+}
+
+/** First column and row, and steps, of the passes (PNG, third edition, 8.1). */
+const passes = [[0, 0, 8, 8], [4, 0, 8, 8], [0, 4, 4, 8], [2, 0, 4, 4], [0, 2, 2, 4], [1, 0, 2, 2], [0, 1, 1, 2]] as const;
+
+function inPasses(data: Uint8Array, width: number, height: number): Uint8Array {
+  const size = data.length / (width * height);
+  const rows: Uint8Array[] = [];
+  for (const [left, top, across, down] of passes) {
+    if (left >= width) continue;
+    for (let y = top; y < height; y += down) {
+      const row = new Uint8Array(1 + Math.ceil((width - left) / across) * size);
+      for (let x = left, at = 1; x < width; x += across, at += size) for (let i = 0; i < size; i++) row[at + i] = data[(y * width + x) * size + i] ?? 0;
+      rows.push(row);
+    }
+  }
+  return Buffer.concat(rows);
 }
 
 /** A PNG file, unfiltered, compressed fast. */
-export function makePng({ width, height, colourType, depth, data, chunks = [] }: PngOptions): Uint8Array {
+export function makePng({ width, height, colourType, depth, data, chunks = [], interlaced = false }: PngOptions): Uint8Array {
   const rowBytes = data.length / height;
-  const raw = new Uint8Array((rowBytes + 1) * height);
-  for (let y = 0; y < height; y++) raw.set(data.subarray(y * rowBytes, (y + 1) * rowBytes), y * (rowBytes + 1) + 1);
+  const raw = interlaced ? inPasses(data, width, height) : new Uint8Array((rowBytes + 1) * height);
+  if (!interlaced) for (let y = 0; y < height; y++) raw.set(data.subarray(y * rowBytes, (y + 1) * rowBytes), y * (rowBytes + 1) + 1);
   const head = Buffer.alloc(13);
   head.writeUInt32BE(width, 0);
   head.writeUInt32BE(height, 4);
-  head.set([depth, colourType, 0, 0, 0], 8);
+  head.set([depth, colourType, 0, 0, interlaced ? 1 : 0], 8);
   return Buffer.concat([
     Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
     chunk("IHDR", head),
@@ -146,7 +165,7 @@ function chunk(type: string, body: Uint8Array): Buffer {
   return out;
 }
 
-function crc32(bytes: Uint8Array): number {
+export function crc32(bytes: Uint8Array): number {
   let crc = 0xffffffff;
   for (const byte of bytes) {
     crc ^= byte;

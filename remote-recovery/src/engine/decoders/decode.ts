@@ -26,12 +26,12 @@ const baseMemory = 120_000_000;
 
 /**
  * Memory that decoding and reading a picture will take at most, in bytes: the file twice, the codec's RGBA and the copy
- * that leaves it, what the codec keeps beside it, luma and the area table.
+ * that leaves it, what the codec keeps beside it, luma, the area table, and what the self-test of an enrolment adds.
  */
 export function estimateMemory({ width, height, extraBytesPerPixel }: PictureHeader, fileSize: number): number {
   const pixels = width * height;
   const factor = Math.max(1, Math.floor(Math.min(width, height) / 384));
-  return baseMemory + 2 * fileSize + pixels * (4 + 4 + extraBytesPerPixel + 1) + (8 * pixels) / (factor * factor);
+  return baseMemory + 2 * fileSize + pixels * (4 + 4 + extraBytesPerPixel + 1.3) + (8 * pixels) / (factor * factor);
 }
 
 /**

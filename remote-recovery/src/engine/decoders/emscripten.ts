@@ -73,7 +73,23 @@ export async function decodeOnce<T extends Instance>(
     const rgba = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
     return { width, height, rgba, release: () => void rgba.fill(0) };
   } finally {
-    codec.HEAPU8.fill(0);
+    clear(codec.HEAPU8);
     file.fill(0);
+  }
+}
+
+const page = 65_536;
+
+/**
+ * Fills a codec's memory with 0, but for pages that are 0 already: those of a broken file may never have been written to, and
+ * writing would make the machine give memory for them.
+ */
+export function clear(memory: Uint8Array): void {
+  const words = new Uint32Array(memory.buffer, memory.byteOffset, memory.length / 4);
+  for (let from = 0; from < words.length; from += page / 4) {
+    const end = from + page / 4;
+    let at = from;
+    while (at < end && words[at] === 0) at++; // a loop: a function for each word takes seconds
+    if (at < end) words.fill(0, from, end);
   }
 }

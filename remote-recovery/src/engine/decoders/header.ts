@@ -97,7 +97,7 @@ function readWebpHeader(bytes: Uint8Array): PictureHeader {
     at += 8 + length + (length & 1);
   }
   if (size === null || size.width === 0 || size.height === 0) throw unreadable("broken", "webp");
-  return { kind: "webp", width: size.width, height: size.height, orientation, extraBytesPerPixel: size.lossless ? 5 : 4 };
+  return { kind: "webp", width: size.width, height: size.height, orientation, extraBytesPerPixel: size.lossless ? 5 : 2 };
 }
 
 function lossySize(body: Uint8Array) {

@@ -1,6 +1,6 @@
 import createLibheif from "libheif-js/libheif-wasm/libheif.js";
 import type { Decoded } from "./decode.ts";
-import { optionsFor } from "./emscripten.ts";
+import { clear, optionsFor } from "./emscripten.ts";
 import { unreadable } from "./header.ts";
 
 /**
@@ -10,6 +10,9 @@ import { unreadable } from "./header.ts";
 export async function decodeHeic(bytes: Uint8Array, module: WebAssembly.Module, mostMemory: number): Promise<Decoded> {
   const codec: unknown = createLibheif(optionsFor(module, { mostMemory }));
   if (!isLibheif(codec)) throw new TypeError("this module is not libheif");
+  const release = () => {
+    clear(codec.HEAPU8);
+  };
   try {
     // As the package's HeifDecoder does it, which also writes to the console.
     const context = codec.heif_context_alloc();
@@ -25,19 +28,18 @@ export async function decodeHeic(bytes: Uint8Array, module: WebAssembly.Module, 
     );
     const plane = image.channels?.find(({ id }) => id === codec.heif_channel.heif_channel_interleaved);
     if (plane === undefined) throw unreadable("broken", "heic");
-    return packed(plane);
-  } finally {
-    codec.HEAPU8.fill(0);
+    return packed(plane, release);
+  } catch (error) {
+    release();
+    throw error;
   }
 }
 
-/** A copy of a plane without the padding of its rows. */
-function packed({ data, width, height, stride }: Plane): Decoded {
+/** A plane in the codec's own memory, without the padding of its rows: a copy would take as much again. */
+function packed({ data, width, height, stride }: Plane, release: () => void): Decoded {
   const rowBytes = width * 4;
-  const rgba = new Uint8Array(rowBytes * height);
-  for (let row = 0; row < height; row++) rgba.set(data.subarray(row * stride, row * stride + rowBytes), row * rowBytes);
-  data.fill(0);
-  return { width, height, rgba, release: () => void rgba.fill(0) };
+  if (stride !== rowBytes) for (let row = 1; row < height; row++) data.copyWithin(row * rowBytes, row * stride, row * stride + rowBytes);
+  return { width, height, rgba: data.subarray(0, rowBytes * height), release };
 }
 
 interface Plane {

@@ -1,3 +1,4 @@
+import { clear } from "./emscripten.ts";
 import { unreadable } from "./header.ts";
 import type { Decoded } from "./decode.ts";
 
@@ -34,16 +35,18 @@ export function decodePng(bytes: Uint8Array, module: WebAssembly.Module): Decode
     if (found !== undefined) imports[name] = found[1];
   }
   const { memory, allocate, decode } = parseExports(new WebAssembly.Instance(module, { wbg: imports }).exports);
-  const clear = () => void new Uint8Array(memory.buffer).fill(0);
+  const release = () => {
+    clear(new Uint8Array(memory.buffer));
+  };
   try {
     const input = allocate(bytes.length, 1) >>> 0;
     new Uint8Array(memory.buffer).set(bytes, input);
     decode(input, bytes.length);
   } catch (error) {
-    clear();
+    release();
     throw unreadable("broken", "png", error);
   }
-  return finish(image, memory, clear);
+  return finish(image, memory, release);
 }
 
 function finish(image: { at: number; length: number; width: number } | null, memory: WebAssembly.Memory, release: () => void): Decoded {

@@ -15,21 +15,22 @@ const fractionBits = 22;
 export function resample(source: Raster, width: number, height: number, filter: Filter): Raster {
   const across = weights(source.width, width, filter);
   const down = weights(source.height, height, filter);
-  const narrow = new Uint8Array(width * source.height * 3);
+  const narrow = new Uint8Array(width * 3 * down.most); // the rows that one row of the result is made of
   const line = new Uint8Array(source.width * 3);
-  for (let y = 0; y < source.height; y++) {
-    onWhite(source.rgba, y * source.width * 4, line);
-    narrowRow(line, across, narrow, y * width * 3);
-  }
   const rgba = new Uint8Array(width * height * 4).fill(255);
   const sums = new Int32Array(width * 3);
+  let next = 0;
   for (let y = 0; y < height; y++) {
     const first = down.first[y] ?? 0;
     const count = down.count[y] ?? 0;
+    for (next = max(next, first); next < first + count; next++) {
+      onWhite(source.rgba, next * source.width * 4, line);
+      narrowRow(line, across, narrow, (next % down.most) * width * 3);
+    }
     sums.fill(1 << (fractionBits - 1));
     for (let k = 0; k < count; k++) {
       const weight = down.weight[y * down.most + k] ?? 0;
-      const from = (first + k) * width * 3;
+      const from = ((first + k) % down.most) * width * 3;
       for (let i = 0; i < sums.length; i++) sums[i] = (sums[i] ?? 0) + (narrow[from + i] ?? 0) * weight;
     }
     for (let x = 0, i = 0, to = y * width * 4; x < width; x++, to += 4) {
