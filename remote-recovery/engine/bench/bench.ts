@@ -2,7 +2,8 @@
  * How long things take: `pnpm bench:engine`. Makes pictures of 1, 12 and 48 megapixels out of a photograph, and measures decoding,
  * enrolment, self-test, aligned recovery, blind recovery and the refusal of another picture: in both builds, in plain
  * JavaScript made of the scalar build, and in the reference where there is a Python with numpy. Processor time, so that a busy
- * machine measures the same; the best of some rounds. The last line is JSON; the exit code is 1 when a limit is broken.
+ * machine measures the same; the best of three rounds, but the self-test, which runs once. The decoder and the coarse beacon are measured
+ * alone as well, with their tables and without. The last line is JSON; the exit code is 1 when a limit is broken.
  */
 import { readFileSync } from "node:fs";
 import { cpus } from "node:os";
@@ -15,6 +16,7 @@ import { rowsOf, type Raster } from "../../src/engine/rows.ts";
 import { decodeCandidates, lookStraight, refineAll } from "../../src/engine/search.ts";
 import { resample } from "../../src/engine/self-test/resample.ts";
 import { selfTest } from "../../src/engine/self-test/self-test.ts";
+import { measureParts, measurePlainDecoder, type Parts } from "./parts.ts";
 import { engineInJavaScript, timeReference } from "./peers.ts";
 
 /** Milliseconds with decoding, 12 megapixels, SIMD; bytes of the WASM after gzip. */
@@ -44,6 +46,8 @@ for (const [megapixels, width, height] of sizes) {
     (figures[name] ??= {})[String(megapixels)] = { decode, ...(await measureEngine(engine, picture)) };
   }
 }
+const parts: Record<string, Partial<Parts>> = { plain: measurePlainDecoder() };
+for (const [name, engine] of Object.entries({ simd, scalar, javascript })) parts[name] = measureParts(engine, sunset, enrol(engine, sunset).sketch);
 const reference = await referenceTimes();
 const wasm = gzipSync(readFileSync(`${recovery}/engine/build/engine.simd.wasm`), { level: 9 }).length;
 
@@ -61,6 +65,7 @@ console.log(
     limits,
     limited: rounded(limited),
     figures: Object.fromEntries(Object.entries(figures).map(([name, rows]) => [name, Object.fromEntries(Object.entries(rows).map(([size, row]) => [size, rounded(row)]))])),
+    parts: Object.fromEntries(Object.entries(parts).map(([name, row]) => [name, thousandths(row)])),
     reference,
     times_faster: { than_javascript: faster(at12("javascript")), than_scalar: faster(at12("scalar")), than_reference: reference === null ? null : faster(reference) },
   }),
@@ -139,6 +144,10 @@ function rounded<K extends string>(values: Readonly<Record<K, number>>): Record<
   return Object.fromEntries(Object.entries<number>(values).map(([name, value]) => [name, Math.round(value)]));
 }
 
+function thousandths(values: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, Math.round(value * 1000) / 1000]));
+}
+
 function print(): void {
   const line = (cells: readonly (string | number)[]) => {
     console.log(cells.map((cell) => String(cell).padStart(11)).join(""));
@@ -146,6 +155,8 @@ function print(): void {
   console.log("milliseconds of processor time; megabytes of the engine's memory\n");
   line(["build", "Mpx", ...steps]);
   for (const [name, rows] of Object.entries(figures)) for (const [size, row] of Object.entries(rows)) line([name, size, ...steps.map((step) => Math.round(row[step]))]);
+  console.log("\nalone, milliseconds: one decoding of 2 errors, of 68 and of what cannot be decoded; the coarse pass, and its windows one by one\n");
+  for (const [name, row] of Object.entries(parts)) console.log(`${name.padEnd(12)} ${JSON.stringify(thousandths(row))}`);
   if (reference === null) console.log("\nThe reference cannot run here: there is no Python with numpy and PIL.");
   else line(["reference", 12, ...steps.map((step) => reference[step] ?? "")]);
 }

@@ -70,7 +70,9 @@ ${failures.length === 0 ? "No failure in a promised row." : `Failures in promise
 | promised copies | ${[0, 0.01, 0.5, 0.99, 1].map((share) => score(at(genuine, share))).join(" | ")} |
 | other pictures | ${[0, 0.01, 0.5, 0.99, 1].map((share) => score(at(others, share))).join(" | ")} |
 
-The floor is 0.20.
+The floor is 0.20. The highest score of another picture is ${score(0.2 - at(others, 1))} below it, the least of a promised copy ${score(at(genuine, 0) - 0.2)} above it. A score
+over the floor opens nothing by itself: it only has the secret bits compared, and there another picture would have to come within 68 of 2047;
+the nearest that was seen is in the list above.
 
 ## What the gate says
 

@@ -1,6 +1,6 @@
 /** The engine under Node, for tests and the command line: the same core, modules read from the disk. */
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -26,13 +26,31 @@ export function loadEngineInNode(variant: EngineVariant = "simd"): Promise<Engin
 /** Compiled modules of the engine (built first, when its sources changed) and of the codecs. */
 export async function loadModulesInNode(variant: EngineVariant = "simd"): Promise<EngineModules> {
   // A process of its own: the compiler is an ES module with top-level await, which a CommonJS test runner cannot load.
-  await promisify(execFile)(process.execPath, [join(root, "engine/build.ts")]);
+  if (!(await isBuilt(variant))) await promisify(execFile)(process.execPath, [join(root, "engine/build.ts")]);
   const [engine, jpeg, png] = await Promise.all([
     compileFile(`engine/build/engine.${variant}.wasm`),
     compileFile("node_modules/@jsquash/jpeg/codec/dec/mozjpeg_dec.wasm"),
     compileFile("node_modules/@jsquash/png/codec/pkg/squoosh_png_bg.wasm"),
   ]);
   return { engine, jpeg, png };
+}
+
+/** Whether the WASM is there, and newer than each of its sources. */
+async function isBuilt(variant: EngineVariant): Promise<boolean> {
+  const sources = await readdir(join(root, "engine/assembly"));
+  const [built = NaN, ...changed] = await Promise.all(
+    [`engine/build/engine.${variant}.wasm`, "engine/build.ts", ...sources.map((name) => `engine/assembly/${name}`)].map((path) => changedAt(join(root, path))),
+  );
+  return changed.every((time) => time <= built);
+}
+
+/** When a file changed last; NaN when there is none. */
+async function changedAt(path: string): Promise<number> {
+  try {
+    return (await stat(path)).mtimeMs;
+  } catch {
+    return NaN; // not built yet
+  }
 }
 
 const lazyCodecs: Readonly<Record<LazyCodec, string>> = {
