@@ -66,6 +66,24 @@ export async function showPicture(page: Page, picture: string | UploadedFile, pa
   await page.getByRole("button", { name: /^(Recover|Unlock)$/ }).click();
 }
 
+/** Drags the sides of the frame on the shown picture to these parts of its width and height. */
+export async function drawFrame(page: Page, frame: Readonly<Record<"left" | "top" | "right" | "bottom", number>>): Promise<void> {
+  const picture = page.getByRole("img", { name: "The picture you chose" });
+  await picture.scrollIntoViewIfNeeded();
+  const names = { left: "Left side", top: "Upper side", right: "Right side", bottom: "Lower side" } as const;
+  for (const side of ["left", "top", "right", "bottom"] as const) {
+    const grip = page.getByRole("slider", { name: names[side] });
+    const [canvas, at] = [await picture.boundingBox(), await grip.boundingBox()];
+    if (canvas === null || at === null) throw new Error("the frame is not shown");
+    const middle = { x: at.x + at.width / 2, y: at.y + at.height / 2 };
+    const across = side === "left" || side === "right";
+    await page.mouse.move(middle.x, middle.y);
+    await page.mouse.down();
+    await page.mouse.move(across ? canvas.x + frame[side] * canvas.width : middle.x, across ? middle.y : canvas.y + frame[side] * canvas.height, { steps: 4 });
+    await page.mouse.up();
+  }
+}
+
 /** The content of the opened secret, revealed. */
 export async function revealed(page: Page): Promise<string> {
   await page.getByRole("button", { name: "Show", exact: true }).click({ timeout: 90_000 });

@@ -10,9 +10,14 @@ import { expect, test } from "../support/portal-test.ts";
 const words = {
   en: {
     pictureFile: "Picture file",
-    unreadable: "This file cannot be read as a picture",
+    broken: "This picture is damaged or incomplete. Download or copy it again",
+    notPicture: "This file is not a picture. Choose a JPEG or PNG picture.",
+    gif: "GIF files cannot be read here. Save the picture as JPEG or PNG, and choose that copy.",
+    cmyk: "Save it as JPEG or PNG with ordinary colours (RGB)",
+    animated: "This is a moving picture (WebP), which cannot be used. Save one still picture as JPEG or PNG",
+    raw: "This is a raw file of a camera (CR3). Save it as JPEG or PNG",
     empty: "This file is empty",
-    tooLarge: /too large|larger than can be read/,
+    tooLarge: "This picture has 9000 × 6000 pixels, more than can be read here",
     tooPlain: "This picture cannot be used",
     title: "Title",
     secret: "Your secret",
@@ -27,9 +32,14 @@ const words = {
   },
   es: {
     pictureFile: "Archivo de imagen",
-    unreadable: "Este archivo no se puede leer como imagen",
+    broken: "Esta imagen está dañada o incompleta. Descárgala o cópiala de nuevo",
+    notPicture: "Este archivo no es una imagen. Elige una imagen JPEG o PNG.",
+    gif: "Los archivos GIF no se pueden leer aquí. Guarda la imagen como JPEG o PNG y elige esa copia.",
+    cmyk: "Guárdalo como JPEG o PNG con colores normales (RGB)",
+    animated: "Esta es una imagen en movimiento (WebP) y no se puede usar. Guarda una sola imagen fija como JPEG o PNG",
+    raw: "Este es un archivo RAW de una cámara (CR3). Guárdalo como JPEG o PNG",
     empty: "Este archivo está vacío",
-    tooLarge: /demasiado grande|más grande de lo que se puede leer/,
+    tooLarge: "Esta imagen tiene 9000 × 6000 píxeles, más de lo que se puede leer aquí",
     tooPlain: "Esta imagen no se puede usar",
     title: "Título",
     secret: "Tu secreto",
@@ -69,11 +79,17 @@ for (const language of ["en", "es"] as const) {
     const choose = (file: Parameters<ReturnType<Page["getByLabel"]>["setInputFiles"]>[0]) => page.getByLabel(t.pictureFile).setInputFiles(file);
 
     await choose(badPictures.broken);
-    await expect(page.getByText(t.unreadable)).toBeVisible();
+    await expect(page.getByText(t.broken)).toBeVisible();
+    for (const kind of ["gif", "cmyk", "animated", "raw"] as const) {
+      await choose(badPictures[kind]);
+      await expect(page.getByText(t[kind])).toBeVisible();
+    }
     await choose(badPictures.empty);
     await expect(page.getByText(t.empty)).toBeVisible();
+    await choose(badPictures.cut);
+    await expect(page.getByText(t.broken)).toBeVisible();
     await choose(badPictures.text);
-    await expect(page.getByText(t.unreadable)).toBeVisible();
+    await expect(page.getByText(t.notPicture)).toBeVisible();
     await choose(badPictures.overLimit);
     await expect(page.getByText(t.tooLarge)).toBeVisible();
     await choose(photographs.tooPlain);

@@ -5,12 +5,13 @@ import path from "node:path";
 import { chromium, type BrowserContext } from "@playwright/test";
 
 import { newAccount, signIn, signOut, signUp } from "../pages/account.ts";
-import { answerDevice, openRecovery, protect, revealed, row, showPicture } from "../pages/secrets.ts";
+import { answerDevice, drawFrame, openRecovery, protect, revealed, row, showPicture } from "../pages/secrets.ts";
 import { hasGo, openWithAge } from "../support/age.ts";
 import { chromiumArguments } from "../support/browser.ts";
 import { ByteSearch, type Needle } from "../support/byte-search.ts";
 import { dumpDatabase } from "../support/database.ts";
-import { copies, lumaRows, photographs } from "../support/photographs.ts";
+import { badPictures } from "../support/bad-pictures.ts";
+import { copies, lumaRows, onPage, photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
 import { RecordingProxy } from "../support/recording-proxy.ts";
 import { sentinel } from "../support/sentinel.ts";
@@ -77,6 +78,23 @@ test("protect-and-recover: a phrase comes back with copies of its picture, and n
     await showPicture(page, photographs.sunset);
     await expect(page.getByRole("alert")).toContainText("This picture does not open it", { timeout: 90_000 });
     await showPicture(page, photographs.mountains);
+    expect(await revealed(page)).toBe(phrase);
+  });
+
+  await test.step("a file that cannot be read says what to do", async () => {
+    await openRecovery(page, title);
+    await showPicture(page, badPictures.gif);
+    await expect(page.getByRole("alert")).toContainText("GIF files cannot be read here. Save the picture as JPEG or PNG, and choose that copy.");
+    await showPicture(page, badPictures.cut);
+    await expect(page.getByRole("alert")).toContainText("This picture is damaged or incomplete.");
+  });
+
+  await test.step("a scan of the picture on a sheet opens it once the frame is drawn", async () => {
+    await openRecovery(page, title);
+    await showPicture(page, await onPage(photographs.mountains));
+    await expect(page.getByRole("alert")).toContainText("This picture does not open it", { timeout: 90_000 });
+    await drawFrame(page, { left: 0.125, top: 300 / 1450, right: 0.75, bottom: 1050 / 1450 });
+    await page.getByRole("button", { name: "Search in this frame" }).click();
     expect(await revealed(page)).toBe(phrase);
   });
 

@@ -23,6 +23,14 @@ export const copies = {
   PNG: (file: string) => asFile("copy.png", "image/png", sharp(file).rotate().png({ compressionLevel: 2 })),
 } as const;
 
+/** The photograph on a page of a scan: a sheet around it, so that it is not found without help. */
+export async function onPage(file: string): Promise<UploadedFile> {
+  const picture = sharp(file).rotate().resize(1000);
+  const { data, info } = await picture.jpeg({ quality: 85 }).toBuffer({ resolveWithObject: true });
+  const sheet = sharp({ create: { width: info.width + 600, height: info.height + 700, channels: 3, background: "#f4f1ea" } });
+  return asFile("scan.jpg", "image/jpeg", sheet.composite([{ input: data, left: 200, top: 300 }]).jpeg({ quality: 85 }));
+}
+
 export interface UploadedFile {
   readonly name: string;
   readonly mimeType: string;
