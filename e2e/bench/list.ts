@@ -165,7 +165,7 @@ async function typeWords(page: Page): Promise<number[]> {
     // The first change after a key is what it found; a message that is posted in a frame comes once that frame is drawn.
     const show = (): void => {
       const last = typing[typing.length - 1];
-      if (last === undefined || last.shown !== null) return;
+      if (last?.shown !== null) return;
       const { port1, port2 } = new MessageChannel();
       port1.onmessage = () => {
         last.shown ??= performance.now();
