@@ -56,12 +56,12 @@ describe("ExportPanel", () => {
   it("saves an archive with a picture, and names what was left out", async () => {
     await openPanel();
     await start();
-    expect(screen.getByRole("heading", { name: "Export 2 secrets" })).toBeVisible();
+    expect(screen.getByRole("heading", { name: "Export 2 secrets" })).toHaveFocus();
     await expectAccessible();
     await userEvent.click(screen.getByRole("button", { name: "Export" }));
     expect(screen.getByText("Choose the picture first.")).toBeVisible();
     await exportWith("garden");
-    expect(await screen.findByRole("heading", { name: "1 secret is in the archive" })).toBeVisible();
+    expect(await screen.findByRole("heading", { name: "1 secret is in the archive" })).toHaveFocus();
     expect(screen.getByText(/House keys/)).toBeVisible();
     expect(saved.map(({ name }) => name)).toEqual(["relicario-export.zip"]);
     await expectAccessible();

@@ -41,7 +41,7 @@ export function ExportPanel({ vault, rows, onEnd }: ExportPanelProps) {
   return (
     <Card>
       <Stack $gap={4} role="group" aria-label={t("export.title", { count: rows.length })}>
-        <SectionTitle>{t("export.title", { count: rows.length })}</SectionTitle>
+        <FocusedTitle>{t("export.title", { count: rows.length })}</FocusedTitle>
         <Muted>{t("export.lead_body")}</Muted>
         <vault.PictureField
           purpose="show"
@@ -80,6 +80,19 @@ export function ExportPanel({ vault, rows, onEnd }: ExportPanelProps) {
   );
 }
 
+/** What had the focus is gone: it goes to what came instead, which is read out. */
+function FocusedTitle({ children }: { readonly children: string }) {
+  const title = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    title.current?.focus();
+  }, []);
+  return (
+    <SectionTitle ref={title} tabIndex={-1}>
+      {children}
+    </SectionTitle>
+  );
+}
+
 const archiveName = "relicario-export.zip";
 const identityName = "exit.txt";
 
@@ -104,7 +117,7 @@ function Exported({ done, rows, onEnd }: ExportedProps) {
     <Card>
       <Stack $gap={4}>
         <LeaveGuard guarding={!taken} title={t("export.leave_title")} body={t("export.leave_body")} leave={t("export.leave_action")} stay={t("export.stay_action")} />
-        <SectionTitle>{t("export.done_title", { count: exported })}</SectionTitle>
+        <FocusedTitle>{t("export.done_title", { count: exported })}</FocusedTitle>
         <Muted>{t("export.done_body", { name: archiveName })}</Muted>
         {titles.length > 0 && <Notice title={t("export.left_title", { count: titles.length })}>{t("export.left_body", { titles: titles.join(", ") })}</Notice>}
         <Stack $gap={2}>

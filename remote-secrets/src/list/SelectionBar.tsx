@@ -1,6 +1,6 @@
 import type { SecretRow } from "@relicario/shared/contract";
 import { Button, depths, media, s, space, visuallyHidden } from "@relicario/shared/ui";
-import { FolderOutput, RotateCcw, Star, StarOff, Trash2, X } from "lucide-react";
+import { Download, RotateCcw, Star, StarOff, Trash2, X } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import styled from "styled-components";
 
@@ -62,7 +62,7 @@ export function SelectionBar({ place, chosen, total, actions, onPurge, onExport,
               tone="quiet"
               size="small"
               disabled={none || actions.pending}
-              icon={<FolderOutput aria-hidden />}
+              icon={<Download aria-hidden />}
               onClick={() => {
                 onExport(chosen);
               }}
