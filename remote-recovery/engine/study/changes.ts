@@ -3,6 +3,7 @@ import type { SearchHint } from "../../src/engine/engine.ts";
 import type { Raster } from "../../src/engine/rows.ts";
 import { Filter, resample } from "../../src/engine/self-test/resample.ts";
 import type { Codecs } from "./codecs.ts";
+import { asSrgb, spaces } from "./gamut.ts";
 
 export interface Change {
   readonly name: string;
@@ -57,6 +58,8 @@ export const changes: readonly Change[] = [
   },
   { name: "crop 12 % left (not promised)", promised: false, make: (p) => Promise.resolve(crop(p, 0.12, 0, 0, 0)) },
   { name: "long side 300, JPEG 50 (not promised)", promised: false, make: (p, { jpeg }) => jpeg(longSide(p, 300), 50) },
+  { name: "Display P3 brought to sRGB, JPEG 75 (not promised)", promised: false, make: (p, { jpeg }) => jpeg(asSrgb(p, spaces.displayP3), 75) },
+  { name: "Adobe RGB brought to sRGB, JPEG 75 (not promised)", promised: false, make: (p, { jpeg }) => jpeg(asSrgb(p, spaces.adobeRgb), 75) },
 ];
 
 function promised(name: string, make: Change["make"]): Change {
