@@ -12,10 +12,11 @@ const known: Readonly<Record<BrowserName, { readonly variable: string; readonly 
   Firefox: { variable: "RELICARIO_FIREFOX", places: ["/usr/bin/firefox-esr", "/usr/bin/firefox", "/Applications/Firefox.app/Contents/MacOS/firefox"] },
 };
 
-/** Starts a browser without a window; null when none is installed. RELICARIO_CHROMIUM and RELICARIO_FIREFOX name others. */
+/** Starts a browser without a window; null when none is installed, or the one that RELICARIO_CHROMIUM or RELICARIO_FIREFOX names is not there. */
 export async function start(name: BrowserName): Promise<Browser | null> {
   const { variable, places } = known[name];
-  const executablePath = [process.env[variable] ?? "", ...places].find((path) => path !== "" && existsSync(path));
+  const named = process.env[variable] ?? "";
+  const executablePath = (named === "" ? places : [named]).find((path) => existsSync(path));
   if (executablePath === undefined) return null;
   const asRoot = process.getuid?.() === 0;
   return launch({

@@ -1,7 +1,7 @@
 /**
  * The vectors in Node, in Chromium and in Firefox, SIMD and scalar: `pnpm vectors:browser [Node] [Chromium] [Firefox]`.
- * In a browser the worker is one file, started from a blob under a strict policy, as in the portal; modules are compiled by
- * the page. A browser that is not installed is left out, with a word. Ends with the plain line "N passed, N failed".
+ * A browser that is not installed is a failure, unless it is left out by `--without firefox`. In a browser the worker is one file, started from a blob under a strict policy, as in the portal; modules are compiled by
+ * the page; two searches are done again by the portal's own worker with its second core. Ends with the plain line "N passed, N failed".
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,12 +11,18 @@ import { bucketVector, vectors } from "../tests/vectors.ts";
 import { start, type BrowserName } from "./browsers.ts";
 import { recompute, type Answer } from "./recompute.ts";
 import { bundle, modules, recovery, serve } from "./serve.ts";
+import type {} from "./second-core.page.ts"; // its global function
 
 const variants = ["simd", "scalar"] as const;
 type Variant = (typeof variants)[number];
 
-const wanted = process.argv.slice(2).filter((word) => word !== "--");
-const runs = (name: string) => wanted.length === 0 || wanted.includes(name);
+const words = process.argv.slice(2).filter((word) => word !== "--").map((word) => word.toLowerCase());
+const without = words.filter((_, at) => words[at - 1] === "--without");
+const wanted = words.filter((word, at) => word !== "--without" && words[at - 1] !== "--without");
+const places = ["node", "chromium", "firefox"];
+const unknown = [...without, ...wanted].filter((word) => !places.includes(word));
+if (unknown.length > 0) throw new Error(`${unknown.join(", ")}: there are ${places.join(", ")}`);
+const runs = (name: string) => (wanted.length === 0 || wanted.includes(name.toLowerCase())) && !without.includes(name.toLowerCase());
 
 await buildEngine();
 const photos = join(recovery, "../e2e/fixtures/photos");
@@ -51,6 +57,8 @@ async function inBrowsers(list: readonly BrowserName[]): Promise<void> {
   const { origin, close } = await serve(
     new Map([
       ["/worker.js", await bundle("engine/browser/vectors.worker.ts")],
+      ["/page.js", await bundle("engine/browser/second-core.page.ts")],
+      ["/engine-worker.js", await bundle("src/engine/engine.worker.ts")],
       ["/vectors.json", { type: "application/json", body: Buffer.from(JSON.stringify({ vectors, buckets: bucketVector })) }],
       ...names.map(([name, path]) => [`/file/${name}`, { type: "application/octet-stream", body: readFileSync(path) }] as const),
     ]),
@@ -58,8 +66,12 @@ async function inBrowsers(list: readonly BrowserName[]): Promise<void> {
   try {
     for (const name of list) {
       const browser = await start(name);
-      if (browser === null) console.log(`${name} is not installed: left out`);
-      else await inBrowser(browser, origin);
+      if (browser === null) {
+        failed++;
+        console.log(`${name} is not installed: name it with RELICARIO_${name.toUpperCase()}, or leave it out with --without ${name.toLowerCase()}`);
+      } else {
+        await inBrowser(browser, origin);
+      }
     }
   } finally {
     close();
@@ -71,7 +83,10 @@ async function inBrowser(browser: Browser, origin: string): Promise<void> {
     const version = await browser.version();
     const page = await browser.newPage();
     await page.goto(`${origin}/`);
-    for (const variant of variants) count(version, variant, await page.evaluate(runInPage, variant, names.map(([name]) => name)));
+    for (const variant of variants) {
+      count(version, variant, await page.evaluate(runInPage, variant, names.map(([name]) => name)));
+      count(`${version}, second core`, variant, await page.evaluate((name) => globalThis.compareCores(name), variant));
+    }
   } finally {
     await browser.close();
   }
