@@ -8,7 +8,6 @@ import { Frame } from "./frame/Frame.tsx";
 import { HostArea } from "./frame/HostArea.tsx";
 import { Overlay } from "./frame/Overlay.tsx";
 import { ComingScreen, SignedOut, SignInFailed } from "./frame/ProblemScreens.tsx";
-import { HelpPage } from "./help/HelpPage.tsx";
 import { useHost } from "./host-context.ts";
 import { placeOf, type HostScreen, type Place } from "./places.ts";
 import { usePortalObject } from "./portal/use-portal-object.ts";
@@ -22,6 +21,7 @@ import { TourHost } from "./tours/TourHost.tsx";
 import StatusPage from "./status/StatusPage.tsx"; // part of the page from the start: it is for when little else loads
 import { WhatIsDown } from "./status/WhatIsDown.tsx";
 
+const HelpPage = lazy(async () => ({ default: (await import("./help/HelpPage.tsx")).HelpPage }));
 const DebugFlagsPage = lazy(() => import("./flags/DebugFlagsPage.tsx"));
 const ValidateEmailPage = lazy(() => import("./validate-email/ValidateEmailPage.tsx"));
 

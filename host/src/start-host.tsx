@@ -1,9 +1,9 @@
 import type { ReactNode } from "react";
-import { createBrowserRouter, RouterProvider, useRouteError } from "react-router-dom";
 
 import { App } from "./App.tsx";
 import { createHost, type HostSettings } from "./create-host.ts";
 import { HostRoot } from "./HostRoot.tsx";
+import { PortalRouter } from "./PortalRouter.tsx";
 import { pathToShow, preloadPlace } from "./remotes/preload.ts";
 
 /** Puts the parts together, reads who is signed in, and gives the page. */
@@ -14,15 +14,11 @@ export async function startHost(settings: HostSettings): Promise<ReactNode> {
   host.watch.start(); // as long as the page lives
   preloadPlace(pathToShow(new URL(window.location.href), window.sessionStorage), host.loader);
   await host.session.start();
-  const router = createBrowserRouter([{ path: "*", Component: App, ErrorBoundary: Rethrown }]);
   return (
     <HostRoot host={host}>
-      <RouterProvider router={router} />
+      <PortalRouter>
+        <App />
+      </PortalRouter>
     </HostRoot>
   );
-}
-
-/** The router catches what a screen throws; the boundary around it shows it. */
-function Rethrown(): never {
-  throw useRouteError();
 }

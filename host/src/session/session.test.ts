@@ -60,6 +60,7 @@ const deployment = {
 } as Deployment;
 const profile = { iss: "http://localhost:3001/realms/relicario", sub: "s-1", aud: "x", exp: 1, iat: 1, preferred_username: "alba" };
 const user = { access_token: "access", id_token: "id", expired: false, expires_in: 240, profile, state: { returnTo: "/secrets?tag=a" } };
+const keptKey = "oidc.user:http://localhost:3001/realms/relicario:relicario-portal";
 const alba = { issuer: profile.iss, subject: "s-1", name: "alba" };
 
 function setUp(address = "/home", historyState: unknown = null) {
@@ -86,6 +87,14 @@ function setUp(address = "/home", historyState: unknown = null) {
   return { session, replaced, location, channel, clearCaches, log, locks, comeBack, fromOtherTab: (data: unknown) => listeners.forEach((listener) => listener({ data })) };
 }
 
+/** What oidc-client-ts keeps in this tab of somebody who is signed in; its access token lives for 240 s more. */
+function remember({ secondsLeft = 240 } = {}): void {
+  mockClient.user = user;
+  const { access_token, id_token } = user;
+  const kept = { access_token, id_token, profile, expires_at: Math.floor(Date.now() / 1000) + secondsLeft };
+  sessionStorage.setItem(keptKey, JSON.stringify(kept));
+}
+
 const settle = () => new Promise((resolve) => setTimeout(resolve, 0));
 const called = (name: string) => mockClient.calls.filter(([each]) => each === name).map(([, value]) => value);
 
@@ -101,7 +110,7 @@ beforeEach(() => {
 
 describe("createSession", () => {
   it("is authenticated by a remembered user, and counts no errors then", async () => {
-    mockClient.user = user;
+    remember();
     sessionStorage.setItem(authRetryKey, "1");
     const { session } = setUp();
     await session.start();
@@ -112,13 +121,30 @@ describe("createSession", () => {
   });
 
   it.each([
-    ["nobody", null],
-    ["a user that is expired", { ...user, expired: true }],
-  ])("is unauthenticated when it remembers %s", async (_name, remembered) => {
-    mockClient.user = remembered;
+    ["nobody", () => undefined],
+    ["a user that is expired", () => remember({ secondsLeft: 0 })],
+    ["something that is no user", () => sessionStorage.setItem(keptKey, "{}")],
+  ])("is unauthenticated when it remembers %s", async (_name, prepare) => {
+    prepare();
     const { session } = setUp();
     await session.start();
     expect(session.getState()).toEqual({ status: "unauthenticated" });
+  });
+
+  it("needs no sign-in library for a remembered user until the page is touched, or for 5 s", async () => {
+    jest.useFakeTimers();
+    try {
+      remember();
+      const { session } = setUp();
+      await session.start();
+      await jest.advanceTimersByTimeAsync(4_999);
+      expect(mockClient.handlers).toEqual({});
+      await jest.advanceTimersByTimeAsync(1);
+      expect(Object.keys(mockClient.handlers)).toContain("addUserSignedOut");
+      session.exchange.clear();
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   it("takes the provider's answer, cleans the address and goes back to where the person was", async () => {
@@ -144,7 +170,7 @@ describe("createSession", () => {
     const second = setUp("/?error=consent_required&state=s#x");
     await second.session.start();
     await settle();
-    expect(called("removeUser")).toHaveLength(1);
+    expect(sessionStorage.getItem(keptKey)).toBeNull();
     expect(second.location.replace).toHaveBeenCalledWith("/");
     expect(sessionStorage.getItem(authRetryKey)).toBe("0");
   });
@@ -160,7 +186,7 @@ describe("createSession", () => {
   });
 
   it("signs out: keys away, tokens revoked, caches cleared, other tabs told, provider's session ended", async () => {
-    mockClient.user = user;
+    remember();
     const { session, clearCaches, channel } = setUp();
     await session.start();
     const reasons: string[] = [];
@@ -178,17 +204,18 @@ describe("createSession", () => {
     ["another tab", (world: ReturnType<typeof setUp>) => world.fromOtherTab("signed_out")],
     ["the provider", () => mockClient.handlers["addUserSignedOut"]?.(undefined)],
   ] as const)("leaves nothing on the page after a sign-out by %s, and does not sign in again by itself", async (_name, signOutElsewhere) => {
-    mockClient.user = user;
+    remember();
     const world = setUp();
     await world.session.start();
+    world.session.wake();
+    await settle();
     signOutElsewhere(world);
     await settle();
     expect(world.clearCaches).toHaveBeenCalledTimes(1);
-    expect(called("removeUser")).toHaveLength(1);
+    expect(sessionStorage.getItem(keptKey)).toBeNull();
     expect(world.replaced.at(-1)).toEqual([{ signedOut: true }, "/"]);
     expect(world.location.reload).toHaveBeenCalledTimes(1);
 
-    mockClient.user = null;
     const next = setUp("/", { signedOut: true });
     await next.session.start();
     expect(next.session.endedElsewhere()).toBe(true);
@@ -199,7 +226,7 @@ describe("createSession", () => {
     const again = (authTime: number | undefined) => ({ ...user, access_token: "newer", profile: { ...profile, iat: 1_000, auth_time: authTime } });
 
     it("gives the ID token's auth_time, and exchanges the newer access token", async () => {
-      mockClient.user = user;
+      remember();
       const sent: unknown[] = [];
       globalThis.fetch = jest.fn((_input, init) => {
         sent.push(init?.body);
@@ -212,6 +239,8 @@ describe("createSession", () => {
         mockClient.handlers["addUserLoaded"]?.(newer);
         return Promise.resolve(newer);
       };
+      session.wake(); // the page was touched
+      await settle();
       const answered = session.signInAgain();
       expect(session.getState()).toMatchObject({ status: "loading", navigator: "sign_in_again", user: alba });
       await expect(answered).resolves.toEqual({ authTime: 999 });
@@ -224,7 +253,7 @@ describe("createSession", () => {
       ["is from before the call", 990],
       ["is missing", undefined],
     ])("is login_required when auth_time %s", async (_name, authTime) => {
-      mockClient.user = user;
+      remember();
       mockClient.callback = () => Promise.resolve(again(authTime));
       const { session } = setUp();
       await session.start();
@@ -234,21 +263,21 @@ describe("createSession", () => {
   });
 
   it("goes nowhere, and leaves nothing, when another tab signs out at the same moment", async () => {
-    mockClient.user = user;
+    remember();
     const { session, locks, location, clearCaches } = setUp();
     locks.request.mockImplementation((_name, _options, work) => Promise.resolve(work(null)));
     await session.start();
     sessionStorage.setItem("s", "x");
     await session.signOut();
     expect(called("signoutRedirect")).toHaveLength(0);
-    expect(called("removeUser")).toHaveLength(1);
+    expect(sessionStorage.getItem(keptKey)).toBeNull();
     expect(clearCaches).toHaveBeenCalledTimes(1);
     expect(sessionStorage.getItem("s")).toBeNull();
     expect(location.reload).toHaveBeenCalledTimes(1);
   });
 
   it("signs out once, however often it is asked", async () => {
-    mockClient.user = user;
+    remember();
     const { session } = setUp();
     await session.start();
     await Promise.all([session.signOut(), session.signOut()]);
@@ -269,7 +298,7 @@ describe("createSession", () => {
     /** A person who is signed in, and what a renewal that begins 60 s before the end comes back with. */
     const renewedWith = async (outcome: () => Promise<unknown>) => {
       jest.useFakeTimers();
-      mockClient.user = user;
+      remember();
       mockClient.silent = outcome;
       const world = setUp();
       await world.session.start();

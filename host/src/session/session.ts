@@ -11,12 +11,11 @@ import { createLockListeners } from "./lock-listeners.ts";
 import { initialSession, nextSession, type SessionEvent, type SessionState } from "./machine.ts";
 import { countAuthError, resetAuthErrors } from "./retry.ts";
 import { freshAuthTime, sessionUser } from "./session-user.ts";
-import { SignInClient } from "./sign-in-client.ts";
 import { mayPass, signInError } from "./sign-in-errors.ts";
+import { createSignInLater } from "./sign-in-later.ts";
 import { isFirstToSignOut, signOut } from "./sign-out.ts";
 import { createSilentRenewal } from "./silent-renewal.ts";
 import { createTokenExchange, heldSession, type TokenExchange } from "./token-exchange.ts";
-import { signInSettings } from "./settings.ts";
 import { createTokenVerifier } from "./verify-token.ts";
 
 export interface SessionParts {
@@ -41,6 +40,8 @@ export interface Session {
   readonly start: () => Promise<void>;
   /** Goes to the provider, and comes back to this path. */
   readonly signIn: (returnTo: string) => Promise<void>;
+  /** Fetches what signing in needs, and begins to look after the provider's session: at the first touch, and soon anyway. */
+  readonly wake: () => void;
   /** The contract's `signInAgain`: the same person, in a window beside the page. The session token carries it too. */
   readonly signInAgain: PortalForServices["signInAgain"];
   readonly signOut: () => Promise<void>;
@@ -56,6 +57,8 @@ export interface Session {
   readonly lock: () => Promise<void>;
 }
 
+/** A page that nobody touches looks after the provider's session from here on, in milliseconds. */
+const wakeMs = 5_000;
 const ReturnState = z.object({ returnTo: z.string() });
 const signedOutMessage = "signed_out";
 /** State of the history entry that a page starts bare with after the session ended elsewhere. */
@@ -77,14 +80,33 @@ export function createSession(parts: SessionParts): Session {
   };
 
   const listeners = createLockListeners();
-  const manager = new SignInClient(signInSettings(deployment.identity, location.origin, storage), {
+  const signIn = createSignInLater({
+    identity: deployment.identity,
+    origin: location.origin,
+    storage,
+    now: Date.now,
     started: (navigator) => {
       dispatch({ type: "navigator_started", navigator });
     },
     ended: (navigator) => {
       dispatch({ type: "navigator_ended", navigator });
     },
+    userLoaded: (user) => {
+      if (leaving) return;
+      resetAuthErrors(storage);
+      dispatch({ type: "user_loaded", user: sessionUser(user) });
+      exchange.start(user.access_token);
+      renewal.watch(user, "new");
+    },
+    userUnloaded: () => {
+      dispatch({ type: "user_unloaded" });
+    },
+    userSignedOut: () => {
+      void leave();
+    },
+    log: parts.log,
   });
+  const signInSilently = async () => (await signIn.client()).signinSilent();
   const nobody = { baseUrl, credentials, token: () => Promise.resolve(null) };
   const publicHttp = createHttp(nobody);
   const exchangeHttp = createHttp({ ...nobody, retries: 0 }); // the exchange counts its attempts by itself
@@ -94,7 +116,7 @@ export function createSession(parts: SessionParts): Session {
     ownVendor: deployment.vendor_id,
     onVendorIgnored: parts.onVendorIgnored,
     renewAccessToken: async () => {
-      const user = await manager.signinSilent().catch((error: unknown) => {
+      const user = await signInSilently().catch((error: unknown) => {
         throw signInError(error);
       });
       if (user === null) throw new PortalError("login_required");
@@ -130,7 +152,7 @@ export function createSession(parts: SessionParts): Session {
     renewal.stop();
     await listeners.run("sign_out");
     clearAll();
-    await manager.removeUser();
+    await signIn.removeUser();
     history.replaceState(leftMark, "", "/");
     location.reload();
   }
@@ -144,7 +166,7 @@ export function createSession(parts: SessionParts): Session {
   function fail(code: ErrorCode): void {
     if (countAuthError(storage)) {
       resetAuthErrors(storage);
-      void manager.removeUser().finally(() => {
+      void signIn.removeUser().finally(() => {
         location.replace(location.pathname);
       });
       return;
@@ -153,7 +175,7 @@ export function createSession(parts: SessionParts): Session {
   }
 
   const renewal = createSilentRenewal({
-    renew: () => manager.signinSilent(),
+    renew: signInSilently,
     isTimeout: (error) => isPortalError(signInError(error), "timed_out"),
     mayPass,
     onError: (error) => {
@@ -165,19 +187,6 @@ export function createSession(parts: SessionParts): Session {
     now: Date.now,
   });
 
-  manager.events.addUserLoaded((user) => {
-    if (leaving) return;
-    resetAuthErrors(storage);
-    dispatch({ type: "user_loaded", user: sessionUser(user) });
-    exchange.start(user.access_token);
-    renewal.watch(user, "new");
-  });
-  manager.events.addUserUnloaded(() => {
-    dispatch({ type: "user_unloaded" });
-  });
-  manager.events.addUserSignedOut(() => {
-    void leave();
-  });
   // A page that comes back as it was left, on its way to the provider, would be on its way for ever.
   window.addEventListener("pageshow", ({ persisted }) => {
     if (persisted && state.status === "loading") location.reload();
@@ -185,6 +194,13 @@ export function createSession(parts: SessionParts): Session {
   channel?.addEventListener("message", ({ data }) => {
     if (data === signedOutMessage) void leave();
   });
+
+  const wake = () => {
+    signIn.client().catch((error: unknown) => {
+      parts.log("sign_in_library", error); // the next one who needs it fetches it anew
+    });
+  };
+  if (signIn.user() === null || isSignInCallback(new URL(location.href))) wake(); // on its way while the rest of the page starts
 
   return Object.freeze<Session>({
     getState: () => state,
@@ -197,7 +213,7 @@ export function createSession(parts: SessionParts): Session {
       if (isSignInCallback(url)) {
         dispatch({ type: "navigator_started", navigator: "sign_in" });
         try {
-          const user = await manager.signinCallback(callbackAddress(url));
+          const user = await (await signIn.client()).signinCallback(callbackAddress(url));
           const returnTo = ReturnState.safeParse(user?.state);
           history.replaceState(null, "", safeReturnPath(returnTo.success ? returnTo.data.returnTo : undefined, location.origin));
         } catch (error) {
@@ -206,23 +222,20 @@ export function createSession(parts: SessionParts): Session {
         }
         return;
       }
-      void manager.clearStaleState().catch((error: unknown) => {
-        parts.log("stale_state", error);
-      });
-      const user = await manager.getUser();
-      const valid = user !== null && user.expired !== true;
-      dispatch({ type: "initialised", user: valid ? sessionUser(user) : null });
-      if (valid) {
-        resetAuthErrors(storage);
-        exchange.start(user.access_token);
-        renewal.watch(user, "kept");
-      }
+      const user = signIn.user();
+      dispatch({ type: "initialised", user: user === null ? null : sessionUser(user) });
+      if (user === null) return;
+      resetAuthErrors(storage);
+      exchange.start(user.access_token);
+      renewal.watch(user, "kept");
+      setTimeout(wake, wakeMs);
     },
+    wake,
     signIn: async (returnTo) => {
       if (state.status === "loading" && (state.navigator === "sign_in" || state.navigator === "sign_out")) return;
       dispatch({ type: "navigator_started", navigator: "sign_in" });
       try {
-        await manager.signinRedirect({ state: { returnTo }, ui_locales: parts.language() });
+        await (await signIn.client()).signinRedirect({ state: { returnTo }, ui_locales: parts.language() });
       } catch (error) {
         fail(signInError(error).code);
       }
@@ -230,7 +243,8 @@ export function createSession(parts: SessionParts): Session {
     signInAgain: async () => {
       const began = performance.now();
       try {
-        const user = await manager.signInAgain(parts.language());
+        const client = signIn.present() ?? (await signIn.client()); // a window opens only while the click is fresh
+        const user = await client.signInAgain(parts.language());
         const authTime = freshAuthTime(user, (performance.now() - began) / 1000);
         await exchange.renew("after").catch((error: unknown) => {
           parts.log("exchange", error); // the state says it, and the next call tries again
@@ -249,7 +263,7 @@ export function createSession(parts: SessionParts): Session {
         await startBare();
         return;
       }
-      const user = await manager.getUser();
+      const user = signIn.user();
       await signOut({
         listeners,
         endProductSession: async () => {
@@ -257,16 +271,16 @@ export function createSession(parts: SessionParts): Session {
           if (held === null) return;
           await publicHttp.request("DELETE", "/auth/token", z.unknown(), { headers: { authorization: `Bearer ${held.token}` } });
         },
-        revokeTokens: () => manager.revokeTokens(["access_token"]),
+        revokeTokens: async () => (await signIn.client()).revokeTokens(["access_token"]),
         clearCaches: clearAll,
         tellOtherTabs: () => channel?.postMessage(signedOutMessage),
-        redirect: () =>
-          manager.signoutRedirect({
+        redirect: async () =>
+          (await signIn.client()).signoutRedirect({
             ...(user?.id_token === undefined ? {} : { id_token_hint: user.id_token }),
             extraQueryParams: { ui_locales: parts.language() },
           }),
         leaveAnyway: async () => {
-          await manager.removeUser();
+          await signIn.removeUser();
           location.replace("/");
         },
         log: parts.log,

@@ -1,27 +1,25 @@
 /**
  * What the host gives to everybody who imports `react-router-dom`: everything that a page of one browser-side router can use,
- * and not its server, its framework mode and its data loading. The build puts this in place of the package (see
+ * and not its server, its framework mode, its data loading and the routers that bring those. The build puts this in place of the package (see
  * tooling/src/webpack/shared-packages.ts); a test holds that host, remotes and shared import nothing else.
  */
 export {
-  createBrowserRouter,
-  createMemoryRouter,
   createPath,
   createSearchParams,
   generatePath,
-  isRouteErrorResponse,
   Link,
   matchPath,
   matchRoutes,
   Navigate,
+  NavigationType,
   NavLink,
   Outlet,
   parsePath,
   resolvePath,
   Route,
+  Router,
   Routes,
-  useBeforeUnload,
-  useBlocker,
+  UNSAFE_createBrowserHistory,
   useHref,
   useInRouterContext,
   useLinkClickHandler,
@@ -33,8 +31,6 @@ export {
   useOutletContext,
   useParams,
   useResolvedPath,
-  useRouteError,
   useRoutes,
   useSearchParams,
 } from "react-router";
-export { RouterProvider } from "react-router/dom";

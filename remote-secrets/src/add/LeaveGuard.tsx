@@ -1,6 +1,5 @@
-import { usePortal } from "@relicario/shared/contract";
+import { useLeaveGuard, usePortal } from "@relicario/shared/contract";
 import { useEffect } from "react";
-import { useBlocker } from "react-router-dom";
 
 interface LeaveGuardProps {
   readonly guarding: boolean;
@@ -14,7 +13,7 @@ interface LeaveGuardProps {
 /** Asks before something is lost: inside the portal with its own dialog, at closing the page with the browser's. */
 export function LeaveGuard({ guarding, title, body, leave, stay }: LeaveGuardProps) {
   const { confirm } = usePortal();
-  const blocker = useBlocker(({ currentLocation, nextLocation }) => guarding && currentLocation.pathname !== nextLocation.pathname);
+  useLeaveGuard(guarding, () => confirm({ title, description: body, confirmLabel: leave, cancelLabel: stay, alert: true }));
 
   useEffect(() => {
     if (!guarding) return undefined;
@@ -26,13 +25,5 @@ export function LeaveGuard({ guarding, title, body, leave, stay }: LeaveGuardPro
       window.removeEventListener("beforeunload", ask);
     };
   }, [guarding]);
-
-  useEffect(() => {
-    if (blocker.state !== "blocked") return;
-    void confirm({ title, description: body, confirmLabel: leave, cancelLabel: stay, alert: true }).then((going) => {
-      if (going) blocker.proceed();
-      else blocker.reset();
-    });
-  }, [blocker, confirm, title, body, leave, stay]);
   return null;
 }

@@ -1,11 +1,11 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { act, configure, render, type RenderResult } from "@testing-library/react";
 import type { i18n as I18n } from "i18next";
-import { Suspense, useMemo, type ReactNode } from "react";
+import { Suspense, useEffect, useMemo, type ReactNode } from "react";
 import { I18nextProvider } from "react-i18next";
-import { createMemoryRouter, Outlet, RouterProvider, useNavigate } from "react-router-dom";
+import { createMemoryRouter, Outlet, RouterProvider, useBlocker, useNavigate } from "react-router-dom";
 
-import { PortalContext, type Language, type Portal, type RemoteModule, type ThemeName } from "../contract/index.ts";
+import { isGuarded, mayLeave, PortalContext, type Language, type Portal, type RemoteModule, type ThemeName } from "../contract/index.ts";
 import { createI18n } from "../i18n/index.ts";
 import { GlobalStyle, overlays } from "../ui/index.ts";
 import { createFakePortal, type FakePortalSettings, type PortalRecord } from "./fake-portal.ts";
@@ -108,6 +108,7 @@ export function createTestQueryClient(): QueryClient {
 
 function WithPortal({ portal, keepNavigate }: { readonly portal: Portal; readonly keepNavigate: boolean }) {
   const navigate = useNavigate();
+  useLeaving();
   const whole = useMemo(
     () =>
       keepNavigate
@@ -128,6 +129,18 @@ function WithPortal({ portal, keepNavigate }: { readonly portal: Portal; readonl
       </Suspense>
     </PortalContext.Provider>
   );
+}
+
+/** Asks the screen before another path is shown, as the host does. */
+function useLeaving(): void {
+  const blocker = useBlocker(({ currentLocation, nextLocation }) => isGuarded() && currentLocation.pathname !== nextLocation.pathname);
+  useEffect(() => {
+    if (blocker.state !== "blocked") return;
+    void mayLeave(blocker.location.pathname).then((may) => {
+      if (may) blocker.proceed();
+      else blocker.reset();
+    });
+  }, [blocker]);
 }
 
 const watched: Set<string>[] = [];

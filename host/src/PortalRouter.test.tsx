@@ -1,0 +1,117 @@
+import { useLeaveGuard } from "@relicario/shared/contract";
+import { act, render, screen, waitFor } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { Link, useLocation } from "react-router-dom";
+
+import { PortalRouter } from "./PortalRouter.tsx";
+
+let answer: Promise<boolean> = Promise.resolve(true);
+const asked = jest.fn();
+
+function Screen() {
+  const { pathname, search } = useLocation();
+  useLeaveGuard(pathname === "/add-secret", (to) => {
+    asked(to);
+    return answer;
+  });
+  return (
+    <>
+      <p data-testid="path">{`${pathname}${search}`}</p>
+      {["/home", "/add-secret", "/secrets", "/add-secret?step=2"].map((path) => (
+        <Link key={path} to={path}>
+          {path}
+        </Link>
+      ))}
+    </>
+  );
+}
+
+const shown = () => screen.getByTestId("path").textContent;
+const go = (path: string) => userEvent.click(screen.getByRole("link", { name: path }));
+const back = () => {
+  act(() => {
+    window.history.back();
+  });
+};
+/** jsdom goes back and forth a little later. */
+const isAt = (path: string) =>
+  waitFor(() => {
+    expect([shown(), window.location.pathname + window.location.search]).toEqual([path, path]);
+  });
+
+beforeEach(() => {
+  window.history.pushState(null, "", "/home");
+  asked.mockReset();
+  answer = Promise.resolve(true);
+  render(
+    <PortalRouter>
+      <Screen />
+    </PortalRouter>,
+  );
+});
+
+describe("PortalRouter", () => {
+  it("goes where links lead, and back", async () => {
+    expect(shown()).toBe("/home");
+    await go("/secrets");
+    await isAt("/secrets");
+    back();
+    await isAt("/home");
+    expect(asked).not.toHaveBeenCalled();
+  });
+
+  it("stays when the screen that holds something is not to be left", async () => {
+    await go("/add-secret");
+    answer = Promise.resolve(false);
+    await go("/secrets");
+    expect(asked).toHaveBeenCalledWith("/secrets");
+    await isAt("/add-secret");
+  });
+
+  it("leaves when the person says so", async () => {
+    await go("/add-secret");
+    await go("/secrets");
+    await isAt("/secrets");
+    expect(asked).toHaveBeenCalledTimes(1);
+  });
+
+  it("does not ask within the same path", async () => {
+    await go("/add-secret");
+    await go("/add-secret?step=2");
+    await isAt("/add-secret?step=2");
+    expect(asked).not.toHaveBeenCalled();
+  });
+
+  it("asks at the browser's back button too: the address stays that of the screen until the answer, and then goes there", async () => {
+    await go("/add-secret");
+    let say: (leave: boolean) => void = () => undefined;
+    answer = new Promise((resolve) => {
+      say = resolve;
+    });
+    back();
+    await waitFor(() => {
+      expect(asked).toHaveBeenCalledWith("/home");
+    });
+    await isAt("/add-secret");
+    say(true);
+    await isAt("/home");
+
+    await go("/add-secret");
+    answer = Promise.resolve(false);
+    back();
+    await waitFor(() => {
+      expect(asked).toHaveBeenCalledTimes(2);
+    });
+    await isAt("/add-secret");
+    await go("/add-secret?step=2"); // and the page goes on as before
+    await isAt("/add-secret?step=2");
+  });
+
+  it("asks one question at a time", async () => {
+    await go("/add-secret");
+    answer = new Promise(() => undefined);
+    await go("/secrets");
+    await go("/home");
+    expect(asked).toHaveBeenCalledTimes(1);
+  });
+});
