@@ -2,7 +2,8 @@
  * How fast the built portal comes to Home: `pnpm bench:shell`. Starts the whole portal with data of its own, signs up, empties
  * the browser's cache and navigates to /home in headless Chromium; paint, shifts and long tasks are read from the browser's
  * trace, sizes from the scripts that it received, compressed anew with gzip, so that the figure does not depend on what the
- * gateway chose. The last line is JSON; the exit code is not zero when a limit is missed.
+ * gateway chose. `homeScripts`, with the limit, are those of somebody who is signed in and has seen the tours; of somebody who
+ * just signed up, `newAccountScripts` are all from the first address on, with signing in and the first tour. The last line is JSON; the exit code is not zero when a limit is missed.
  */
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -12,7 +13,7 @@ import { gzipSync } from "node:zlib";
 import { chromium, type Browser, type Page, type Response } from "@playwright/test";
 import { startPortal } from "@relicario/tooling/portal";
 
-import { newAccount, signUp } from "../pages/account.ts";
+import { createAccount, newAccount, signUp } from "../pages/account.ts";
 import { chromiumArguments } from "../support/browser.ts";
 import { paintFigures } from "./trace.ts";
 
@@ -64,6 +65,7 @@ async function bench(browser: Browser, origin: string): Promise<boolean> {
     scripts = await received();
   }
   await context.close();
+  const first = await firstVisit(browser, origin);
 
   const entries = [...scripts.page].filter(([name]) => name.endsWith("/remoteEntry.js"));
   const remoteEntries = await allRemoteEntries();
@@ -73,10 +75,12 @@ async function bench(browser: Browser, origin: string): Promise<boolean> {
     totalBlockingTime: middle(paints.map((paint) => paint.totalBlockingTime)),
     homeScripts: sum(scripts.page.values()),
     homeScriptFiles: scripts.page.size,
+    newAccountScripts: sum(first.page.values()),
     workerScripts: sum(scripts.workers.values()),
     ...remoteEntries,
   };
   show("Scripts of the page, bytes after gzip", scripts.page);
+  show("Scripts of the page of a new account, bytes after gzip", first.page);
   show("Scripts of workers, bytes after gzip", scripts.workers);
   if (entries.length === 0) throw new Error("Home loaded no remote: this is not the page that was to be measured");
 
@@ -87,6 +91,19 @@ async function bench(browser: Browser, origin: string): Promise<boolean> {
   for (const name of missed) console.log(`over the limit: ${name}`);
   console.log(JSON.stringify({ bench: "shell", ok: missed.length === 0, figures, limits }));
   return missed.length === 0;
+}
+
+/** Everything that a page loads for somebody who comes for the first time, signs up, and is shown round. */
+async function firstVisit(browser: Browser, origin: string): Promise<Scripts> {
+  const context = await browser.newContext({ baseURL: origin, locale: "en-GB", viewport: { width: 1280, height: 900 } });
+  const page = await context.newPage();
+  const received = collectScripts(page);
+  await createAccount(page, newAccount(), { tours: true });
+  await page.getByRole("dialog").waitFor(); // the first step of the tour
+  await page.waitForLoadState("networkidle");
+  const scripts = await received();
+  await context.close();
+  return scripts;
 }
 
 /** Goes home as somebody who is signed in, until everything that Home asks for has come. */

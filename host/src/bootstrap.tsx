@@ -1,7 +1,3 @@
-import "@fontsource-variable/inter/wght.css";
-import "react-toastify/ReactToastify.css";
-import "./plain.css";
-
 import { toPortalError } from "@relicario/shared/errors";
 import { detectLanguage } from "@relicario/shared/i18n";
 import { createRoot } from "react-dom/client";
@@ -22,7 +18,7 @@ const theme = createThemeStore(window);
 
 if (!takeOverFragment()) {
   window.addEventListener("hashchange", takeOverFragment); // a link that is opened in the tab of a page that already runs
-  await start();
+  void start();
 }
 
 /** Saves what the fragment carries, clears the fragment so that no history has it, and loads the page anew. */

@@ -8,9 +8,17 @@ import { releaseAddress } from "../remotes/federation.ts";
 
 const TextFile: z.ZodType<Texts> = z.record(z.string(), z.unknown());
 
-/** Namespaces of the host: part of its own code, so that it can speak before, and without, any remote. */
+/** Namespaces of the host that a page begins with: part of its own code, so that it can speak before, and without, any remote. */
 export async function hostTexts(language: Language): Promise<Readonly<Record<string, Texts>>> {
   const { texts } = language === "es" ? await import("./texts-es.ts") : await import("./texts-en.ts");
+  return texts;
+}
+
+/** The host's other namespaces: those of screens and tours whose code is fetched, too. */
+const more: readonly string[] = ["help", "joyride"];
+
+async function moreTexts(language: Language): Promise<Readonly<Record<string, Texts>>> {
+  const { texts } = language === "es" ? await import("./more-texts-es.ts") : await import("./more-texts-en.ts");
   return texts;
 }
 
@@ -20,7 +28,7 @@ export async function hostTexts(language: Language): Promise<Readonly<Record<str
  */
 export function pinnedTexts(verified: VerifiedDeployment, origin: string, fetch: typeof globalThis.fetch): FetchTexts {
   return async (language, namespace) => {
-    const own = (await hostTexts(language))[namespace];
+    const own = (await (more.includes(namespace) ? moreTexts(language) : hostTexts(language)))[namespace];
     if (own !== undefined) return own;
     const record = ownerOf(verified, namespace);
     const file = `locales/${language}/${namespace}.json`;

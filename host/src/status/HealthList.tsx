@@ -1,6 +1,6 @@
 import { toPortalError } from "@relicario/shared/errors";
 import { Card, s, Skeleton, SmallText, space } from "@relicario/shared/ui";
-import { useQueries } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { CircleAlert, CircleCheck } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import styled from "styled-components";
@@ -22,31 +22,33 @@ export interface HealthNow {
 
 /** Asks all of them when it is first shown, and when it is told to. */
 export function useHealth(): HealthNow {
-  const { session, verified } = useHost();
-  const { authority } = verified.deployment.identity;
-  const results = useQueries({
-    queries: healthNames.map((name) => ({
-      queryKey: ["health", name],
-      queryFn: async (): Promise<Health> => {
-        try {
-          await checkHealth(name, { origin: window.location.origin, authority, http: session.publicHttp, fetch: window.fetch.bind(window) });
-          return null;
-        } catch (error) {
-          return toPortalError(error).code;
-        }
-      },
-      staleTime: 0,
-      gcTime: 0, // what answered a minute ago says nothing
-      retry: false,
-    })),
-  });
+  const asked = { portal: useAsked("portal"), service: useAsked("service"), identity: useAsked("identity"), trust: useAsked("trust") } satisfies Record<HealthName, unknown>;
   return {
-    rows: healthNames.map((name, index) => ({ name, health: results[index]?.data })),
-    asking: results.some(({ isFetching }) => isFetching),
+    rows: healthNames.map((name) => ({ name, health: asked[name].data })),
+    asking: healthNames.some((name) => asked[name].isFetching),
     askAgain: () => {
-      for (const result of results) void result.refetch();
+      for (const name of healthNames) void asked[name].refetch();
     },
   };
+}
+
+function useAsked(name: HealthName) {
+  const { session, verified } = useHost();
+  const { authority } = verified.deployment.identity;
+  return useQuery({
+    queryKey: ["health", name],
+    queryFn: async (): Promise<Health> => {
+      try {
+        await checkHealth(name, { origin: window.location.origin, authority, http: session.publicHttp, fetch: window.fetch.bind(window) });
+        return null;
+      } catch (error) {
+        return toPortalError(error).code;
+      }
+    },
+    staleTime: 0,
+    gcTime: 0, // what answered a minute ago says nothing
+    retry: false,
+  });
 }
 
 /** Each of them in words: whether it answers, and if not, why. */

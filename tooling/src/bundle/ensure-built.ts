@@ -56,9 +56,9 @@ function buildInProcess(name: Buildable): Promise<void> {
   }
   return new Promise((resolve, reject) => {
     child.once("error", reject);
-    child.once("close", (code) => {
+    child.once("close", (code, signal) => {
       if (code === 0) resolve();
-      else reject(new Complaint(`${name} could not be built:\n${said.trim()}`));
+      else reject(new Complaint(`${name} could not be built (${code === null ? `ended by ${String(signal)}` : `exit code ${String(code)}`}):\n${said.trim()}`));
     });
   });
 }

@@ -17,6 +17,7 @@ import webpack, { type Configuration } from "webpack";
 import { rootFolder } from "../paths.ts";
 import { providedByHost, takenFromHost } from "./shared-packages.ts";
 import { readAssetMap } from "./worker-assets.ts";
+import { calledMethods } from "./zod-methods.ts";
 
 const require = createRequire(import.meta.url);
 
@@ -55,6 +56,7 @@ export function hostConfig({ mode = "production" }: BuildMode = {}): Configurati
       parser: strictExports,
       rules: [
         typescript(),
+        { test: /\/node_modules\/zod\/v4\/classic\/schemas\.js$/, loader: join(inPlaceFolder, "called-methods.mjs"), options: { called: calledMethods() } },
         // Names what is left out.
         { test: /\/node_modules\/(zod\/v4|@module-federation\/runtime-core\/dist)\//, parser: { exportsPresence: false } },
         { test: /\.css$/, use: [MiniCssExtractPlugin.loader, require.resolve("css-loader")] },
@@ -64,6 +66,9 @@ export function hostConfig({ mode = "production" }: BuildMode = {}): Configurati
       ...inPlaceOf({
         "zod/v4/(core/(json-schema-processors|to-json-schema|memoizer)|locales/en)\\.js": "no-json-schema.mjs",
         "@module-federation/runtime-core/dist/(plugins/snapshot/SnapshotHandler|utils/preload)\\.js": "no-snapshots.mjs",
+        "@module-federation/webpack-bundler-runtime/dist/(remotes|getSharedFallbackGetter)\\.js": "no-static-remotes.mjs",
+        "@module-federation/error-codes/dist/desc\\.mjs": "no-words.mjs",
+        "@tanstack/query-core/build/modern/infiniteQueryBehavior\\.js": "no-endless-pages.mjs",
       }),
       new ModuleFederationPlugin({
         name: "relicario_host",
@@ -108,7 +113,10 @@ export function remoteConfig({ name, mode = "production" }: BuildMode & { readon
     },
     module: { parser: strictExports, rules: [typescript()] },
     plugins: [
-      ...inPlaceOf({ "@module-federation/webpack-bundler-runtime/dist/(bundler|index)\\.js": "take-federation.mjs" }),
+      ...inPlaceOf({
+        "@module-federation/webpack-bundler-runtime/dist/(bundler|index)\\.js": "take-federation.mjs",
+        "lucide-react/dist/esm/createLucideIcon\\.mjs": "icons.mjs",
+      }),
       new ModuleFederationPlugin({
         name: container,
         filename: "remoteEntry.js",
