@@ -4,6 +4,7 @@ import type { RemoteTour } from "@relicario/shared/contract";
 export const tours: readonly RemoteTour[] = [
   {
     name: "secrets",
+    titleKey: "beta-home:tour.list.tour_title",
     path: "/secrets",
     steps: [
       { target: "secrets-search", titleKey: "beta-home:tour.list.search_title", bodyKey: "beta-home:tour.list.search_body" },
