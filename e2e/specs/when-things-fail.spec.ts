@@ -12,9 +12,8 @@ test("an answer that is none of ours says Oops with a clean address; the second 
   expect(new URL(page.url()).href).toBe(new URL("/secrets", page.url()).href);
   expect(await errors()).toBe("1");
 
-  const arrived = page.waitForURL(/\/realms\/relicario\//);
   await page.goto("/secrets?error=consent_required&state=unknown#x").catch(() => undefined); // the page moves on while it loads
-  await arrived;
+  await expect(page).toHaveURL(/\/realms\/relicario\//, { timeout: 30_000 });
   await expect(page.getByLabel(signInForm)).toBeVisible();
   await page.getByRole("link", { name: "Create an account" }).click();
   const account = newAccount();
