@@ -67,7 +67,7 @@ test("file-troubles: a lost connection, the lock, cancelling and a full disk cos
     const parts = new PartsOnTheWay();
     await page.route(uploads, (route) => parts.take(route));
 
-    await test.step("the connection is lost in the middle of a part, and comes back; the device is locked", async () => {
+    await test.step("the connection is lost between two parts, and comes back; the device is locked", async () => {
       parts.letThrough = 2;
       await chooseFile(page, file, "The film");
       await page.getByRole("button", { name: "Protect", exact: true }).click();
@@ -83,10 +83,16 @@ test("file-troubles: a lost connection, the lock, cancelling and a full disk cos
     });
 
     await test.step("sealing and sending go on under the lock, publishing waits", async () => {
+      let published = 0;
+      page.on("request", (request) => {
+        if (request.method() === "PUT" && request.url().includes("/v2/secrets/secret")) published++;
+      });
       await expect(page.getByText("This device is locked").first()).toBeVisible();
       parts.letThrough = Infinity;
       await parts.letGo();
       await expect.poll(() => countRows(portal, "upload_parts"), patience).toBe(partsOfFile);
+      await expect(page.getByText("This device is locked").first()).toBeVisible();
+      expect(published).toBe(0);
       await page.getByRole("link", { name: "Unlock with your picture" }).click();
       await showPicture(page, photographs.mountains);
       await expect.poll(() => countRows(portal, "upload_parts"), patience).toBe(0); // they belong to the version now

@@ -105,7 +105,7 @@ export type Secrets =
   | { readonly status: "failed"; readonly trouble: Trouble }
   | {
       readonly status: "ready";
-      /** The connection was lost when they were read again; what was read before is shown. */
+      /** Connection or service failed when they were read again; what was read before is shown. */
       readonly trouble: Trouble | null;
       readonly vault: Vault;
       readonly standing: "empty" | "locked" | "unlocked";
@@ -139,7 +139,7 @@ export function useSecrets(): Secrets {
 
 /** Says nothing about the secrets themselves, unlike an older state or what does not open. */
 function isOfConnection(error: unknown): boolean {
-  return isPortalError(error, "offline") || isPortalError(error, "service_unavailable");
+  return isPortalError(error, "offline", "service_unavailable", "timed_out", "too_many_requests", "internal_error");
 }
 
 /** Drops every title from memory before the portal locks. */

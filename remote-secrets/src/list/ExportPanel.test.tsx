@@ -1,4 +1,5 @@
 import { createFakeVault, expectAccessible, picture, renderApp, type FakeSecret } from "@relicario/shared/testing";
+import { PortalError } from "@relicario/shared/errors";
 import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { Link } from "react-router-dom";
@@ -63,7 +64,7 @@ describe("ExportPanel", () => {
     await exportWith("garden");
     expect(await screen.findByRole("heading", { name: "1 secret is in the archive" })).toHaveFocus();
     expect(screen.getByText(/House keys/)).toBeVisible();
-    expect(saved.map(({ name }) => name)).toEqual(["relicario-export.zip"]);
+    expect(saved.map(({ name }) => name)).toEqual(["secrets-export.zip"]);
     await expectAccessible();
   });
 
@@ -81,6 +82,30 @@ describe("ExportPanel", () => {
     await userEvent.click(screen.getByRole("button", { name: "Done" }));
     expect(await screen.findByText("2 secrets")).toBeVisible();
     expect(document.body).not.toHaveTextContent("AGE-SECRET-KEY");
+  });
+
+  it("does not count a look as taking the identity along, but a print", async () => {
+    await openPanel();
+    await start();
+    await exportWith("garden");
+    await userEvent.click(await screen.findByRole("button", { name: "Show" }));
+    expect(screen.getByRole("button", { name: "Done" })).toBeDisabled();
+    window.print = () => {
+      window.dispatchEvent(new Event("afterprint"));
+    };
+    await userEvent.click(screen.getByRole("button", { name: "Print" }));
+    expect(screen.getByRole("button", { name: "Done" })).toBeEnabled();
+  });
+
+  it("names the secret whose content is damaged", async () => {
+    const vault = createFakeVault({ secrets: some, images: [{ name: "Garden", picture: "garden" }] });
+    const [first] = await vault.list();
+    const broken = { ...vault, exportSecrets: () => Promise.reject(new PortalError("decryption_failed", { details: { secret_id: first?.secretId ?? "" } })) };
+    await openPanel({ vault: broken });
+    await start();
+    await exportWith("garden");
+    expect(await screen.findByText(/“Cold wallet” is damaged/)).toBeVisible();
+    expect(saved).toEqual([]);
   });
 
   it("asks before the identity is left behind", async () => {

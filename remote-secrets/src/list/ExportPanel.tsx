@@ -1,4 +1,5 @@
 import type { ExportedSecrets, SecretRow, ShownImage, Vault, VaultProgress } from "@relicario/shared/contract";
+import { isPortalError } from "@relicario/shared/errors";
 import { Button, Card, CopyButton, ErrorNotice, FieldError, Muted, Notice, PrintButton, Progress, s, saveFile, SectionTitle, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useMutation } from "@tanstack/react-query";
 import { Download, KeyRound } from "lucide-react";
@@ -36,7 +37,10 @@ export function ExportPanel({ vault, rows, onEnd }: ExportPanelProps) {
     onSuccess: ({ archive }) => {
       saveFile(archiveName, archive);
     },
+    gcTime: 0, // picture, passphrase and identity go with the panel
   });
+  const brokenId = isPortalError(exporting.error) ? exporting.error.details["secret_id"] : undefined;
+  const broken = rows.find(({ secretId }) => secretId === brokenId);
   if (exporting.data !== undefined) return <Exported done={exporting.data} rows={rows} onEnd={onEnd} />;
   return (
     <Card>
@@ -54,7 +58,8 @@ export function ExportPanel({ vault, rows, onEnd }: ExportPanelProps) {
         />
         {missing && <FieldError>{t("export.missing_error")}</FieldError>}
         <ErrorNotice error={exporting.error} />
-        {exporting.isPending && <Progress label={t("export.running_status")} done={progress?.done ?? 0} total={progress?.total ?? 0} />}
+        {broken !== undefined && <FieldError>{t("export.broken_error", { title: titleOf(broken, t) })}</FieldError>}
+        {exporting.isPending && <Progress label={t(progress?.phase === "fetching" ? "export.running_status" : "export.looking_status")} done={progress?.done ?? 0} total={progress?.total ?? 0} />}
         <SpacedRow>
           <Button
             pending={exporting.isPending}
@@ -93,8 +98,14 @@ function FocusedTitle({ children }: { readonly children: string }) {
   );
 }
 
-const archiveName = "relicario-export.zip";
+const archiveName = "secrets-export.zip";
 const identityName = "exit.txt";
+
+type Translate = ReturnType<typeof useTranslation<"beta-home">>["t"];
+
+function titleOf({ label }: SecretRow, t: Translate): string {
+  return label === null || label.title === "" ? t("row.untitled_title") : label.title;
+}
 
 interface ExportedProps {
   readonly done: ExportedSecrets;
@@ -108,10 +119,9 @@ function Exported({ done, rows, onEnd }: ExportedProps) {
   const [taken, setTaken] = useState(false);
   const [seen, setSeen] = useState(false);
   const { identity, archive, exported, left } = done;
-  const titles = rows.filter(({ secretId }) => left.includes(secretId)).map(({ label }) => (label === null || label.title === "" ? t("row.untitled_title") : label.title));
+  const titles = rows.filter(({ secretId }) => left.includes(secretId)).map((row) => titleOf(row, t));
   const take = () => {
     setTaken(true);
-    return identity;
   };
   return (
     <Card>
@@ -130,18 +140,18 @@ function Exported({ done, rows, onEnd }: ExportedProps) {
           <Button
             icon={<KeyRound aria-hidden />}
             onClick={() => {
-              saveFile(identityName, `${take()}\n`);
+              saveFile(identityName, `${identity}\n`);
+              take();
             }}
           >
             {t("export.identity_action")}
           </Button>
-          <PrintButton label={t("export.print_action")} title={t("export.print_title")} text={take} />
-          <CopyButton secret label={t("export.copy_action")} text={take} />
+          <PrintButton label={t("export.print_action")} title={t("export.print_title")} text={() => identity} onPrinted={take} />
+          <CopyButton secret label={t("export.copy_action")} text={() => identity} />
           <Button
             tone="quiet"
             onClick={() => {
               setSeen(!seen);
-              setTaken(true);
             }}
           >
             {t(seen ? "export.hide_action" : "export.show_action")}

@@ -67,8 +67,8 @@ export function LoadedList({ vault, rows, locked, opening }: LoadedListProps) {
     selection.end();
   };
 
-  if (rows.length === 0) return <NothingKept />;
   if (exporting !== null) return <ExportPanel vault={vault} rows={exporting} onEnd={endExport} />;
+  if (rows.length === 0) return <NothingKept />;
   return (
     <Stack $gap={4} onKeyDown={handleKey}>
       {locked && <UnlockNotice vault={vault} then="/secrets" />}

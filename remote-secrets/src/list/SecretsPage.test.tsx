@@ -154,7 +154,7 @@ describe("SecretsPage", () => {
     expect(await screen.findByRole("link", { name: "Cold wallet" })).toBeVisible();
   });
 
-  it.each(["offline", "service_unavailable"] as const)("keeps the rows in sight, and can be locked, when reading them again ends in %s", async (code) => {
+  it.each(["offline", "service_unavailable", "timed_out"] as const)("keeps the rows in sight, and can be locked, when reading them again ends in %s", async (code) => {
     const { vault, queryClient } = await draw();
     await screen.findByRole("link", { name: "Cold wallet" });
     vault.failWith("list", code);

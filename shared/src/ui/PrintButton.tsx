@@ -13,22 +13,25 @@ export interface PrintButtonProps {
   /** Asked for when the button is pressed: until then, and after printing, it is nowhere in the page. */
   readonly text: () => string;
   readonly tone?: ButtonTone;
+  /** The browser's dialog was closed; whether it printed is nothing that a page is told. */
+  readonly onPrinted?: () => void;
 }
 
 /** Prints a text on a sheet of its own, without showing it on the screen. */
-export function PrintButton({ label, title, text, tone = "quiet" }: PrintButtonProps) {
+export function PrintButton({ label, title, text, tone = "quiet", onPrinted }: PrintButtonProps) {
   const [sheet, setSheet] = useState<string | null>(null);
   useEffect(() => {
     if (sheet === null) return;
     const end = () => {
       setSheet(null);
+      onPrinted?.();
     };
     window.addEventListener("afterprint", end);
     window.print();
     return () => {
       window.removeEventListener("afterprint", end);
     };
-  }, [sheet]);
+  }, [sheet, onPrinted]);
   return (
     <>
       <Button

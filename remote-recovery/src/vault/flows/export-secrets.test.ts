@@ -5,12 +5,15 @@ import { z } from "zod";
 
 import { isIdentity, openWith } from "../seal/age.ts";
 import { copyOf, digestOf, sha256, type Bytes } from "../seal/bytes.ts";
-import { padText } from "../seal/padding.ts";
+import { padText, parseDocument } from "../seal/padding.ts";
+import { isSignedBy, OwnerTicket } from "../seal/ticket.ts";
 import { createWorld, shown, textSecret, userId, type World } from "../testing/world.ts";
 import type { Sink } from "../transfer/sinks.ts";
 import { exportSecrets, type ExportParts } from "./export-secrets.ts";
 import { protect } from "./protect.ts";
 import { trash } from "./rows.ts";
+import { unlock } from "./unlock.ts";
+import { update } from "./update.ts";
 
 jest.setTimeout(60_000); // for a busy machine
 
@@ -130,6 +133,39 @@ describe("exportSecrets", () => {
     for (const bytes of (await unzip(one.archive)).values()) expect(new TextDecoder("latin1").decode(bytes)).not.toMatch(/First|Second/);
   });
 
+  it("says the title of today after a renaming, signed", async () => {
+    const { world, ids } = await filledWorld();
+    const session = await world.open();
+    (await unlock(session, shown("market"), {})).opener.forget();
+    await update(session, ids[0], { baseVersion: 1, title: "Renamed", tags: ["new"] }, {});
+    const done = await exportSecrets(session, parts(memory().sink), [ids[0]], shown("market"), {});
+    const plain = await openWith(done.identity, fileOf(await unzip(done.archive), `${ids[0]}.ticket.age`), "one");
+    const ticket = parseDocument(OwnerTicket, plain ?? new Uint8Array());
+    expect(ticket).toMatchObject({ title: "Renamed", tags: ["new"], version: 1, rev: 2 });
+    expect(isSignedBy(ticket, session.keys === null ? [] : [session.keys.signingKey])).toBe(true);
+  });
+
+  it("reads once more when another device saved since the list was read", async () => {
+    const { world, ids } = await filledWorld();
+    const session = await world.open();
+    const other = await world.open("phone");
+    (await unlock(other, shown("market"), {})).opener.forget();
+    const { sink } = memory();
+    let saved = false;
+    const saving = {
+      ...sink,
+      write: async (bytes: Bytes) => {
+        if (!saved) {
+          saved = true;
+          await update(other, ids[2], { baseVersion: 1, title: "Saved meanwhile" }, {});
+        }
+        await sink.write(bytes);
+      },
+    };
+    const done = await exportSecrets(session, parts(saving), ids, shown("market"), {});
+    expect((await opened(await unzip(done.archive), done.identity, ids[2])).ticket.title).toBe("Saved meanwhile");
+  });
+
   it("unlocks a locked device with the same picture, and names what it does not open", async () => {
     const { world, ids } = await filledWorld();
     const phone = await world.open("phone");
@@ -179,7 +215,7 @@ describe("exportSecrets", () => {
       content[content.length - 1] = (content[content.length - 1] ?? 0) ^ 1;
       return { ...stored, content: toB64u(content) };
     };
-    await expect(exportSecrets({ ...session, service: { ...session.service, secret: changed } }, parts(sink), ids, shown("market"), {})).rejects.toEqual(code("decryption_failed"));
+    await expect(exportSecrets({ ...session, service: { ...session.service, secret: changed } }, parts(sink), ids, shown("market"), {})).rejects.toMatchObject({ code: "decryption_failed", details: { secret_id: ids[0] } });
     expect(seen).toEqual({ committed: false, discarded: true });
   });
 
@@ -192,6 +228,8 @@ describe("exportSecrets", () => {
     const inTwo: ExportParts["range"] = async (_content, start) => ({ bytes: whole.slice(start, start === 0 ? 1000 : whole.length), size: whole.length });
     const done = await exportSecrets(asLarge, parts(memory().sink, inTwo), [ids[0]], shown("market"), {});
     expect(fileOf(await unzip(done.archive), `${ids[0]}.age`)).toEqual(whole);
+    const endless: ExportParts["range"] = async (_content, start) => ({ bytes: new Uint8Array(1000), size: start + 2000 });
+    await expect(exportSecrets(asLarge, parts(memory().sink, endless), [ids[0]], shown("market"), {})).rejects.toEqual(code("decryption_failed"));
     const short: ExportParts["range"] = async () => ({ bytes: new Uint8Array(), size: whole.length });
     await expect(exportSecrets(asLarge, parts(memory().sink, short), [ids[0]], shown("market"), {})).rejects.toEqual(code("decryption_failed"));
   });

@@ -1,19 +1,19 @@
 import { fromB64u, toB64u, type SecretContent } from "@relicario/shared/api";
 import type { ExportedSecrets, ShownImage } from "@relicario/shared/contract";
-import { PortalError } from "@relicario/shared/errors";
+import { isPortalError, PortalError } from "@relicario/shared/errors";
 import { makeZip } from "client-zip";
 
 import { newIdentity, recipientOf } from "../seal/age.ts";
 import { copyOf, newSha256, sha256, utf8, type Bytes } from "../seal/bytes.ts";
-import { pieceBytes } from "../seal/content-pieces.ts";
+import { contentHeadBytes, paddedLength, pieceBytes, sealedLength } from "../seal/content-pieces.ts";
 import type { Label } from "../seal/label.ts";
 import type { ShownOpener } from "../seal/opener.ts";
-import { sealSigned, type OwnerTicket } from "../seal/ticket.ts";
+import { sealSigned, signTicket, type OwnerTicket } from "../seal/ticket.ts";
 import { refuseCancelled, type FlowOptions, type Session } from "../session.ts";
 import { committed, type Sink } from "../transfer/sinks.ts";
 import { untilThrough, type Patience } from "../transfer/until-through.ts";
 import type { TransferCalls } from "../transfer/upload-calls.ts";
-import { labelOf, requireRow, type AccountRow, type AccountView } from "./account.ts";
+import { labelOf, readAccount, requireRow, type AccountRow, type AccountView } from "./account.ts";
 import { readMe } from "./export-texts.ts";
 import type { OpenedKeyring } from "./read-keyring.ts";
 import { readTicket, withShownOpener } from "./recover.ts";
@@ -38,6 +38,12 @@ interface Entry {
   readonly content_sha256: string;
 }
 
+interface Read {
+  readonly stored: SecretContent;
+  readonly ticket: OwnerTicket;
+  readonly author: Entry["author"];
+}
+
 interface Exporting {
   readonly row: AccountRow;
   readonly label: Label;
@@ -49,15 +55,15 @@ const rangeBytes = 64 * pieceBytes;
 /**
  * [Note: Export sequence]
  * 1. A picture is shown; what it does not open, and what the service has dropped, is left and named.
- * 2. An exit identity is made for this archive. Each ticket is checked as for a recovery, and sealed again, as it was
- *    signed, to the exit identity alone.
+ * 2. An exit identity is made for this archive. Each ticket is checked as for a recovery, and sealed again to the exit
+ *    identity alone; after a renaming it is signed again with the names of today.
  * 3. Contents go along as they are sealed, each compared with its ticket's digest; then a manifest of digests, and the
  *    commands of the standard `age`.
  * 4. When the last byte is there the archive is committed; after anything else it is emptied. The identity is given to
  *    whoever asked, and is not in the archive.
  *
  * @throws PortalError those of showing a picture, `opener_needed` when it opens none of them, `list_mismatch`,
- *   `decryption_failed`, `storage_full`, `cancelled`.
+ *   `decryption_failed` (`secret_id` in its details), `storage_full`, `cancelled`.
  */
 export function exportSecrets(session: Session, parts: ExportParts, secretIds: readonly string[], shown: ShownImage, options: FlowOptions): Promise<ExportedSecrets> {
   return withShownOpener(session, shown, options, async (account, show) => {
@@ -111,12 +117,11 @@ class Archive {
     this.#total = secrets.reduce((sum, { row }) => sum + row.stored.size, 0);
     const lastModified = new Date(this.#session.now());
     const entries: Entry[] = [];
-    for (const { row, label } of secrets) {
+    for (const secret of secrets) {
       this.#tell();
-      const { secretId, version } = row;
-      const { signal } = this.#options;
-      const stored = await this.#session.service.secret(secretId, null, signal);
-      const { ticket, author } = await readTicket(this.#session.userId, this.#opened, { row, label, version }, stored, this.#opener);
+      const { secretId } = secret.row;
+      const { stored, ticket, author } = await naming(secretId, this.#read(secret));
+      const { version } = ticket;
       const sealed = await sealSigned([this.#recipient], ticket);
       const entry = {
         secret_id: secretId,
@@ -135,6 +140,27 @@ class Archive {
     for (const { name, text } of readMe) yield { name, input: utf8(text), lastModified };
   }
 
+  /** The newest version. When another device saved since the list was read, it is read once more before that is an alarm. */
+  async #read(secret: Exporting): Promise<Read> {
+    try {
+      return await this.#readAs(this.#opened, secret);
+    } catch (error) {
+      if (!isPortalError(error, "list_mismatch")) throw error;
+      const { opened, row } = requireRow(await readAccount(this.#session, this.#options.signal), secret.row.secretId);
+      return this.#readAs(opened, { row, label: await labelOf(this.#session.userId, opened.keys, row) });
+    }
+  }
+
+  /** A renaming changes the label alone: what leaves is signed again with the names of today. */
+  async #readAs(opened: OpenedKeyring, { row, label }: Exporting): Promise<Read> {
+    const stored = await this.#session.service.secret(row.secretId, null, this.#options.signal);
+    const { ticket, author } = await readTicket(this.#session.userId, opened, { row, label, version: row.version }, stored, this.#opener);
+    if (author !== "verified" || ticket.rev === row.rev) return { stored, ticket, author };
+    const { sig: _, ...signed } = ticket;
+    const { title, tags, name } = label;
+    return { stored, ticket: await signTicket(opened.keys, { ...signed, title, tags, name, rev: row.rev }), author };
+  }
+
   /** The sealed content, whole or in ranges; ends with an error when it is not what the ticket says. */
   async *#content(stored: SecretContent, ticket: OwnerTicket): AsyncGenerator<Bytes> {
     const digest = newSha256();
@@ -144,15 +170,16 @@ class Archive {
       this.#tell();
       yield bytes;
     }
-    if (toB64u(digest.finish()) !== ticket.content_sha256) throw new PortalError("decryption_failed");
+    if (toB64u(digest.finish()) !== ticket.content_sha256) throw broken(ticket.secret_id);
   }
 
-  async *#ranges({ secret_id: secretId, version }: OwnerTicket): AsyncGenerator<Bytes> {
+  async *#ranges({ secret_id: secretId, version, content_kind: kind, size: plain }: OwnerTicket): AsyncGenerator<Bytes> {
+    const most = sealedLength(contentHeadBytes, paddedLength(kind, plain));
     const signal = this.#options.signal ?? new AbortController().signal;
     for (let at = 0, size = Infinity; at < size; ) {
       const start = at;
       const range = await untilThrough(() => this.#parts.range({ secretId, version }, start, start + rangeBytes, signal), this.#parts.patience, signal);
-      if (range.bytes.length === 0) throw new PortalError("decryption_failed");
+      if (range.bytes.length === 0 || range.size > most) throw broken(secretId);
       size = range.size;
       at += range.bytes.length;
       yield range.bytes;
@@ -162,6 +189,19 @@ class Archive {
   #tell(): void {
     this.#options.onProgress?.({ phase: "fetching", done: Math.min(this.#fetched, this.#total), total: this.#total });
   }
+}
+
+/** Which secret it was: the person can leave it out. */
+async function naming<T>(secretId: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw isPortalError(error, "decryption_failed") ? broken(secretId) : error;
+  }
+}
+
+function broken(secretId: string): PortalError {
+  return new PortalError("decryption_failed", { details: { secret_id: secretId } });
 }
 
 /** Streams can be iterated over in newer browsers only. */

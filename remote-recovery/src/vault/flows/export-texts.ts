@@ -11,8 +11,8 @@ done
 export const readMe = [
   {
     name: "README.txt",
-    text: `Secrets exported from Relicario
-===============================
+    text: `Exported secrets
+================
 
 Each secret is two files: ID.ticket.age says its title and holds the key of its content, ID.age is the content.
 The tickets open with the exit identity that was shown when this archive was made (AGE-SECRET-KEY-PQ-1...). It is not in this archive.
@@ -26,8 +26,8 @@ manifest.json has the SHA-256 of every sealed file, in base64url.
   },
   {
     name: "LEEME.txt",
-    text: `Secretos exportados de Relicario
-================================
+    text: `Secretos exportados
+===================
 
 Cada secreto son dos archivos: ID.ticket.age dice su título y guarda la clave de su contenido, ID.age es el contenido.
 Los tickets se abren con la identidad de salida que viste al hacer este archivo (AGE-SECRET-KEY-PQ-1...). No está aquí dentro.

@@ -37,7 +37,11 @@ export type OwnerTicket = z.infer<typeof OwnerTicket>;
 
 /** Signs a ticket and seals it to the openers of the secret. */
 export async function sealTicket(keys: AccountKeys, recipients: readonly string[], ticket: Omit<OwnerTicket, "sig">): Promise<Bytes> {
-  return sealSigned(recipients, await withSigningSeed(keys, (seed) => signDocument("ticket", ticket, seed)));
+  return sealSigned(recipients, await signTicket(keys, ticket));
+}
+
+export function signTicket(keys: AccountKeys, ticket: Omit<OwnerTicket, "sig">): Promise<OwnerTicket> {
+  return withSigningSeed(keys, (seed) => signDocument("ticket", ticket, seed));
 }
 
 /** Seals a ticket as it was signed. */

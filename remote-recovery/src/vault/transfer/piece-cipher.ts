@@ -57,6 +57,11 @@ export class PiecesUnderWay {
   async done(): Promise<void> {
     await Promise.all(this.#underWay);
   }
+
+  /** Waits for all of it, whatever comes of it. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#underWay);
+  }
 }
 
 /**
@@ -80,8 +85,13 @@ export async function openPieces(cipher: PieceCipher, sealed: Bytes, first: numb
     into.set(piece, index * pieceBytes);
     release(piece);
   };
-  for (let index = 0; index < count; index++) await pieces.add(one(index));
-  await pieces.done();
+  try {
+    for (let index = 0; index < count; index++) await pieces.add(one(index));
+    await pieces.done();
+  } catch (error) {
+    await pieces.settled(); // nothing writes there any more when the caller wipes it
+    throw error;
+  }
   return into.subarray(0, length);
 }
 

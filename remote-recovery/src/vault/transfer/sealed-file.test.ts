@@ -30,6 +30,22 @@ async function typageOpens(sealed: Bytes, identity: string): Promise<Uint8Array>
   return decrypter.decrypt(sealed);
 }
 
+/** A file whose stream gives pieces of these lengths, over and over. */
+function readAs(plain: Bytes, lengths: readonly number[]): Blob {
+  const stream = () => {
+    let [at, turn] = [0, 0];
+    return new ReadableStream<Bytes>({
+      pull: (controller) => {
+        if (at >= plain.length) { controller.close(); return; }
+        const length = lengths[turn++ % lengths.length] ?? 1;
+        controller.enqueue(plain.slice(at, at + length));
+        at += length;
+      },
+    });
+  };
+  return Object.assign(new Blob([plain]), { slice: () => ({ stream }) });
+}
+
 describe.each(ciphers)("the sealed file of %s", (by) => {
   it.each(sizes)("opens in typage, %d bytes", async (size) => {
     const plain = randomBytesOf(size);
@@ -91,6 +107,33 @@ describe("the sealed file", () => {
     const file = sealedFile(new Blob([text]), "text", prefix, await pieceCipher(payloadKey));
     const sealed = await file.range(0, file.length);
     expect(hash(await openContent("text", sealed, { sha256: hash(sealed), identity, size: text.length }))).toBe(hash(text));
+  });
+
+  it("opens although the file is read in odd pieces", async () => {
+    const plain = randomBytesOf(3 * pieceBytes + 10);
+    const { identity, payloadKey, prefix } = await newContentSeal();
+    const odd = readAs(plain, [1000, 70_000, 3, pieceBytes + 1, pieceBytes - 1]);
+    const file = sealedFile(odd, "file", prefix, await pieceCipher(payloadKey));
+    expect(hash(await typageOpens(await file.range(0, file.length), identity))).toBe(hash(plain));
+  });
+
+  it("opens although the file was written to between two ranges that share a piece", async () => {
+    const plain = randomBytesOf(2 * pieceBytes);
+    const { identity, payloadKey, prefix } = await newContentSeal();
+    let now = plain;
+    const changing = Object.assign(new Blob([plain]), { slice: (start: number, end: number) => new Blob([now.slice(start, end)]) });
+    const file = sealedFile(changing, "file", prefix, await pieceCipher(payloadKey));
+    const half = prefix.length + pieceBytes / 2;
+    const first = copyOf(await file.range(0, half));
+    now = plain.map((byte) => byte ^ 1);
+    await expect(typageOpens(concat(first, await file.range(half, file.length)), identity)).resolves.toHaveLength(plain.length);
+  });
+
+  it("says file_changed when fewer bytes are there than were announced", async () => {
+    const { payloadKey, prefix } = await newContentSeal();
+    const cut = Object.assign(new Blob([randomBytesOf(5000)]), { slice: () => new Blob([randomBytesOf(4999)]) });
+    const file = sealedFile(cut, "file", prefix, await pieceCipher(payloadKey));
+    await expect(file.range(0, file.length)).rejects.toMatchObject({ code: "file_changed" });
   });
 
   it("says file_changed when the file can no longer be read", async () => {

@@ -19,6 +19,8 @@ export function sealedFile(file: Blob, kind: ContentKind, prefix: Uint8Array, ci
   const plain = plainLength === file.size ? file : new Blob([file, "\n".repeat(plainLength - file.size)]);
   const length = sealedLength(prefix.length, plainLength);
   const pieces = pieceCount(plainLength);
+  /** A piece that two ranges share is sealed once: a file that is written to in between would give two halves that do not fit. */
+  let border: { readonly index: number; readonly sealed: Bytes } | null = null;
 
   return {
     length,
@@ -29,15 +31,18 @@ export function sealedFile(file: Blob, kind: ContentKind, prefix: Uint8Array, ci
       const at = start < prefix.length ? 0 : prefix.length + first * sealedPieceBytes; // of the first byte that is made here
       const made = new Uint8Array(sealedLength(prefix.length, Math.min(plainLength, beyond * pieceBytes)) - at);
       if (at === 0) made.set(prefix);
+      const startOf = (index: number): number => prefix.length + index * sealedPieceBytes - at;
       const underWay = new PiecesUnderWay();
       const one = async (piece: Bytes, index: number): Promise<void> => {
         const sealed = await cipher.seal(piece, index, index === pieces - 1);
-        made.set(sealed, prefix.length + index * sealedPieceBytes - at);
+        made.set(sealed, startOf(index));
         release(sealed);
       };
       let index = first;
-      for await (const piece of piecesOf(plain, first * pieceBytes, Math.min(plainLength, beyond * pieceBytes))) await underWay.add(one(piece, index++));
+      if (border?.index === first) made.set(border.sealed, startOf(index++));
+      if (index < beyond) for await (const piece of piecesOf(plain, index * pieceBytes, Math.min(plainLength, beyond * pieceBytes))) await underWay.add(one(piece, index++));
       await underWay.done();
+      border = end - at < made.length ? { index: beyond - 1, sealed: made.slice(startOf(beyond - 1)) } : null;
       return made.subarray(start - at, end - at);
     },
   };
