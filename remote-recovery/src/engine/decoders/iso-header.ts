@@ -37,8 +37,9 @@ function readPrimary(items: Items): PictureHeader {
   const turned = kind === "heic" && mine.some(({ type, body }) => type === "irot" && (body.getUint8(0) & 1) === 1);
   const cropped = kind === "heic" && mine.some(({ type }) => type === "clap");
   // Measured at 6 to 24 megapixels (AVIF, up to ten bits in full colour) and at 12 to 48 (HEIC, which has no second copy of the pixels).
-  // AVIF with alpha takes 15 more, and counts as 40: one that announces a frame and holds none has to stay below 600 MB as well.
-  const extraBytesPerPixel = kind === "avif" ? 25 + (alpha ? 40 : 0) : 2 * planes + (alpha ? 2 : 0);
+  // AVIF of tiles, or with alpha, is seldom and counts for more than it takes: announced and not there, it has to stay below 600 MB as well.
+  const seldom = (alpha ? 40 : 0) + (items.types.get(primary) === "grid" ? 45 : 0);
+  const extraBytesPerPixel = kind === "avif" ? 25 + seldom : 2 * planes + (alpha ? 2 : 0);
   const size = turned ? { width: height, height: width } : { width, height };
   return { kind, ...size, ...(cropped ? { cropped } : {}), orientation, extraBytesPerPixel };
 }
