@@ -7,6 +7,8 @@ import { loadCodecInNode, loadModulesInNode } from "../load-engine.ts";
 import { decodePicture, estimateMemory } from "./decode.ts";
 import { readHeader } from "./header.ts";
 
+jest.setTimeout(60_000); // the engine is built first where there is none yet
+
 let modules: EngineModules;
 beforeAll(async () => {
   modules = await loadModulesInNode();
@@ -29,15 +31,15 @@ const jpeg = () => new Uint8Array(readPhoto("rocket.jpg"));
 const png = () => new Uint8Array(readPhoto("chelsea.png"));
 
 /** A JPEG whose header says this, with as many bytes as it needs at least, all 0. */
-function jpegHeader({ width, height, marker = 0xc0, precision = 8, sampling = [0x22, 0x11, 0x11] }: {
-  width: number; height: number; marker?: number; precision?: number; sampling?: readonly number[];
+function jpegHeader({ width, height, marker = 0xc0, precision = 8, sampling = [0x22, 0x11, 0x11], together = sampling.length }: {
+  width: number; height: number; marker?: number; precision?: number; sampling?: readonly number[]; together?: number;
 }): Uint8Array {
   const components = sampling.flatMap((factors, index) => [index + 1, factors, 0]);
   const length = 8 + components.length;
   const head = Uint8Array.of(
     0xff, 0xd8,
     0xff, marker, length >> 8, length & 255, precision, height >> 8, height & 255, width >> 8, width & 255, sampling.length, ...components,
-    0xff, 0xda, 0, 2,
+    0xff, 0xda, 0, 3, together,
   );
   return Buffer.concat([head, new Uint8Array((width * height * 3 * 2) / 64 / 8), Uint8Array.of(0xff, 0xd9)]);
 }
@@ -232,6 +234,7 @@ describe("decodePicture", () => {
     expect(readHeader(jpegHeader({ ...size, marker: 0xc2 })).extraBytesPerPixel).toBe(3);
     expect(readHeader(jpegHeader({ ...size, marker: 0xc2, sampling: [0x11, 0x11, 0x11] })).extraBytesPerPixel).toBe(6);
     expect(readHeader(jpegHeader({ ...size, marker: 0xc2, sampling: [0x11] })).extraBytesPerPixel).toBe(2);
+    expect(readHeader(jpegHeader({ ...size, together: 1 })).extraBytesPerPixel).toBe(3); // a scan for each colour
   });
 
   it("fits every picture within the limit of pixels into 900 MB, but a very long one and a progressive JPEG in full colour above 48 megapixels", () => {

@@ -8,6 +8,11 @@ export interface FrameSize {
 /** Encoders write a few; a small file of very many would take long to look through, for each tile that points at them. */
 const mostUnits = 1000;
 
+/** Frames of one AV1 item: layers have at most four. The decoder goes through all of them, whatever it shows. */
+const mostFrames = 4;
+/** Types of units (AV1 6.2.2). */
+const av1Units = { sequenceHeader: 1, frameHeader: 3, frame: 6, redundantFrameHeader: 7, tileList: 8 } as const;
+
 /** Bits from the highest down. RangeError after the last. */
 function bitsOf(bytes: Uint8Array) {
   let at = 0;
@@ -29,10 +34,11 @@ function bitsOf(bytes: Uint8Array) {
   return { read, exponential };
 }
 
-/** Sizes of all sequence headers among the units (OBUs, AV1 5.3) of an item. RangeError when the item is cut. */
+/** Sizes of all sequence headers among the units (OBUs, AV1 5.3) of an item. RangeError when the item is cut, or has many frames. */
 export function av1FrameSizes(item: Uint8Array): FrameSize[] {
   const sizes: FrameSize[] = [];
   let units = 0;
+  let frames = 0;
   for (let at = 0; at < item.length; ) {
     if (++units > mostUnits) throw new RangeError("too many units");
     const head = item[at++] ?? 0;
@@ -48,7 +54,10 @@ export function av1FrameSizes(item: Uint8Array): FrameSize[] {
       }
     }
     if (at + length > item.length) throw new RangeError("a unit is cut");
-    if (((head >> 3) & 15) === 1) sizes.push(readSequenceHeader(item.subarray(at, at + length)));
+    const type = (head >> 3) & 15;
+    if (type === av1Units.redundantFrameHeader || type === av1Units.tileList) throw new RangeError("no unit of a picture");
+    if ((type === av1Units.frameHeader || type === av1Units.frame) && ++frames > mostFrames) throw new RangeError("too many frames");
+    if (type === av1Units.sequenceHeader) sizes.push(readSequenceHeader(item.subarray(at, at + length)));
     at += length;
   }
   return sizes;

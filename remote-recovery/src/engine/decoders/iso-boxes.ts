@@ -38,8 +38,9 @@ export function readItems(kind: "avif" | "heic", file: DataView): Items {
     contentOf: (item) => {
       const parts = (extents.get(item) ?? []).map(({ method, offset, length }) => {
         const holder = holders[method];
-        if (holder === undefined) throw unreadable("broken", kind);
-        const view = part(holder, offset, length === 0 ? holder.byteLength : offset + length);
+        // A length of 0 is "to the end" to one reader and nothing to another.
+        if (holder === undefined || length === 0) throw unreadable("broken", kind);
+        const view = part(holder, offset, offset + length);
         return new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
       });
       return parts.length === 1 && parts[0] !== undefined ? parts[0] : joined(parts);

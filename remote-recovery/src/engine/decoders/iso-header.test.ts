@@ -1,4 +1,4 @@
-import { gridOf, sayingSize, type Grid } from "../../../engine/tests/heif-files.ts";
+import { gridOf, partOf, sayingSize, type Grid } from "../../../engine/tests/heif-files.ts";
 import { readKind, readPhoto } from "../../../engine/tests/vectors.ts";
 import { PortalError } from "@relicario/shared/errors";
 import { loadCodecInNode, loadModulesInNode } from "../load-engine.ts";
@@ -43,6 +43,14 @@ describe.each(["avif", "heic"] as const)("a picture of kind %s", (kind) => {
       twice.writeUInt32BE(file.readUInt32BE(meta) + file.readUInt32BE(at), meta);
       expect(await refusedUnread(twice)).toEqual(broken(kind));
     }
+  });
+
+  it("is not decoded when a part of it is said to have no length", async () => {
+    const file = Buffer.from(one());
+    const at = file.indexOf("iloc");
+    const length = file.indexOf(Buffer.from([0, 1]), at + 14) + 2 + 4; // after the count of extents and the offset
+    file.writeUInt32BE(0, length);
+    expect(await refusedUnread(file)).toEqual(broken(kind));
   });
 
   it("is read as a grid of tiles, the last of which may lie partly outside", async () => {
@@ -123,5 +131,21 @@ describe("av1FrameSizes", () => {
   it("ends with a RangeError when a unit is longer than what is there", () => {
     expect(() => av1FrameSizes(Uint8Array.of(0x0a, 9, 1))).toThrow(RangeError);
     expect(() => av1FrameSizes(Uint8Array.of(0x0a, 0xff))).toThrow(RangeError);
+  });
+});
+
+describe("an AVIF item of several frames", () => {
+  const part = partOf(readKind("rocket.avif"));
+  const repeated = (times: number) => gridOf({ ...part, content: Buffer.concat(Array.from({ length: times }, () => part.content)) }, { columns: 1, rows: 1 });
+
+  it("is let in with as many as there may be layers, and not decoded with more", async () => {
+    expect(readHeader(repeated(4)).kind).toBe("avif");
+    expect(await refusedUnread(repeated(5))).toEqual(broken("avif"));
+    expect(await refusedUnread(repeated(500))).toEqual(broken("avif"));
+  });
+
+  it.each([["a frame header said again", 7], ["a list of tiles", 8]])("is not decoded with %s", async (_what, type) => {
+    const content = Buffer.concat([part.content, Uint8Array.of((type << 3) | 2, 0)]);
+    expect(await refusedUnread(gridOf({ ...part, content }, { columns: 1, rows: 1 }))).toEqual(broken("avif"));
   });
 });

@@ -25,9 +25,10 @@ export function readJpegHeader(bytes: Uint8Array): PictureHeader {
     const body = bytes.subarray(at + 4, end);
     if (marker === 0xda) {
       if (frame === null) throw unreadable("broken", "jpeg");
-      const { leastBits, ...header } = frame;
-      if (8 * sizeOfScans(bytes, at) < leastBits) throw unreadable("broken", "jpeg");
-      return { ...header, orientation };
+      const { leastBits, components, samples, ...header } = frame;
+      if (8 * sizeOfScans(bytes, at, header.width * header.height) < leastBits) throw unreadable("broken", "jpeg");
+      // Colours that come in scans of their own are put together at the end, as in a progressive file.
+      return (body[0] ?? 0) < components ? { ...header, orientation, extraBytesPerPixel: 2 * samples } : { ...header, orientation };
     }
     if (marker === 0xe1 && orientation === 1 && startsWith(body, 0x45, 0x78, 0x69, 0x66, 0, 0)) {
       orientation = readExifOrientation(body.subarray(6)) ?? 1;
@@ -46,19 +47,23 @@ function standsAlone(marker: number): boolean {
 
 /** Programs write about ten; each costs a walk over all coefficients, so that a small file of many would take minutes. */
 const mostScans = 64;
+/** Of the largest pictures; the time goes with scans times pixels. */
+const mostScansOfLarge = 16;
+const mostPixelsWalked = 768_000_000;
 
 /**
  * Bytes of coded data from the first scan to the marker of the end. Without that marker the file is cut: the decoder would fill in
  * grey and only warn, or not even that after another warning.
  */
-function sizeOfScans(bytes: Uint8Array, first: number): number {
+function sizeOfScans(bytes: Uint8Array, first: number, pixels: number): number {
+  const most = Math.max(mostScansOfLarge, Math.min(mostScans, Math.floor(mostPixelsWalked / pixels)));
   const view = viewOf(bytes);
   let size = 0;
   let scans = 0;
   for (let at = first; at + 2 <= bytes.length; ) {
     const marker = bytes[at + 1] ?? 0;
     if (marker === 0xd9) return size;
-    if (bytes[at] !== 0xff || at + 4 > bytes.length || (marker === 0xda && ++scans > mostScans)) break;
+    if (bytes[at] !== 0xff || at + 4 > bytes.length || (marker === 0xda && ++scans > most)) break;
     const body = marker === 0xff ? at + 1 : standsAlone(marker) ? at + 2 : at + 2 + view.getUint16(at + 2);
     at = marker === 0xda ? endOfScan(bytes, body) : body;
     size += at - body;
@@ -78,6 +83,9 @@ function endOfScan(bytes: Uint8Array, from: number): number {
 interface Frame extends Omit<PictureHeader, "orientation"> {
   /** Fewer bits cannot hold its blocks: a code for each, and in a baseline file one for the end of each as well. */
   readonly leastBits: number;
+  readonly components: number;
+  /** Of all components, for each pixel. */
+  readonly samples: number;
 }
 
 function readFrame(marker: number, body: Uint8Array): Frame {
@@ -94,7 +102,7 @@ function readFrame(marker: number, body: Uint8Array): Frame {
   const progressive = marker === 0xc2;
   const samples = samplesPerPixel(body, components);
   const leastBits = Math.floor(width / 8) * Math.floor(height / 8) * samples * (progressive ? 1 : 2);
-  return { kind: "jpeg", width, height, extraBytesPerPixel: progressive ? 2 * samples : 0, leastBits };
+  return { kind: "jpeg", width, height, extraBytesPerPixel: progressive ? 2 * samples : 0, leastBits, components, samples };
 }
 
 /** Of all components: subsampled ones have fewer. A progressive JPEG keeps a coefficient of two bytes for each. */
