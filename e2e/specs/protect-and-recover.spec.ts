@@ -84,7 +84,7 @@ test("protect-and-recover: a phrase comes back with copies of its picture, and n
   await test.step("a file that cannot be read says what to do", async () => {
     await openRecovery(page, title);
     await showPicture(page, badPictures.gif);
-    await expect(page.getByRole("alert")).toContainText("GIF files cannot be read here. Save the picture as JPEG or PNG, and choose that copy.");
+    await expect(page.getByRole("alert")).toContainText("This kind of GIF file cannot be read here. Save the picture as JPEG or PNG, and choose that copy.");
     await showPicture(page, badPictures.cut);
     await expect(page.getByRole("alert")).toContainText("This picture is damaged or incomplete.");
   });

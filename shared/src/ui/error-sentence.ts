@@ -4,7 +4,7 @@ import { toPortalError, type PortalError } from "../errors/index.ts";
 
 /** Files that are known and not read, by `details.kind`: their names are the same in every language. */
 const namesOfKinds: Readonly<Record<string, string>> = {
-  gif: "GIF", bmp: "BMP", tiff: "TIFF", svg: "SVG", jpeg_xl: "JPEG XL", jpeg_2000: "JPEG 2000", psd: "Photoshop", pdf: "PDF", video: "Video",
+  gif: "GIF", bmp: "BMP", tiff: "TIFF", svg: "SVG", jpeg_xl: "JPEG XL", jpeg_2000: "JPEG 2000", psd: "Photoshop", pdf: "PDF",
   webp: "WebP", avif: "AVIF", heic: "HEIC",
 };
 const rawKinds: ReadonlySet<string> = new Set(["cr2", "cr3", "crw", "nef", "arw", "dng", "raf", "orf", "rw2", "x3f"]);
@@ -39,6 +39,7 @@ export function useErrorSentence(): (error: unknown) => string {
   function unsupported({ details: { kind } }: PortalError): string {
     if (typeof kind !== "string") return t("picture_unreadable");
     if (kind === "cmyk_jpeg") return t("picture_reason.cmyk");
+    if (kind === "video") return t("picture_reason.video");
     if (rawKinds.has(kind)) return t("picture_reason.raw", { name: kind.toUpperCase() });
     if (isRareJpeg(kind)) return t("picture_reason.rare_jpeg", { name: t(`picture_reason.${rareJpegs[kind]}_name`) });
     const animated = animatedKinds[kind];
