@@ -105,15 +105,34 @@ function formOf(fields: FormFields): FormData {
   return form;
 }
 
+/** What is put together at a time. */
+const blockBytes = 1024 * 1024;
+
 /**
  * All bytes of a stream, in one buffer. Read piece by piece: a Response over it would tell a connection that broke as a
- * TypeError, which nobody tries again.
+ * TypeError, which nobody tries again. Each piece is copied and given back as it comes: all of them at the end are a long task.
  */
 async function collected(body: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<Uint8Array<ArrayBuffer>> {
-  const pieces: Uint8Array<ArrayBuffer>[] = [];
+  const blocks: Uint8Array<ArrayBuffer>[] = [];
+  let block = new Uint8Array(blockBytes);
+  let filled = 0;
   const reader = body.getReader();
-  for (let read = await reader.read(); !read.done; read = await reader.read()) pieces.push(read.value);
-  const whole = concat(...pieces);
-  release(...pieces);
+  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+    const piece = read.value;
+    for (let at = 0; at < piece.length; ) {
+      if (filled === block.length) {
+        blocks.push(block);
+        block = new Uint8Array(blockBytes);
+        filled = 0;
+      }
+      const taken = Math.min(block.length - filled, piece.length - at);
+      block.set(piece.subarray(at, at + taken), filled);
+      filled += taken;
+      at += taken;
+    }
+    release(piece);
+  }
+  const whole = concat(...blocks, block.subarray(0, filled));
+  release(...blocks, block);
   return whole;
 }
