@@ -14,7 +14,7 @@ import type { Http } from "@relicario/shared/contract";
 import { isPortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
-import type { Bytes } from "../seal/bytes.ts";
+import { release, type Bytes } from "../seal/bytes.ts";
 
 /** The calls of an upload in parts, and of the download. */
 export interface TransferCalls {
@@ -65,9 +65,24 @@ export function transferCallsOn(http: Http): TransferCalls {
         headers: { range: `bytes=${String(start)}-${String(end - 1)}` },
         ...bySignal(signal),
       });
-      const bytes = new Uint8Array(await new Response(body).arrayBuffer());
-      // A service that knows no ranges gives the whole.
-      return { bytes: from === start ? bytes.subarray(0, end - start) : bytes.slice(start - from, end - from), size };
+      return { bytes: await between(start, end, body, from), size };
     },
   };
+}
+
+/** Bytes `start` to `end` of a content whose bytes from `from` on come: a service that knows no ranges gives the whole. Fewer where they end before. */
+async function between(start: number, end: number, body: ReadableStream<Bytes>, from: number): Promise<Bytes> {
+  const bytes = new Uint8Array(end - start);
+  let filled = 0;
+  let at = from;
+  const reader = body.getReader();
+  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+    const piece = read.value;
+    const wanted = piece.subarray(Math.max(0, start - at), Math.max(0, end - at));
+    bytes.set(wanted, filled);
+    filled += wanted.length;
+    at += piece.length;
+    release(piece);
+  }
+  return bytes.subarray(0, filled);
 }

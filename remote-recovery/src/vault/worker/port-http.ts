@@ -3,7 +3,7 @@ import { PortalError, toPortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 import { z } from "zod";
 
-import { concat, release } from "../seal/bytes.ts";
+import { release } from "../seal/bytes.ts";
 
 /** A form as it crosses: a FormData itself cannot. */
 type FormFields = readonly (readonly [name: string, value: string | File])[];
@@ -11,11 +11,11 @@ type FormFields = readonly (readonly [name: string, value: string | File])[];
 /** What of {@link HttpOptions} crosses to the page. */
 export type CrossingOptions = Pick<HttpOptions, "body" | "query" | "headers"> & { readonly form?: FormFields };
 
-/** A binary answer as it crosses: whole, so ask for ranges of a size that memory can hold. */
+/** A binary answer as it crosses: whole, so ask for ranges of a size that memory can hold. Its blocks are not joined in the page. */
 interface CrossingBytes {
   readonly size: number;
   readonly start: number;
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly blocks: readonly Uint8Array<ArrayBuffer>[];
 }
 
 /**
@@ -48,8 +48,11 @@ export function servePageHttp(http: Http): PageHttp {
     bytes: (id, method, path, options) =>
       cancellable(id, options, async (all) => {
         const { size, start, body } = await http.stream(method, path, all);
-        const bytes = await collected(body);
-        return Comlink.transfer({ size, start, bytes }, [bytes.buffer]);
+        const blocks = await collected(body);
+        return Comlink.transfer(
+          { size, start, blocks },
+          blocks.map(({ buffer }) => buffer),
+        );
       }),
     cancel: (id) => {
       running.get(id)?.abort();
@@ -84,10 +87,10 @@ export function httpOverPage(page: Comlink.Remote<PageHttp> | PageHttp): Http {
       return parsed.data;
     },
     stream: async (method, path, options = {}) => {
-      const { size, start, bytes } = await crossing(options, (id, given) => page.bytes(id, method, path, given));
+      const { size, start, blocks } = await crossing(options, (id, given) => page.bytes(id, method, path, given));
       const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
         start: (controller) => {
-          controller.enqueue(bytes);
+          for (const block of blocks) controller.enqueue(block);
           controller.close();
         },
       });
@@ -109,10 +112,10 @@ function formOf(fields: FormFields): FormData {
 const blockBytes = 1024 * 1024;
 
 /**
- * All bytes of a stream, in one buffer. Read piece by piece: a Response over it would tell a connection that broke as a
+ * All bytes of a stream, in blocks. Read piece by piece: a Response over it would tell a connection that broke as a
  * TypeError, which nobody tries again. Each piece is copied and given back as it comes: all of them at the end are a long task.
  */
-async function collected(body: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<Uint8Array<ArrayBuffer>> {
+async function collected(body: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<Uint8Array<ArrayBuffer>[]> {
   const blocks: Uint8Array<ArrayBuffer>[] = [];
   let block = new Uint8Array(blockBytes);
   let filled = 0;
@@ -132,7 +135,5 @@ async function collected(body: ReadableStream<Uint8Array<ArrayBuffer>>): Promise
     }
     release(piece);
   }
-  const whole = concat(...blocks, block.subarray(0, filled));
-  release(...blocks, block);
-  return whole;
+  return [...blocks, block.subarray(0, filled)];
 }
