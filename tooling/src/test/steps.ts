@@ -24,6 +24,8 @@ export interface Step {
   readonly group: "lint" | "types" | "checks" | "unit" | "build" | "e2e" | "session";
   /** Too long for every time: runs only when its group is named. */
   readonly onlyNamed?: true;
+  /** Runs beside another such step, before all others. */
+  readonly oneThread?: true;
   readonly sentence: string;
   readonly run: (more: readonly string[]) => Promise<Result>;
 }
@@ -40,12 +42,12 @@ const asOne = ({ code, said }: Outcome): Result => ({ passed: code === 0 ? 1 : 0
 const check = (script: string): Step["run"] => async () => asOne(await node([join("tooling/src/checks", script)]));
 
 export const steps: readonly Step[] = [
-  { group: "lint", sentence: "The code keeps to its rules and boundaries", run: async (more) => asOne(await run(bin("eslint"), more.length > 0 ? more : ["."])) },
-  ...packages.map((name): Step => ({ group: "types", sentence: `The types of ${name} hold`, run: () => types(name) })),
-  { group: "checks", sentence: "No file, export or dependency is left over", run: async () => asOne(await run(bin("knip"), ["--no-config-hints"])) },
-  { group: "checks", sentence: "Every version stands once", run: check("versions.ts") },
-  { group: "checks", sentence: "Every text is used and exists in both languages", run: check("texts.ts") },
-  { group: "checks", sentence: "Every fact that is called done names a test that exists", run: check("coverage.ts") },
+  { group: "lint", oneThread: true, sentence: "The code keeps to its rules and boundaries", run: async (more) => asOne(await run(bin("eslint"), more.length > 0 ? more : ["."])) },
+  ...packages.map((name): Step => ({ group: "types", oneThread: true, sentence: `The types of ${name} hold`, run: () => types(name) })),
+  { group: "checks", oneThread: true, sentence: "No file, export or dependency is left over", run: async () => asOne(await run(bin("knip"), ["--no-config-hints"])) },
+  { group: "checks", oneThread: true, sentence: "Every version stands once", run: check("versions.ts") },
+  { group: "checks", oneThread: true, sentence: "Every text is used and exists in both languages", run: check("texts.ts") },
+  { group: "checks", oneThread: true, sentence: "Every fact that is called done names a test that exists", run: check("coverage.ts") },
   { group: "unit", sentence: "Units and the service do what their tests say", run: jest },
   { group: "build", sentence: "Host and remotes build", run: build },
   { group: "build", sentence: "Each bundle holds only what belongs there", run: check("bundles.ts") },

@@ -19,22 +19,24 @@ const report = (step: Step, { said, remark, ...result }: Result, seconds: number
   if (result.failed > 0) console.log(`${said.trim()}\n`);
 };
 
-const todo = steps.filter(({ group, onlyNamed }) => (only === undefined ? onlyNamed !== true : group === only));
-for (let at = 0; at < todo.length; ) {
-  const step = todo[at];
-  if (step === undefined) break;
-  // Two compilers at a time; all else uses the whole machine by itself.
-  const together = step.group === "types" && todo[at + 1]?.group === "types" ? todo.slice(at, at + 2) : [step];
-  const results = await Promise.all(
-    together.map(async (each) => {
-      const from = performance.now();
-      const result = await each.run(more).catch((error: unknown): Result => ({ passed: 0, failed: 1, said: error instanceof Error ? (error.stack ?? error.message) : String(error) }));
-      return { each, result, seconds: (performance.now() - from) / 1000 };
-    }),
-  );
-  for (const { each, result, seconds } of results) report(each, result, seconds);
-  at += together.length;
+async function take(step: Step): Promise<void> {
+  const from = performance.now();
+  const result = await step.run(more).catch((error: unknown): Result => ({ passed: 0, failed: 1, said: error instanceof Error ? (error.stack ?? error.message) : String(error) }));
+  report(step, result, (performance.now() - from) / 1000);
 }
+
+/** Programs of one thread, two at a time; all else uses the whole machine by itself. */
+async function takeAll(todo: readonly Step[]): Promise<void> {
+  const waiting = [...todo];
+  const lane = async (): Promise<void> => {
+    for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) await take(step);
+  };
+  await Promise.all([lane(), lane()]);
+}
+
+const todo = steps.filter(({ group, onlyNamed }) => (only === undefined ? onlyNamed !== true : group === only));
+await takeAll(todo.filter(({ oneThread }) => oneThread === true));
+for (const step of todo.filter(({ oneThread }) => oneThread !== true)) await take(step);
 
 console.log(`\nIn ${((performance.now() - began) / 1000).toFixed(0)} s.`);
 console.log(`${String(passed)} passed, ${String(failed)} failed`);
