@@ -1,7 +1,7 @@
 import { act, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
-import { maxSmallSecretBytes } from "@relicario/shared/api";
+import { maxSmallContentBytes } from "@relicario/shared/api";
 import type { CallOptions, ProtectRequest } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { createFakeVault, expectAccessible, picture, renderApp, type FakeVault, type FakeVaultSettings } from "@relicario/shared/testing";
@@ -131,7 +131,8 @@ describe("AddSecretPage", () => {
 
   it.each([
     ["a small file", 1_000, false],
-    ["a file that goes in parts", maxSmallSecretBytes + 1, true],
+    ["the largest small file", maxSmallContentBytes, false],
+    ["a file that goes in parts", maxSmallContentBytes + 1, true],
   ])("notes %s as it is, and that it is not a text", async (_, size, large) => {
     const { vault, asked } = waitingVault(kept);
     await draw(vault);
@@ -157,7 +158,7 @@ describe("AddSecretPage", () => {
     const { vault, asked } = waitingVault(kept);
     const { goTo, location, record } = await draw(vault);
     await userEvent.click(await screen.findByRole("radio", { name: "File" }));
-    await userEvent.upload(screen.getByLabelText("File to protect"), new File([new Uint8Array(maxSmallSecretBytes + 1)], "film.mp4"));
+    await userEvent.upload(screen.getByLabelText("File to protect"), new File([new Uint8Array(maxSmallContentBytes + 1)], "film.mp4"));
     await save();
     await screen.findByText(/You can go to another page/);
     await goTo("/home");

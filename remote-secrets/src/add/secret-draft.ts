@@ -1,14 +1,11 @@
-import { maxFileBytes, maxFileNameLength, maxSmallSecretBytes, maxTagLength, maxTags, maxTitleLength } from "@relicario/shared/api";
+import { maxFileBytes, maxFileNameLength, maxSmallContentBytes, maxTagLength, maxTags, maxTitleLength } from "@relicario/shared/api";
 import type { ContentKind, ProtectRequest, ShownImage } from "@relicario/shared/contract";
 import { z } from "zod";
 
 import { contentFile } from "../editing/editing-state.ts";
 
-/**
- * The longest text, in bytes of UTF-8. Sealing pads it to 256 bytes and adds a header and a mark for each 64 KiB; the
- * whole has to fit one call.
- */
-export const maxTextBytes = maxSmallSecretBytes - 4 * 1024;
+/** The longest text, in bytes of UTF-8: it goes in one call. */
+export const maxTextBytes = maxSmallContentBytes;
 
 /** Characters of the name of an image. */
 export const maxImageNameLength = 80;

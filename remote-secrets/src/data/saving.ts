@@ -1,4 +1,4 @@
-import { maxSmallSecretBytes } from "@relicario/shared/api";
+import { maxSmallContentBytes } from "@relicario/shared/api";
 import { usePortal, type CallOptions, type VaultProgress } from "@relicario/shared/contract";
 import { toPortalError, type PortalError } from "@relicario/shared/errors";
 import { useQueryClient } from "@tanstack/react-query";
@@ -79,7 +79,7 @@ export function useSaving() {
 function noteContent(content: string | File | null): boolean {
   if (content === null) return false;
   const { secretFile, isTextSecret } = contentFile(content);
-  const large = secretFile.size > maxSmallSecretBytes;
+  const large = secretFile.size > maxSmallContentBytes;
   changeEditing({ secretFile, secretV2: large ? secretFile : null, isTextSecret });
   return large;
 }

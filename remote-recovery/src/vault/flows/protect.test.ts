@@ -1,6 +1,6 @@
 import "fake-indexeddb/auto";
 
-import { fromB64u, maxSmallSecretBytes } from "@relicario/shared/api";
+import { fromB64u, maxSmallContentBytes, maxSmallSecretBytes } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 
 import { lastOf } from "../testing/fake-service.ts";
@@ -365,6 +365,13 @@ describe("what protect refuses before anything is made or sent", () => {
     expect(stores(world)).toBe(0);
     expect((await laptop.device.read()).pending).toBeNull();
     expect(laptop.getState().status).not.toBe("unlocked");
+  });
+
+  it.each(["text", "seed", "file"] as const)("takes a %s of all bytes that go in one call", async (contentKind) => {
+    const world = createWorld();
+    const laptop = await world.open();
+    await protect(laptop, { ...textSecret("T", shown("market")), contentKind, content: new Blob(["x".repeat(maxSmallContentBytes)]) }, {});
+    expect(await titles(laptop)).toEqual(["T"]);
   });
 
   it("takes an amber picture with a passphrase, and 200 characters of any script", async () => {

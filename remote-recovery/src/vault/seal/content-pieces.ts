@@ -1,5 +1,3 @@
-import { maxSmallSecretBytes } from "@relicario/shared/api";
-
 import { textStep } from "./padding.ts";
 
 /* Sizes of sealed contents: numbers alone, so that the page may ask too. */
@@ -25,9 +23,4 @@ export function sealedLength(prefixLength: number, plainLength: number): number 
 /** Bytes that are sealed: texts and seed phrases are padded, a file keeps its length. */
 export function paddedLength(kind: "text" | "seed" | "file", size: number): number {
   return kind === "file" ? size : textStep * Math.max(1, Math.ceil(size / textStep));
-}
-
-/** Whether content of this size is too large for one call, and goes in parts. */
-export function isLarge(kind: "text" | "seed" | "file", size: number): boolean {
-  return sealedLength(contentHeadBytes, paddedLength(kind, size)) > maxSmallSecretBytes;
 }

@@ -1,3 +1,4 @@
+import { maxSmallContentBytes } from "@relicario/shared/api";
 import { autoLockMinutes, type AutoLock, type CallOptions, type PortalForServices, type ProtectRequest, type RecoveredSecret, type RowsListener, type SecretRow, type Vault, type VaultState } from "@relicario/shared/contract";
 import { PortalError, toPortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
@@ -6,7 +7,6 @@ import { carryPortalErrors } from "../../engine/comlink-errors.ts";
 import type { EngineService } from "../../engine/engine-service.ts";
 import { accountName, leaveDevice, lockedSince, markLocked, markUnlocked, noteOnDevice, readDevice } from "../device/device.ts";
 import { createIdleLock, type Surroundings } from "../device/idle.ts";
-import { isLarge } from "../seal/content-pieces.ts";
 import { refuseCancelled } from "../session.ts";
 import { chosenFile, committed } from "../transfer/sinks.ts";
 import { createTransfers } from "../transfer/transfer-client.ts";
@@ -234,12 +234,12 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     examine: (picture, options) => call(options, "engine", (remote, id, onProgress) => remote.examine(id, onProgress, picture)),
     images: () => call(undefined, "vault", (remote) => remote.images()),
     protect: (request, options) =>
-      isLarge(request.contentKind, request.content.size)
+      request.content.size > maxSmallContentBytes
         ? transfers.protect(request, options)
         : call(options, engineFor(request.protection), (remote, id, onProgress) => remote.protect(id, onProgress, request)),
     update: (secretId, change, options) => {
       const { content } = change;
-      return content !== undefined && isLarge(content.contentKind, content.content.size)
+      return content !== undefined && content.content.size > maxSmallContentBytes
         ? transfers.update(secretId, { ...change, content }, options)
         : call(options, engineFor(change.protection), (remote, id, onProgress) => remote.update(id, onProgress, secretId, change));
     },
