@@ -108,6 +108,27 @@ describe("ExportPanel", () => {
     expect(saved).toEqual([]);
   });
 
+  it("names those whose author is not verified", async () => {
+    const vault = createFakeVault({ secrets: [...some, { title: "Left by somebody", content: "x", foreign: true }], images: [{ name: "Garden", picture: "garden" }] });
+    await openPanel({ vault });
+    await start();
+    await exportWith("garden");
+    await screen.findByRole("heading", { name: "2 secrets are in the archive" });
+    expect(screen.getByText(/do not carry your signature/)).toHaveTextContent(/: Left by somebody\.$/);
+  });
+
+  it("asks before a running export is stopped by leaving", async () => {
+    const vault = createFakeVault({ secrets: some, images: [{ name: "Garden", picture: "garden" }] });
+    const { record } = await openPanel({ answer: false, vault: { ...vault, exportSecrets: () => new Promise(() => undefined) } });
+    await start();
+    await exportWith("garden");
+    await userEvent.click(screen.getByRole("link", { name: "Elsewhere" }));
+    await waitFor(() => {
+      expect(record.confirms.at(-1)?.title).toBe("Stop the export?");
+    });
+    expect(screen.getByRole("heading", { name: "Export 2 secrets" })).toBeVisible();
+  });
+
   it("asks before the identity is left behind", async () => {
     const { record } = await openPanel({ answer: false });
     await start();

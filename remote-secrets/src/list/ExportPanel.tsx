@@ -45,6 +45,7 @@ export function ExportPanel({ vault, rows, onEnd }: ExportPanelProps) {
   return (
     <Card>
       <Stack $gap={4} role="group" aria-label={t("export.title", { count: rows.length })}>
+        <LeaveGuard guarding={exporting.isPending} title={t("export.stop_title")} body={t("export.stop_body")} leave={t("export.leave_action")} stay={t("export.stay_action")} />
         <FocusedTitle>{t("export.title", { count: rows.length })}</FocusedTitle>
         <Muted>{t("export.lead_body")}</Muted>
         <vault.PictureField
@@ -118,8 +119,12 @@ function Exported({ done, rows, onEnd }: ExportedProps) {
   const { t } = useTranslation("beta-home");
   const [taken, setTaken] = useState(false);
   const [seen, setSeen] = useState(false);
-  const { identity, archive, exported, left } = done;
-  const titles = rows.filter(({ secretId }) => left.includes(secretId)).map((row) => titleOf(row, t));
+  const { identity, archive, exported, left, notVerified } = done;
+  const titlesOf = (ids: readonly string[]) =>
+    rows
+      .filter(({ secretId }) => ids.includes(secretId))
+      .map((row) => titleOf(row, t))
+      .join(", ");
   const take = () => {
     setTaken(true);
   };
@@ -129,7 +134,12 @@ function Exported({ done, rows, onEnd }: ExportedProps) {
         <LeaveGuard guarding={!taken} title={t("export.leave_title")} body={t("export.leave_body")} leave={t("export.leave_action")} stay={t("export.stay_action")} />
         <FocusedTitle>{t("export.done_title", { count: exported })}</FocusedTitle>
         <Muted>{t("export.done_body", { name: archiveName })}</Muted>
-        {titles.length > 0 && <Notice title={t("export.left_title", { count: titles.length })}>{t("export.left_body", { titles: titles.join(", ") })}</Notice>}
+        {left.length > 0 && <Notice title={t("export.left_title", { count: left.length })}>{t("export.left_body", { titles: titlesOf(left) })}</Notice>}
+        {notVerified.length > 0 && (
+          <Notice tone="warn" title={t("export.author_title")}>
+            {t("export.author_body", { titles: titlesOf(notVerified) })}
+          </Notice>
+        )}
         <Stack $gap={2}>
           <SmallText>{t("export.identity_body")}</SmallText>
           <Identity tabIndex={0} aria-label={t("export.identity_aria")}>

@@ -343,6 +343,8 @@ export interface ExportedSecrets {
   readonly exported: number;
   /** Ids of those that are not: this picture does not open them, or their content is gone. */
   readonly left: readonly string[];
+  /** Ids of those in it that opened, but that no signing key of this account signed. */
+  readonly notVerified: readonly string[];
 }
 
 export interface PictureFieldProps {

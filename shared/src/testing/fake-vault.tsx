@@ -39,6 +39,8 @@ export interface FakeSecret {
   readonly large?: boolean;
   /** Its content is gone, after 30 days in the trash. */
   readonly dropped?: boolean;
+  /** No key of this account signed it. */
+  readonly foreign?: boolean;
   /** Contents of the versions before, oldest first. */
   readonly former?: readonly string[];
 }
@@ -102,6 +104,7 @@ interface Kept {
   readonly rev: number;
   readonly large: boolean;
   readonly dropped: boolean;
+  readonly foreign: boolean;
   readonly versions: readonly [KeptVersion, ...KeptVersion[]];
 }
 
@@ -131,11 +134,11 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
   };
   const addSecret = (secret: FakeSecret): string => {
     const secretId = nextId();
-    const { title, tags = [], favorite = false, large = false, dropped = false, former = [], contentKind = "text", name = "secret.txt", mime = "text/plain" } = secret;
+    const { title, tags = [], favorite = false, large = false, dropped = false, foreign = false, former = [], contentKind = "text", name = "secret.txt", mime = "text/plain" } = secret;
     const version = (content: string): KeptVersion => ({ content, contentKind, name, mime, createdAt: nextTime() });
     const [first, ...rest] = [...former, secret.content];
     const deletedAt = secret.deleted === true ? nextTime() : null;
-    kept.set(secretId, { secretId, title, tags, favorite, large, dropped, deletedAt, rev: 1 + former.length, versions: [version(first), ...rest.map(version)] });
+    kept.set(secretId, { secretId, title, tags, favorite, large, dropped, foreign, deletedAt, rev: 1 + former.length, versions: [version(first), ...rest.map(version)] });
     return secretId;
   };
   for (const image of settings.images ?? []) addImage(image);
@@ -341,7 +344,7 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
       unlock();
       options?.onProgress?.({ phase: "fetching", done: 1, total: 1 });
       const left = secrets.filter(({ dropped }) => dropped).map(({ secretId }) => secretId);
-      return { identity: "AGE-SECRET-KEY-PQ-1FAKE", archive: new Blob([`archive of ${String(secrets.length)}`]), exported: secrets.length - left.length, left };
+      return { identity: "AGE-SECRET-KEY-PQ-1FAKE", archive: new Blob([`archive of ${String(secrets.length)}`]), exported: secrets.length - left.length, left, notVerified: secrets.filter(({ foreign }) => foreign).map(({ secretId }) => secretId) };
     },
     answerDevice: async (device) => {
       enter("answerDevice");
@@ -437,7 +440,7 @@ function recoveredOf(secret: Kept, version: number, wanted: KeptVersion): Recove
     size: bytes.length,
     current: version === versions.length,
     content: large ? null : bytes,
-    author: "verified",
+    author: secret.foreign ? "not_verified" : "verified",
     save: async (target, options) => {
       refuseAway();
       refuseCancelled(options);

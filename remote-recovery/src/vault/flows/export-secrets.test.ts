@@ -103,7 +103,7 @@ describe("exportSecrets", () => {
     const { sink, seen } = memory();
     const told: number[] = [];
     const done = await exportSecrets(await world.open(), parts(sink), ids, shown("market"), { onProgress: ({ phase, done: bytes, total }) => { if (phase === "fetching") told.push(bytes / total); } });
-    expect(done).toMatchObject({ exported: 3, left: [] });
+    expect(done).toMatchObject({ exported: 3, left: [], notVerified: [] });
     expect(seen).toEqual({ committed: true, discarded: false });
     expect(told.at(-1)).toBe(1);
     expect(isIdentity(done.identity)).toBe(true);

@@ -84,7 +84,7 @@ export function exportSecrets(session: Session, parts: ExportParts, secretIds: r
       }
     });
     const exported = new Set(secrets.map(({ row }) => row.secretId));
-    return { identity, archive: blob, exported: exported.size, left: secretIds.filter((secretId) => !exported.has(secretId)) };
+    return { identity, archive: blob, exported: exported.size, left: secretIds.filter((secretId) => !exported.has(secretId)), notVerified: [...archive.notVerified] };
   });
 }
 
@@ -101,6 +101,8 @@ class Archive {
   readonly #opener: ShownOpener;
   readonly #recipient: string;
   readonly #options: FlowOptions;
+  /** Ids of those written so far whose author is not. */
+  readonly notVerified = new Set<string>();
   #fetched = 0;
   #total = 0;
 
@@ -122,6 +124,7 @@ class Archive {
       const { secretId } = secret.row;
       const { stored, ticket, author } = await naming(secretId, this.#read(secret));
       const { version } = ticket;
+      if (author === "not_verified") this.notVerified.add(secretId);
       const sealed = await sealSigned([this.#recipient], ticket);
       const entry = {
         secret_id: secretId,

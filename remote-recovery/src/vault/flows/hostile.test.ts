@@ -16,6 +16,7 @@ import { lastOf, touch, type FakeAccount, type FakeRow } from "../testing/fake-s
 import { rewriteRow } from "../testing/rewrite.ts";
 import { createWorld, shown, textSecret, userId, type World } from "../testing/world.ts";
 import { answerDevice } from "./device-kind.ts";
+import { exportSecrets } from "./export-secrets.ts";
 import { list } from "./list.ts";
 import { protect } from "./protect.ts";
 import { acceptOlderState, readKeyring } from "./read-keyring.ts";
@@ -327,6 +328,9 @@ describe("a ticket whose digest fits", () => {
     const secret = await recover(laptop, first, shown("market"), {});
     expect(secret.author).toBe("not_verified");
     expect(new TextDecoder().decode(secret.content)).toBe("content of First");
+    const sink = { write: () => Promise.resolve(), commit: () => Promise.resolve(new Blob()), discard: () => Promise.resolve() };
+    const parts = { range: () => Promise.reject(new TypeError("nothing here is large")), patience: { wait: () => Promise.resolve() }, openSink: () => Promise.resolve(sink) };
+    await expect(exportSecrets(laptop, parts, [first, second], shown("market"), {})).resolves.toMatchObject({ exported: 2, notVerified: [first] });
   });
 
   it.each<[string, (ticket: OwnerTicket) => Partial<OwnerTicket>]>([
