@@ -31,8 +31,10 @@ async function swipe(devtools: CDPSession, pixels: number): Promise<void> {
 }
 
 test("a first visit on a wide screen is led round the frame and celebrated; then Home is shown", async ({ page }) => {
+  await page.setViewportSize({ width: 1280, height: 660 }); // lower than Home, so that the page could scroll
   await signUp(page, newAccount(), { tours: true });
   const confettiDrawn = await watchConfetti(page);
+  expect(await page.evaluate(() => document.documentElement.scrollHeight > innerHeight)).toBe(true);
 
   await test.step("nine steps, each beside what it is about: 380 px wide, with 10 px of light around it", async () => {
     const steps = [["Home", "home"], ["Secrets", "secrets"], ["Shared with me", "received"], ["Add secret", "add"], ["Language", "language"], ["Light or dark", "theme"], ["Log out", "logout"], ["The screen", null], ["Help", "help"]] as const;
@@ -51,6 +53,7 @@ test("a first visit on a wide screen is led round the frame and celebrated; then
         };
         await expect.poll(off, `light at ${title}`).toBeLessThan(1); // the library rounds to whole pixels
       }
+      expect(await page.evaluate(() => scrollY), `page at ${title}`).toBe(0);
       expect(await onboarding(page)).toBeNull();
       await sheet.getByRole("button", { name: /^(Next|Done)$/ }).click();
     }

@@ -4,6 +4,7 @@ import { useTranslation } from "react-i18next";
 import { ACTIONS, EVENTS, Joyride, STATUS, type EventData, type Step, type TooltipRenderProps } from "react-joyride";
 import styled from "styled-components";
 
+import { isInFrame } from "./host-tours.ts";
 import { styleNonce, tourLook } from "./look.ts";
 import type { Tour } from "./machine.ts";
 import { targetSelector } from "./targets.ts";
@@ -36,6 +37,7 @@ export function TourRunner({ steps, running, onSkip, onFinish }: TourRunnerProps
           title: t(titleKey),
           content: t(bodyKey),
           placement: target === "layout-main" ? "center" : "auto",
+          isFixed: isInFrame(target), // else the library scrolls the page for what is in sight anyway
         }),
       )}
       nonce={styleNonce()}

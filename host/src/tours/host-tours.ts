@@ -35,6 +35,11 @@ export const homeTour: Tour = {
   steps: steps("home", ["home-create", "home-messages"]),
 };
 
+/** Whether a target is a part of the frame, which stays in sight while the page scrolls. */
+export function isInFrame(target: string): boolean {
+  return /^(layout|mobile)-/.test(target) && target !== "layout-main";
+}
+
 /** The tour of the frame that fits the screen. */
 export function frameTour(mobile: boolean): Tour {
   return mobile ? mobileTour : layoutTour;
