@@ -37,6 +37,13 @@ describe("Slides", () => {
     }
   });
 
+  it("begin with the focus on the whole, not on the button that skips it", async () => {
+    await show();
+    expect(screen.getByRole("dialog", { name: titles[0] })).toHaveFocus();
+    await userEvent.tab();
+    expect(screen.getByRole("button", { name: "Skip" })).toHaveFocus();
+  });
+
   it("say that the image and the keys never leave the device", async () => {
     await show();
     await userEvent.click(screen.getByRole("button", { name: "Next" }));

@@ -1,6 +1,6 @@
 import * as Dialog from "@radix-ui/react-dialog";
 import { Button, depths, media, s, space } from "@relicario/shared/ui";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import styled from "styled-components";
 
@@ -23,6 +23,7 @@ export interface SlidesProps {
 export function Slides({ onSkip, onFinish }: SlidesProps) {
   const { t } = useTranslation("joyride");
   const [at, setAt] = useState(0);
+  const whole = useRef<HTMLDivElement>(null);
   const last = at === slides.length - 1;
   const go = (to: number) => {
     setAt(Math.max(0, Math.min(slides.length - 1, to)));
@@ -32,7 +33,15 @@ export function Slides({ onSkip, onFinish }: SlidesProps) {
   return (
     <Dialog.Root open onOpenChange={onSkip}>
       <Dialog.Portal>
-        <Whole {...swipe} onInteractOutside={(event) => { event.preventDefault(); }}>
+        <Whole
+          {...swipe}
+          ref={whole}
+          onInteractOutside={(event) => { event.preventDefault(); }}
+          onOpenAutoFocus={(event) => {
+            event.preventDefault(); // the first control skips it all: it is not what somebody should begin with
+            whole.current?.focus();
+          }}
+        >
           <Skip type="button" onClick={onSkip}>
             {t("slides.skip_action")}
           </Skip>
@@ -94,6 +103,7 @@ const Skip = styled.button`
   font-weight: 550;
   text-decoration: underline;
   text-underline-offset: 0.2em;
+  border-radius: ${s("radius")};
   cursor: pointer;
 `;
 
@@ -102,8 +112,8 @@ const Slide = styled.div`
   flex: 1 1 auto;
   flex-direction: column;
   align-items: center;
-  justify-content: center;
   gap: ${space(4)};
+  padding-top: clamp(${space(4)}, 10vh, ${space(24)}); /* from the top, so that the picture stays where it is from slide to slide */
   text-align: center;
   & > svg { width: min(240px, 60vw); height: auto; margin-bottom: ${space(4)}; }
   ${media.still} { animation: none; }

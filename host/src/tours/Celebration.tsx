@@ -53,7 +53,9 @@ const Canvas = styled.canvas`
   height: 100%;
 `;
 
+/** Over the confetti, to be read. */
 const Words = styled.p`
+  position: relative;
   padding: ${space(4)} ${space(6)};
   border: 1px solid ${s("border")};
   border-radius: ${s("radius")};
