@@ -73,10 +73,10 @@ const placeLook = css`
   display: flex;
   flex-direction: column;
   align-items: center;
-  justify-content: center;
   gap: 2px;
   min-width: 0;
-  padding: ${space(1)} 2px;
+  padding: ${space(2)} 2px 0; /* from the top: icons stay on one line where words take two */
+  border-radius: ${s("radius")};
   border: 0;
   background: none;
   color: ${s("textMuted")};
@@ -97,6 +97,7 @@ const PlaceButton = styled.button`
 `;
 
 const Middle = styled.span`
+  flex: none;
   display: grid;
   place-items: center;
   width: 48px;

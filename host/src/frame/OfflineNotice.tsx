@@ -1,4 +1,4 @@
-import { Notice, space } from "@relicario/shared/ui";
+import { media, Notice, space } from "@relicario/shared/ui";
 import { useSyncExternalStore } from "react";
 import { useTranslation } from "react-i18next";
 import styled from "styled-components";
@@ -36,4 +36,5 @@ export const Bar = styled.div`
   max-width: 1040px;
   margin: 0 auto;
   padding: ${space(4)} ${space(6)} 0;
+  ${media.mobile} { padding-inline: ${space(4)}; }
 `;
