@@ -33,6 +33,13 @@ describe("tours", () => {
     expect(tours.find((tour) => tour.name === name)?.steps.map(({ target }) => target)).toEqual(targets);
   });
 
+  it("have names of their own, to be asked for in Help", () => {
+    const names = tours.map(({ titleKey }) => titleKey);
+    expect(new Set(names).size).toBe(3);
+    expect(names).not.toContain(undefined);
+    for (const { titleKey, steps } of tours) expect(steps.map((step) => step.titleKey)).not.toContain(titleKey);
+  });
+
   it.each(["en", "es"] as const)("say in %s that the image and the keys never leave the device", (language) => {
     const said = JSON.stringify([readTexts(language, "beta-home"), readTexts(language, "beta-add-secret")]);
     expect(said).toMatch(language === "en" ? /image and the keys never leave (it|your device)/ : /imagen y las claves nunca salen de (él|tu dispositivo)/);

@@ -14,6 +14,7 @@ export const tours: readonly RemoteTour[] = [
   },
   {
     name: "add-secret",
+    titleKey: "beta-add-secret:tour.add.tour_title",
     path: "/add-secret",
     steps: [
       { target: "add-secret-start", titleKey: "beta-add-secret:tour.add.start_title", bodyKey: "beta-add-secret:tour.add.start_body" },
@@ -25,6 +26,7 @@ export const tours: readonly RemoteTour[] = [
   },
   {
     name: "edit-secret",
+    titleKey: "beta-add-secret:tour.edit.tour_title",
     path: "/edit-secret/:secretId",
     steps: [
       { target: "add-secret-title", titleKey: "beta-add-secret:tour.edit.title_title", bodyKey: "beta-add-secret:tour.edit.title_body" },

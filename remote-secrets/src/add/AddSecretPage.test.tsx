@@ -84,6 +84,19 @@ describe("AddSecretPage", () => {
     await expectAccessible();
   });
 
+  it("no longer asks for a title once the chosen file has given one", async () => {
+    await draw(createFakeVault(kept));
+    await userEvent.click(await screen.findByRole("radio", { name: "File" }));
+    await save();
+    expect(await screen.findByText("Give it a title.")).toBeVisible();
+    await userEvent.upload(screen.getByLabelText("File to protect"), new File(["x"], "scan.pdf"));
+    expect(screen.getByRole("textbox", { name: "Title" })).toHaveValue("scan");
+    await waitFor(() => {
+      expect(screen.queryByText("Give it a title.")).not.toBeInTheDocument();
+    });
+    expect(screen.getByRole("textbox", { name: "Title" })).toBeValid();
+  });
+
   it("uses an image again, and goes back to the list", async () => {
     const { vault, location } = await draw(createFakeVault(kept));
     await fill({ withPicture: false, promise: false });

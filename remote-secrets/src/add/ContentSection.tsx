@@ -18,7 +18,7 @@ export function ContentSection({ disabled }: ContentSectionProps) {
   const { control, register, setValue, getValues, formState } = useFormContext<SecretDraft>();
   const words = useProblemWords();
   const kind = useWatch({ control, name: "kind" });
-  const { errors } = formState;
+  const { errors, isSubmitted } = formState;
   return (
     <Stack $gap={5}>
       <Controller control={control} name="kind" render={({ field }) => <KindChoice value={field.value} disabled={disabled} onChange={field.onChange} />} />
@@ -58,7 +58,7 @@ export function ContentSection({ disabled }: ContentSectionProps) {
                 error={words(fieldState.error?.message)}
                 onChange={(file) => {
                   field.onChange(file);
-                  if (getValues("title") === "") setValue("title", titleOfFile(file.name), { shouldDirty: true });
+                  if (getValues("title") === "") setValue("title", titleOfFile(file.name), { shouldDirty: true, shouldValidate: isSubmitted });
                 }}
               />
             )}
