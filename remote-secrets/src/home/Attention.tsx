@@ -1,11 +1,10 @@
-import { Me } from "@relicario/shared/api";
 import { usePortal, type SecretRow } from "@relicario/shared/contract";
 import { Button, ButtonLink, Notice, SectionTitle, Stack } from "@relicario/shared/ui";
-import { queryOptions, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { notRehearsed, rehearsalDays } from "./attention.ts";
+import { addressQuery, notRehearsed, rehearsalDays } from "./attention.ts";
 
 interface AttentionProps {
   readonly rows: readonly SecretRow[];
@@ -59,7 +58,3 @@ export function Attention({ rows }: AttentionProps) {
     </Stack>
   );
 }
-
-/** The account, for its address alone. Home does without it when the service does not answer. */
-const addressQuery = (http: ReturnType<typeof usePortal>["http"], userId: string) =>
-  queryOptions({ queryKey: ["secrets-home", "me", userId], queryFn: ({ signal }) => http.request("GET", "/user/me", Me, { signal }), retry: false });

@@ -1,7 +1,7 @@
 import { screen, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
-import { createFakeVault, expectAccessible, renderApp, type FakeVaultSettings } from "@relicario/shared/testing";
+import { createFakeHttp, createFakeVault, expectAccessible, renderApp, type FakeVault, type FakeVaultSettings } from "@relicario/shared/testing";
 import HomePage from "./HomePage.tsx";
 
 async function draw(vaultSettings: FakeVaultSettings = {}, settings: Parameters<typeof renderApp>[1] = {}) {
@@ -38,6 +38,14 @@ describe("HomePage", () => {
     expect(screen.getByRole("link", { name: "Show all 7 secrets" })).toHaveAttribute("href", "/secrets");
     expect(screen.queryByRole("heading", { name: "How it works" })).not.toBeInTheDocument();
     await expectAccessible();
+  });
+
+  it("asks for the address while the secrets are on their way, so that what it says moves nothing", async () => {
+    const http = createFakeHttp({});
+    const waiting: FakeVault = { ...createFakeVault({}), refresh: () => new Promise(() => undefined), getState: () => unknown };
+    await renderApp(<HomePage />, { vault: waiting, http, path: "/home", route: "/home" });
+    expect(await screen.findByText("Loading your secrets")).toBeInTheDocument();
+    expect(http.calls.map(({ path }) => path)).toEqual(["/user/me"]);
   });
 
   it("offers to unlock", async () => {

@@ -1,5 +1,6 @@
 import { usePortal, type SecretRow, type Vault } from "@relicario/shared/contract";
 import { ButtonLink, Card, Loading, media, Muted, Page, s, SectionTitle, Skeleton, space, Stack } from "@relicario/shared/ui";
+import { usePrefetchQuery } from "@tanstack/react-query";
 import { ShieldPlus } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router-dom";
@@ -10,6 +11,7 @@ import { SecretList } from "../list/SecretList.tsx";
 import { SecretsTrouble } from "../list/SecretsTrouble.tsx";
 import { UnlockNotice } from "../list/UnlockNotice.tsx";
 import { WaitingUploads } from "../uploads/WaitingUploads.tsx";
+import { addressQuery } from "./attention.ts";
 import { Attention } from "./Attention.tsx";
 import { HowItWorks } from "./HowItWorks.tsx";
 import { Messages } from "./Messages.tsx";
@@ -17,8 +19,9 @@ import { Messages } from "./Messages.tsx";
 /** The first screen: one big thing to do, what needs attention, and what is at hand. */
 export default function HomePage() {
   const { t } = useTranslation(["beta-home", "file-upload", "ad-banner"]);
-  const { user } = usePortal();
+  const { user, http } = usePortal();
   const secrets = useSecrets();
+  usePrefetchQuery(addressQuery(http, user.userId)); // what it says stands above the secrets: it must not come after them
   return (
     <Page width="wide" title={t("home.title", { name: user.userName })} lead={t("home.lead_body")}>
       <Hero data-tour="home-create">

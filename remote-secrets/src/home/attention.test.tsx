@@ -56,7 +56,7 @@ describe("Attention", () => {
   });
 
   it.each([
-    [null, false, "There is no address to warn you at"],
+    [null, false, "We have no e-mail address to warn you"],
     ["alba@example.org", false, "Your e-mail address is not confirmed"],
   ] as const)("says that the address %s (confirmed: %s) needs attention", async (address, verified, title) => {
     await renderApp(<Attention rows={[]} />, { http: createFakeHttp({ "GET /user/me": () => me(address, verified) }) });
