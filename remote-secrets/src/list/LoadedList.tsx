@@ -243,5 +243,6 @@ const Tools = styled.div`
   ${media.mobile} {
     & > button { padding-inline: ${space(3)}; }
     & > button > span { ${visuallyHidden} }
+    & > [role="search"] label { margin-right: -56px; } /* over the button beside the field, so that it needs one line */
   }
 `;

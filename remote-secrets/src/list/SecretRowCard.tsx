@@ -61,7 +61,7 @@ export const SecretRowCard = memo(function SecretRowCard({ row, actions, selecte
   if (trashed && purge !== null) items.push({ key: "purge", label: t("row.purge_action"), icon: <Trash2 aria-hidden />, tone: "danger", onSelect: () => purge(row) });
 
   return (
-    <Row data-state={label === null ? "locked" : "open"} data-selected={selected === true}>
+    <Row data-state={label === null ? "locked" : "open"} data-selected={selected === true} data-selecting={selected !== null}>
       {selected === null ? (
         <Kind aria-hidden>
           <Icon />
@@ -142,10 +142,25 @@ const Row = styled.div`
   &:hover { border-color: ${s("borderStrong")}; }
   &[data-selected="true"] { border-color: ${s("accent")}; box-shadow: inset 0 0 0 1px ${s("accent")}; }
   & > button { position: relative; z-index: 1; }
-  ${media.mobile} { gap: ${space(2)}; padding-left: ${space(3)}; padding-right: ${space(1)}; & > button + button { margin-left: -${space(2)}; } }
+  ${media.mobile} {
+    gap: ${space(2)};
+    padding-left: ${space(3)};
+    padding-right: ${space(1)};
+    & > button + button { margin-left: -${space(2)}; }
+    /* The buttons stand beside the name alone: the rest has the whole width below it. */
+    &[data-selecting="false"] {
+      display: grid;
+      grid-template-columns: auto minmax(0, 1fr) auto auto;
+      row-gap: 0;
+      & > div { display: contents; }
+      & > button { grid-area: 1 / 3; margin-block: -${space(1.5)}; }
+      & > button:last-child { grid-column: 4; }
+    }
+  }
 `;
 
 const Kind = styled.span`
+  grid-area: 1 / 1 / 3;
   display: grid;
   place-items: center;
   flex: none;
@@ -176,6 +191,7 @@ const Text = styled.div`
 `;
 
 const nameLook = css`
+  grid-area: 1 / 2;
   display: -webkit-box;
   -webkit-box-orient: vertical;
   -webkit-line-clamp: 2;
@@ -200,6 +216,7 @@ const NameLink = styled(Link)`
 `;
 
 const Facts = styled.div`
+  grid-area: 2 / 2 / 3 / -1;
   display: flex;
   flex-wrap: wrap;
   align-items: center;

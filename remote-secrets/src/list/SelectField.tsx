@@ -1,4 +1,5 @@
 import { Field, s, space, type FieldProps } from "@relicario/shared/ui";
+import { ChevronDown } from "lucide-react";
 import type { ComponentPropsWithRef } from "react";
 import styled from "styled-components";
 
@@ -13,29 +14,39 @@ export function SelectField({ label, hint, error, choices, value, onChange, ...s
   return (
     <Field label={label} hint={hint} error={error}>
       {(wiring) => (
-        <Select
-          {...select}
-          {...wiring}
-          value={value}
-          onChange={(event) => {
-            onChange(event.target.value);
-          }}
-        >
-          {choices.map((choice) => (
-            <option key={choice.value} value={choice.value}>
-              {choice.label}
-            </option>
-          ))}
-        </Select>
+        <Around>
+          <Select
+            {...select}
+            {...wiring}
+            value={value}
+            onChange={(event) => {
+              onChange(event.target.value);
+            }}
+          >
+            {choices.map((choice) => (
+              <option key={choice.value} value={choice.value}>
+                {choice.label}
+              </option>
+            ))}
+          </Select>
+          <ChevronDown aria-hidden size={18} />
+        </Around>
       )}
     </Field>
   );
 }
 
+const Around = styled.div`
+  position: relative;
+  min-width: 0;
+  & > svg { position: absolute; top: calc(50% - 9px); right: ${space(3)}; color: ${s("textMuted")}; pointer-events: none; }
+`;
+
 const Select = styled.select`
+  appearance: none;
   width: 100%;
   min-height: 44px;
-  padding: ${space(2)} ${space(3)};
+  padding: ${space(2)} ${space(10)} ${space(2)} ${space(3)};
   border: 1px solid ${s("borderStrong")};
   border-radius: ${s("radius")};
   background: ${s("surface")};

@@ -34,87 +34,91 @@ export function SelectionBar({ place, chosen, total, actions, onPurge, onExport,
   };
   return (
     <Bar role="group" aria-label={t("select.bar_aria")}>
-      <Count role="status">{t("select.count_status", { count: chosen.length })}</Count>
-      <All
-        tone="plain"
-        size="small"
-        onClick={() => {
-          onAll(chosen.length < total);
-        }}
-      >
-        {t(chosen.length < total ? "select.all_action" : "select.none_action")}
-      </All>
-      {place === "kept" ? (
-        <>
-          <Button
-            tone="quiet"
-            size="small"
-            disabled={none || actions.pending}
-            icon={starred ? <StarOff aria-hidden /> : <Star aria-hidden />}
-            onClick={() => {
-              actions.favorite(chosen, !starred);
-            }}
-          >
-            {t(starred ? "select.unstar_action" : "select.star_action")}
-          </Button>
-          {onExport !== null && (
+      <Chosen>
+        <Count role="status">{t("select.count_status", { count: chosen.length })}</Count>
+        <Button
+          tone="plain"
+          size="small"
+          onClick={() => {
+            onAll(chosen.length < total);
+          }}
+        >
+          {t(chosen.length < total ? "select.all_action" : "select.none_action")}
+        </Button>
+      </Chosen>
+      <Actions>
+        {place === "kept" ? (
+          <>
             <Button
               tone="quiet"
               size="small"
               disabled={none || actions.pending}
-              icon={<Download aria-hidden />}
+              icon={starred ? <StarOff aria-hidden /> : <Star aria-hidden />}
               onClick={() => {
-                onExport(chosen);
+                actions.favorite(chosen, !starred);
               }}
             >
-              {t("select.export_action")}
+              {t(starred ? "select.unstar_action" : "select.star_action")}
             </Button>
-          )}
-          <Button
-            tone="quiet"
-            size="small"
-            disabled={none}
-            pending={actions.pending}
-            icon={<Trash2 aria-hidden />}
-            onClick={() => {
-              endWhenDone(actions.trash(chosen));
-            }}
-          >
-            {t("select.trash_action")}
-          </Button>
-        </>
-      ) : (
-        <>
-          <Button
-            tone="quiet"
-            size="small"
-            disabled={restorable.length === 0}
-            pending={actions.pending}
-            icon={<RotateCcw aria-hidden />}
-            onClick={() => {
-              endWhenDone(actions.restore(restorable));
-            }}
-          >
-            {t("row.restore_action")}
-          </Button>
-          {onPurge !== null && (
+            {onExport !== null && (
+              <Button
+                tone="quiet"
+                size="small"
+                disabled={none || actions.pending}
+                icon={<Download aria-hidden />}
+                onClick={() => {
+                  onExport(chosen);
+                }}
+              >
+                {t("select.export_action")}
+              </Button>
+            )}
             <Button
               tone="quiet"
               size="small"
-              disabled={none || actions.pending}
+              disabled={none}
+              pending={actions.pending}
               icon={<Trash2 aria-hidden />}
               onClick={() => {
-                onPurge(chosen);
+                endWhenDone(actions.trash(chosen));
               }}
             >
-              {t("row.purge_action")}
+              {t("select.trash_action")}
             </Button>
-          )}
-        </>
-      )}
-      <Button tone="plain" size="small" icon={<X aria-hidden />} onClick={onEnd}>
-        {t("select.end_action")}
-      </Button>
+          </>
+        ) : (
+          <>
+            <Button
+              tone="quiet"
+              size="small"
+              disabled={restorable.length === 0}
+              pending={actions.pending}
+              icon={<RotateCcw aria-hidden />}
+              onClick={() => {
+                endWhenDone(actions.restore(restorable));
+              }}
+            >
+              {t("row.restore_action")}
+            </Button>
+            {onPurge !== null && (
+              <Button
+                tone="quiet"
+                size="small"
+                disabled={none || actions.pending}
+                icon={<Trash2 aria-hidden />}
+                onClick={() => {
+                  onPurge(chosen);
+                }}
+              >
+                {t("row.purge_action")}
+              </Button>
+            )}
+          </>
+        )}
+        <Button tone="plain" size="small" icon={<X aria-hidden />} onClick={onEnd}>
+          {t("select.end_action")}
+        </Button>
+      </Actions>
     </Bar>
   );
 }
@@ -132,16 +136,28 @@ const Bar = styled.div`
   border-radius: ${s("radius")};
   background: ${s("surfaceRaised")};
   box-shadow: ${s("shadow")};
-  ${media.mobile} {
-    top: 64px;
-    /* Icons alone: with their words they would take a quarter of the screen. */
-    & > button:not(:first-of-type):not(:last-child) { width: 44px; padding: 0; & > span { ${visuallyHidden} } }
-  }
+  ${media.mobile} { top: 64px; }
 `;
 
-/** On a phone it has a line of its own, with its words. */
-const All = styled(Button)`
-  ${media.mobile} { order: 1; }
+const Chosen = styled.div`
+  display: flex;
+  flex: 1 1 auto;
+  align-items: center;
+  gap: ${space(2)};
+`;
+
+/** Together on a line of their own where there is no room beside what is chosen. */
+const Actions = styled.div`
+  display: flex;
+  flex-wrap: wrap;
+  align-items: center;
+  gap: ${space(2)};
+  ${media.mobile} {
+    flex: 1 1 100%;
+    /* Icons alone: with their words they would take a quarter of the screen. */
+    & > button:not(:last-child) { width: 44px; padding: 0; & > span { ${visuallyHidden} } }
+    & > button:last-child { margin-left: auto; }
+  }
 `;
 
 const Count = styled.p`
