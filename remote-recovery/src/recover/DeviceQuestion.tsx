@@ -29,15 +29,13 @@ export function DeviceQuestion({ vault }: DeviceQuestionProps) {
         <Muted>{t("device.body")}</Muted>
         <Answers>
           <Answer>
-            <Laptop aria-hidden />
-            <Button tone="quiet" wide pending={saving === "own"} disabled={saving === "shared"} onClick={() => { answer("own"); }}>
+            <Button tone="quiet" wide icon={<Laptop aria-hidden />} pending={saving === "own"} disabled={saving === "shared"} onClick={() => { answer("own"); }}>
               {t("device.own_action")}
             </Button>
             <SmallText>{t("device.own_hint")}</SmallText>
           </Answer>
           <Answer>
-            <Users aria-hidden />
-            <Button tone="quiet" wide pending={saving === "shared"} disabled={saving === "own"} onClick={() => { answer("shared"); }}>
+            <Button tone="quiet" wide icon={<Users aria-hidden />} pending={saving === "shared"} disabled={saving === "own"} onClick={() => { answer("shared"); }}>
               {t("device.shared_action")}
             </Button>
             <SmallText>{t("device.shared_hint")}</SmallText>
@@ -63,5 +61,4 @@ const Answer = styled.div`
   padding: ${space(4)};
   border: 1px solid ${s("border")};
   border-radius: ${s("radius")};
-  & > svg { color: ${s("accentText")}; }
 `;

@@ -6,8 +6,7 @@ import styled from "styled-components";
 import { Button, type ButtonSize, type ButtonTone } from "./Button.tsx";
 import { clipboardMilliseconds, copyForAWhile } from "./clipboard.ts";
 import { FieldError } from "./Field.tsx";
-import { SmallText } from "./layout.tsx";
-import { space } from "./tokens.ts";
+import { SmallText, visuallyHidden } from "./layout.tsx";
 
 export interface CopyButtonProps {
   /** Asked for when the button is pressed, so that no copy of it lies about. */
@@ -46,18 +45,25 @@ export function CopyButton({ text, label, secret = false, tone = "quiet", size =
       <Button tone={tone} size={size} icon={state === "copied" ? <Check aria-hidden /> : <Copy aria-hidden />} onClick={handleCopy}>
         {label}
       </Button>
-      <SmallText role="status">
-        {state === "copied" && (secret ? t("copy.secret_status", { seconds: clipboardMilliseconds / 1000 }) : t("copy.copied_status"))}
-        {state === "cleared" && t("copy.cleared_status")}
-      </SmallText>
-      {state === "refused" && <FieldError>{t("copy.refused_error")}</FieldError>}
+      <Said data-state={state}>
+        <SmallText role="status">
+          {state === "copied" && (secret ? t("copy.secret_status", { seconds: clipboardMilliseconds / 1000 }) : t("copy.copied_status"))}
+          {state === "cleared" && t("copy.cleared_status")}
+        </SmallText>
+        {state === "refused" && <FieldError>{t("copy.refused_error")}</FieldError>}
+      </Said>
     </Box>
   );
 }
 
+/** Without a box: the button stands among its neighbours, and what is said below them all, so that none of them moves. */
 const Box = styled.div`
-  display: flex;
-  flex-direction: column;
-  align-items: flex-start;
-  gap: ${space(1)};
+  display: contents;
+  & > button { align-self: flex-start; }
+`;
+
+const Said = styled.div`
+  order: 1;
+  width: 100%;
+  &[data-state="idle"] { ${visuallyHidden} }
 `;

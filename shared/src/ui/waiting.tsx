@@ -3,8 +3,8 @@ import { useId, type ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import styled, { keyframes } from "styled-components";
 
-import { VisuallyHidden } from "./layout.tsx";
-import { s, space } from "./tokens.ts";
+import { VisuallyHidden, visuallyHidden } from "./layout.tsx";
+import { media, s, space } from "./tokens.ts";
 
 export interface SkeletonProps {
   /** CSS lengths of what it stands for. */
@@ -79,7 +79,7 @@ export function Stepper({ label, steps, current }: StepperProps) {
       {steps.map((step, index) => (
         <Step key={step} aria-current={index === current ? "step" : undefined} data-state={index < current ? "done" : index === current ? "current" : "coming"}>
           <Dot aria-hidden>{index < current ? <Check size={14} /> : index + 1}</Dot>
-          <span>
+          <span data-words>
             {step}
             {index < current && <VisuallyHidden> {t("stepper.done_status")}</VisuallyHidden>}
           </span>
@@ -169,6 +169,8 @@ const Step = styled.li`
   font-size: ${s("textSmall")};
   color: ${s("textMuted")};
   &[data-state="current"] { color: ${s("text")}; font-weight: 600; }
+  /* On a phone the words of the other steps would take a second line; screen readers have them all. */
+  ${media.mobile} { &:not([data-state="current"]) > [data-words] { ${visuallyHidden} } }
 `;
 
 const Dot = styled.span`
