@@ -1,6 +1,6 @@
 import { usePortal, type SecretRow, type Vault } from "@relicario/shared/contract";
 import { ButtonLink, Card, Loading, media, Muted, Page, s, SectionTitle, Skeleton, space, Stack } from "@relicario/shared/ui";
-import { usePrefetchQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { ShieldPlus } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router-dom";
@@ -21,7 +21,7 @@ export default function HomePage() {
   const { t } = useTranslation(["beta-home", "file-upload", "ad-banner"]);
   const { user, http } = usePortal();
   const secrets = useSecrets();
-  usePrefetchQuery(addressQuery(http, user.userId)); // what it says stands above the secrets: it must not come after them
+  useQuery(addressQuery(http, user.userId)); // what it says stands above the secrets: it must not come after them
   return (
     <Page width="wide" title={t("home.title", { name: user.userName })} lead={t("home.lead_body")}>
       <Hero data-tour="home-create">

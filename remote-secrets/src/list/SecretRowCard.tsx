@@ -195,6 +195,7 @@ const nameLook = css`
   display: -webkit-box;
   -webkit-box-orient: vertical;
   -webkit-line-clamp: 2;
+  ${media.mobile} { -webkit-line-clamp: 3; }
   overflow: hidden;
   overflow-wrap: anywhere;
   color: ${s("text")};
