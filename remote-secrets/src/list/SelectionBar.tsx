@@ -164,4 +164,5 @@ const Count = styled.p`
   margin-right: auto;
   font-weight: 600;
   font-variant-numeric: tabular-nums;
+  ${media.mobile} { font-size: ${s("textSmall")}; }
 `;

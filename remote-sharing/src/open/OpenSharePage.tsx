@@ -12,10 +12,10 @@ export default function OpenSharePage() {
         title={t("open.not_yet_title")}
         actions={
           <>
+            <ButtonLink to="/home">{t("open.home_action")}</ButtonLink>
             <ButtonLink to="/secret-landing" tone="quiet">
               {t("open.landing_action")}
             </ButtonLink>
-            <ButtonLink to="/home">{t("open.home_action")}</ButtonLink>
           </>
         }
       >

@@ -116,7 +116,7 @@ const sizes = {
     min-height: 52px;
     padding: ${space(3)} ${space(6)};
     font-size: ${s("textLarge")};
-    ${media.mobile} { padding-inline: ${space(4)}; }
+    ${media.mobile} { padding-inline: ${space(3)}; font-size: 1.1rem; }
   `,
 } as const satisfies Record<ButtonSize, unknown>;
 
