@@ -34,7 +34,7 @@ test("a first visit on a wide screen is led round the frame and celebrated; then
   await page.setViewportSize({ width: 1280, height: 660 }); // lower than Home, so that the page could scroll
   await signUp(page, newAccount(), { tours: true });
   const confettiDrawn = await watchConfetti(page);
-  expect(await page.evaluate(() => document.documentElement.scrollHeight > innerHeight)).toBe(true);
+  await expect.poll(() => page.evaluate(() => document.documentElement.scrollHeight > innerHeight)).toBe(true);
 
   await test.step("nine steps, each beside what it is about: 380 px wide, with 10 px of light around it", async () => {
     const steps = [["Home", "home"], ["Secrets", "secrets"], ["Shared with me", "received"], ["Add secret", "add"], ["Language", "language"], ["Light or dark", "theme"], ["Log out", "logout"], ["The screen", null], ["Help", "help"]] as const;
