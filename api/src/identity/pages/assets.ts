@@ -11,7 +11,7 @@ interface Asset {
   readonly bytes: Buffer;
 }
 
-const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" fill="none" stroke="#17615c" stroke-width="2.5"><style>@media(prefers-color-scheme:dark){svg{stroke:#7fcabf}path+path{fill:#7fcabf}}</style><circle cx="16" cy="4.5" r="2.5"/><path d="M16 7c6.6 0 11 4.7 11 11s-4.9 11-11 11S5 24.3 5 18 9.4 7 16 7z"/><path fill="#17615c" stroke="none" d="M16 23.5c-3.2-2-5-4-5-6.1a2.7 2.7 0 0 1 5-1.4 2.7 2.7 0 0 1 5 1.4c0 2.1-1.8 4.1-5 6.1z"/></svg>`;
+const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#17615c"/><path d="M16 7c-5 0-8 3.4-8 8.2C8 20.6 12.4 24 16 26c3.6-2 8-5.4 8-10.8C24 10.4 21 7 16 7Z" fill="none" stroke="#fff" stroke-width="2"/><circle cx="16" cy="14.5" r="2.2" fill="#fff"/><path d="M16 16v4" stroke="#fff" stroke-width="2" stroke-linecap="round"/></svg>`;
 
 const font = asset("inter.woff2", "font/woff2", readFileSync(createRequire(import.meta.url).resolve("@fontsource-variable/inter/files/inter-latin-wght-normal.woff2")));
 

@@ -52,5 +52,5 @@ ${script ?? null}
 `.markup;
 }
 
-/** A locket. */
-const mark = html`<svg viewBox="0 0 32 32" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true" focusable="false"><circle cx="16" cy="4.5" r="2.5"/><path d="M16 7c6.6 0 11 4.7 11 11s-4.9 11-11 11S5 24.3 5 18 9.4 7 16 7z"/><path d="M16 23.5c-3.2-2-5-4-5-6.1a2.7 2.7 0 0 1 5-1.4 2.7 2.7 0 0 1 5 1.4c0 2.1-1.8 4.1-5 6.1z" fill="currentColor" stroke="none"/></svg>`;
+/** The mark that the portal has, so that the way there and back shows one. */
+const mark = html`<svg viewBox="0 0 32 32" aria-hidden="true" focusable="false"><rect width="32" height="32" rx="9" fill="var(--accent)"/><g fill="none" stroke="var(--on-accent)" stroke-width="2" stroke-linecap="round"><path d="M16 7c-5 0-8 3.4-8 8.2C8 20.6 12.4 24 16 26c3.6-2 8-5.4 8-10.8C24 10.4 21 7 16 7Z"/><path d="M16 16v4"/></g><circle cx="16" cy="14.4" r="2.2" fill="var(--on-accent)"/></svg>`;

@@ -84,7 +84,7 @@ body {
 main { display: grid; align-content: center; justify-items: center; padding: 40px 20px 24px; }
 .sheet { width: 100%; max-width: 424px; }
 .brand { display: flex; align-items: center; gap: 10px; margin: 0 0 24px; font-weight: 600; letter-spacing: -0.01em; }
-.brand svg { width: 30px; height: 30px; flex: none; color: var(--accent); }
+.brand svg { width: 32px; height: 32px; flex: none; }
 .card {
   background: var(--surface);
   border: 1px solid var(--border);
