@@ -1,14 +1,14 @@
+import { coerce as whole, iso as times } from "zod/v4";
+
 /** The parts of zod that pages use; a test holds that host, remotes and shared ask for no other. */
 export {
   array,
   boolean,
-  coerce,
   custom,
   discriminatedUnion,
   email,
   enum,
   int,
-  iso,
   literal,
   looseObject,
   number,
@@ -20,3 +20,7 @@ export {
   unknown,
   url,
 } from "zod/v4";
+
+/** Of two parts of zod that have parts themselves. */
+export const coerce = { number: whole.number };
+export const iso = { datetime: times.datetime };

@@ -15,6 +15,7 @@ import MinimizerPlugin from "minimizer-webpack-plugin";
 import webpack, { type Configuration } from "webpack";
 
 import { rootFolder } from "../paths.ts";
+import { leftOut } from "./in-place/left-out.mjs";
 import { providedByHost, takenFromHost } from "./shared-packages.ts";
 import { readAssetMap } from "./worker-assets.ts";
 import { calledMethods } from "./zod-methods.ts";
@@ -57,6 +58,7 @@ export function hostConfig({ mode = "production" }: BuildMode = {}): Configurati
       rules: [
         typescript(),
         { test: /\/node_modules\/zod\/v4\/classic\/schemas\.js$/, loader: join(inPlaceFolder, "called-methods.mjs"), options: { called: calledMethods() } },
+        { include: leftOutFiles, loader: join(inPlaceFolder, "left-out.mjs") },
         // Names what is left out.
         { test: /\/node_modules\/(zod\/v4|@module-federation\/runtime-core\/dist)\//, parser: { exportsPresence: false } },
         { test: /\.css$/, use: [MiniCssExtractPlugin.loader, require.resolve("css-loader")] },
@@ -69,6 +71,7 @@ export function hostConfig({ mode = "production" }: BuildMode = {}): Configurati
         "@module-federation/webpack-bundler-runtime/dist/(remotes|getSharedFallbackGetter)\\.js": "no-static-remotes.mjs",
         "@module-federation/error-codes/dist/desc\\.mjs": "no-words.mjs",
         "@tanstack/query-core/build/modern/infiniteQueryBehavior\\.js": "no-endless-pages.mjs",
+        "stylis/src/Prefixer\\.js": "no-prefixes.mjs",
       }),
       new ModuleFederationPlugin({
         name: "relicario_host",
@@ -201,6 +204,11 @@ function common({ name, context, mode }: { name: string; context: string; mode: 
 
 const inPlaceFolder = join(import.meta.dirname, "in-place");
 
+/** The files of which left-out.mjs leaves parts out. */
+function leftOutFiles(path: string): boolean {
+  return Object.keys(leftOut).some((file) => path.replaceAll("\\", "/").endsWith(`/node_modules/${file}`));
+}
+
 /** Puts a module of ours in the place of those of a package, by the end of their path. */
 function inPlaceOf(modules: Readonly<Record<string, string>>): webpack.NormalModuleReplacementPlugin[] {
   return Object.entries(modules).map(
@@ -228,6 +236,7 @@ function productionRouter(context: string): Record<string, string> {
 function wholePackages(context: string): Record<string, string> {
   const folder = (name: string) => dirname(createRequire(join(context, "package.json")).resolve(`${name}/package.json`));
   return {
+    "i18next-whole$": join(folder("i18next"), "dist/esm/i18next.js"),
     "react-i18next-whole$": join(folder("react-i18next"), "dist/es/index.js"),
     "react-query-whole$": join(folder("@tanstack/react-query"), "build/modern/index.js"),
     "styled-components-whole$": join(folder("styled-components"), "dist/styled-components.browser.esm.js"),

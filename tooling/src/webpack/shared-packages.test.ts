@@ -45,12 +45,13 @@ describe("the table of shared packages", () => {
 
   it("puts only modules that exist in the place of packages", () => {
     const modules = Object.values(providedByHost()).flatMap(({ import: module }) => (typeof module === "string" ? [module] : []));
-    expect(modules).toHaveLength(6);
+    expect(modules).toHaveLength(7);
     for (const module of modules) expect([module, existsSync(module)]).toEqual([module, true]);
   });
 
   it.each([
     ["react-router-dom", "router.ts", 10],
+    ["i18next", "i18next.ts", 0],
     ["react-i18next", "react-i18next.ts", 2],
     ["@tanstack/react-query", "react-query.ts", 6],
     ["styled-components", "styled-components.ts", 2],
@@ -74,7 +75,14 @@ describe("the table of shared packages", () => {
   it("offers every part of zod that a page uses", () => {
     const asked = new Set(pages.flatMap((text) => [...text.matchAll(/\bz\.([a-z]\w*)/g)].map(([, each = ""]) => each)));
     const types = ["infer", "input", "output"];
+    const whole = readFileSync(join(rootFolder, "host/src/singletons/zod-parts.ts"), "utf8");
+    const parts = new Map([...whole.matchAll(/^export const (\w+) = \{ (.*) \};$/gm)].map(([, part = "", given = ""]) => [part, given.split(", ").map((each) => each.replace(/:.*$/, ""))]));
+    expect(parts.size).toBe(2);
     expect(asked.size).toBeGreaterThan(10);
-    expect([...asked].filter((each) => !types.includes(each) && !offered("zod-parts.ts").includes(each))).toEqual([]);
+    expect([...asked].filter((each) => !types.includes(each) && !offered("zod-parts.ts").includes(each) && !parts.has(each))).toEqual([]);
+    for (const [part, given] of parts) {
+      const askedOf = new Set(pages.flatMap((text) => [...text.matchAll(new RegExp(`\\bz\\.${part}\\.(\\w+)`, "g"))].map(([, each = ""]) => each)));
+      expect([part, ...askedOf]).toEqual([part, ...given]);
+    }
   });
 });

@@ -27,6 +27,7 @@ const names = [
  */
 const slimmed: Readonly<Record<string, string>> = {
   "react-router-dom": join(rootFolder, "host/src/singletons/router.ts"),
+  i18next: join(rootFolder, "host/src/singletons/i18next.ts"),
   "react-i18next": join(rootFolder, "host/src/singletons/react-i18next.ts"),
   "@tanstack/react-query": join(rootFolder, "host/src/singletons/react-query.ts"),
   "styled-components": join(rootFolder, "host/src/singletons/styled-components.ts"),
