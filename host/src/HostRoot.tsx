@@ -49,5 +49,5 @@ export function HostRoot({ host, children }: { readonly host: Host; readonly chi
 
 /** What a touch may open is on its way before it does; what fails is asked for again when it is needed. */
 function fetchWhatOpens(): void {
-  for (const later of [overlays, toasts, mobileMenu]) later.load().catch(() => undefined);
+  for (const fetched of [...[overlays, toasts, mobileMenu].map((later) => later.load()), import("@relicario/shared/forms")]) fetched.catch(() => undefined);
 }

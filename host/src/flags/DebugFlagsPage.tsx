@@ -1,4 +1,5 @@
-import { Button, Card, Muted, Page, s, SectionTitle, SmallText, space, SpacedRow, Stack, Switch } from "@relicario/shared/ui";
+import { Switch } from "@relicario/shared/forms";
+import { Button, Card, Muted, Page, s, SectionTitle, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useSyncExternalStore } from "react";
 import { useTranslation } from "react-i18next";
 import styled from "styled-components";

@@ -1,4 +1,5 @@
-import { Button, Notice, saveFile } from "@relicario/shared/ui";
+import { saveFile } from "@relicario/shared/forms";
+import { Button, Notice } from "@relicario/shared/ui";
 import { Download } from "lucide-react";
 import { useTranslation } from "react-i18next";
 

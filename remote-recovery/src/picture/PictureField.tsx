@@ -1,5 +1,6 @@
 import type { PictureFieldProps } from "@relicario/shared/contract";
-import { Checkbox, FieldError, PasswordField, Skeleton, Stack } from "@relicario/shared/ui";
+import { Checkbox, FieldError, PasswordField } from "@relicario/shared/forms";
+import { Skeleton, Stack } from "@relicario/shared/ui";
 import { Suspense, useState } from "react";
 import { useTranslation } from "react-i18next";
 

@@ -1,4 +1,5 @@
-import { Button, ErrorNotice, FieldError, media, Progress, s, SmallText, space, SpacedRow, useErrorSentence, useVault, visuallyHidden } from "@relicario/shared/ui";
+import { FieldError } from "@relicario/shared/forms";
+import { Button, ErrorNotice, media, Progress, s, SmallText, space, SpacedRow, useErrorSentence, useVault, visuallyHidden } from "@relicario/shared/ui";
 import { usePortal, type Vault, type VaultProgress } from "@relicario/shared/contract";
 import { Camera, ImagePlus } from "lucide-react";
 import { useEffect, useId, useRef, useState } from "react";

@@ -1,5 +1,6 @@
 import type { RecoveredSecret } from "@relicario/shared/contract";
-import { Button, Card, CopyButton, Dialog, ErrorNotice, Muted, s, saveFile, SectionTitle, SmallText, space, SpacedRow, Stack, useDialog } from "@relicario/shared/ui";
+import { CopyButton, saveFile } from "@relicario/shared/forms";
+import { Button, Card, Dialog, ErrorNotice, Muted, s, SectionTitle, SmallText, space, SpacedRow, Stack, useDialog } from "@relicario/shared/ui";
 import { Download, FileLock2 } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";

@@ -1,5 +1,6 @@
 import { usePortal, type ShownImage } from "@relicario/shared/contract";
-import { Button, ButtonLink, Card, ErrorNotice, FieldError, Page, Skeleton, SpacedRow, Stack, Stepper, useVault, useVaultState } from "@relicario/shared/ui";
+import { FieldError, Stepper } from "@relicario/shared/forms";
+import { Button, ButtonLink, Card, ErrorNotice, Page, Skeleton, SpacedRow, Stack, useVault, useVaultState } from "@relicario/shared/ui";
 import { useEffect, useState, type SyntheticEvent } from "react";
 import { useTranslation } from "react-i18next";
 import { useSearchParams } from "react-router-dom";

@@ -1,4 +1,5 @@
-import { Button, CopyButton, PrintButton, s, saveFile, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
+import { CopyButton, PrintButton, saveFile } from "@relicario/shared/forms";
+import { Button, s, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
 import { Download, Eye, EyeOff } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import styled from "styled-components";

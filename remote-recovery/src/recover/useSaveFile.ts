@@ -1,6 +1,6 @@
 import type { RecoveredSecret, VaultProgress } from "@relicario/shared/contract";
 import { toPortalError, type PortalError } from "@relicario/shared/errors";
-import { saveFile } from "@relicario/shared/ui";
+import { saveFile } from "@relicario/shared/forms";
 import { useEffect, useRef, useState } from "react";
 
 

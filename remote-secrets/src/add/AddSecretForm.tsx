@@ -1,6 +1,7 @@
 import { zodResolver } from "@hookform/resolvers/zod";
 import { usePortal, type RecoveryImage, type Vault } from "@relicario/shared/contract";
-import { Button, Card, Checkbox, ErrorNotice, FieldError, Notice, SpacedRow, Stack } from "@relicario/shared/ui";
+import { Checkbox, FieldError } from "@relicario/shared/forms";
+import { Button, Card, ErrorNotice, Notice, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useState } from "react";
 import { FormProvider, useForm, useFormContext } from "react-hook-form";
 import { useTranslation } from "react-i18next";

@@ -1,4 +1,5 @@
-import { Stack, TextArea } from "@relicario/shared/ui";
+import { TextArea } from "@relicario/shared/forms";
+import { Stack } from "@relicario/shared/ui";
 import { Controller, useFormContext, useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 

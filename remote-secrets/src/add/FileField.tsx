@@ -1,6 +1,7 @@
 import { usePortal } from "@relicario/shared/contract";
 import { formatsOf } from "@relicario/shared/i18n";
-import { Button, FieldError, media, s, SmallText, space, visuallyHidden } from "@relicario/shared/ui";
+import { FieldError } from "@relicario/shared/forms";
+import { Button, media, s, SmallText, space, visuallyHidden } from "@relicario/shared/ui";
 import { FileText, FileUp } from "lucide-react";
 import { useId } from "react";
 import { useDropzone } from "react-dropzone";

@@ -1,6 +1,7 @@
 import type { RecoveryImage, Vault } from "@relicario/shared/contract";
 import type { PortalError } from "@relicario/shared/errors";
-import { Card, ChoiceGroup, FieldError, SectionTitle, Stack, TextField, useErrorSentence, type Choice } from "@relicario/shared/ui";
+import { ChoiceGroup, FieldError, TextField, type Choice } from "@relicario/shared/forms";
+import { Card, SectionTitle, Stack, useErrorSentence } from "@relicario/shared/ui";
 import type { TFunction } from "i18next";
 import { Controller, useFormContext, useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";

@@ -1,5 +1,6 @@
 import { maxTagLength } from "@relicario/shared/api";
-import { Stack, TagField, TextField } from "@relicario/shared/ui";
+import { TagField, TextField } from "@relicario/shared/forms";
+import { Stack } from "@relicario/shared/ui";
 import { Controller, useFormContext } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 

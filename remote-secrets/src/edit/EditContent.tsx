@@ -1,6 +1,7 @@
 import { usePortal, type ShownImage, type Vault } from "@relicario/shared/contract";
 import { formatsOf } from "@relicario/shared/i18n";
-import { Button, Label, SmallText, SpacedRow, Stack } from "@relicario/shared/ui";
+import { Label } from "@relicario/shared/forms";
+import { Button, SmallText, SpacedRow, Stack } from "@relicario/shared/ui";
 import { Eye, PenLine } from "lucide-react";
 import { useState } from "react";
 import { useFormContext, useWatch } from "react-hook-form";

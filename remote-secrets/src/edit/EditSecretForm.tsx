@@ -1,7 +1,8 @@
 import { zodResolver } from "@hookform/resolvers/zod";
 import { usePortal, type RecoveryImage, type SecretChange, type Vault } from "@relicario/shared/contract";
 import type { PortalError } from "@relicario/shared/errors";
-import { Button, Card, ErrorNotice, FieldError, Notice, SpacedRow, Stack } from "@relicario/shared/ui";
+import { FieldError } from "@relicario/shared/forms";
+import { Button, Card, ErrorNotice, Notice, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useState } from "react";
 import { FormProvider, useForm } from "react-hook-form";
 import { useTranslation } from "react-i18next";

@@ -1,6 +1,7 @@
 import type { RecoveredSecret, ShownImage, Vault, VaultProgress } from "@relicario/shared/contract";
 import { toPortalError, type PortalError } from "@relicario/shared/errors";
-import { Button, ErrorNotice, FieldError, Notice, Progress, SpacedRow, Stack, useErrorSentence } from "@relicario/shared/ui";
+import { FieldError } from "@relicario/shared/forms";
+import { Button, ErrorNotice, Notice, Progress, SpacedRow, Stack, useErrorSentence } from "@relicario/shared/ui";
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 

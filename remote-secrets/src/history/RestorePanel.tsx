@@ -1,5 +1,6 @@
 import { usePortal, type ShownImage, type Vault, type VaultProgress } from "@relicario/shared/contract";
-import { Button, ErrorNotice, FieldError, Progress, SmallText, SpacedRow, Stack } from "@relicario/shared/ui";
+import { FieldError } from "@relicario/shared/forms";
+import { Button, ErrorNotice, Progress, SmallText, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";

@@ -1,6 +1,7 @@
 import type { ExportedSecrets, SecretRow, ShownImage, Vault, VaultProgress } from "@relicario/shared/contract";
 import { isPortalError } from "@relicario/shared/errors";
-import { Button, Card, CopyButton, ErrorNotice, FieldError, Muted, Notice, PrintButton, Progress, s, saveFile, SectionTitle, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
+import { CopyButton, FieldError, PrintButton, saveFile } from "@relicario/shared/forms";
+import { Button, Card, ErrorNotice, Muted, Notice, Progress, s, SectionTitle, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useMutation } from "@tanstack/react-query";
 import { Download, KeyRound } from "lucide-react";
 import { useEffect, useRef, useState } from "react";

@@ -1,5 +1,6 @@
 import type { ContentKind, RecoveryImage } from "@relicario/shared/contract";
-import { Button, s, space, Switch } from "@relicario/shared/ui";
+import { Switch } from "@relicario/shared/forms";
+import { Button, s, space } from "@relicario/shared/ui";
 import { X } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import styled from "styled-components";

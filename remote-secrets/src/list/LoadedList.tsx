@@ -1,5 +1,6 @@
 import { usePortal, type SecretRow, type Vault } from "@relicario/shared/contract";
-import { Button, ButtonLink, EmptyState, ErrorNotice, media, Progress, space, SmallText, SpacedRow, Stack, TextField, visuallyHidden } from "@relicario/shared/ui";
+import { TextField } from "@relicario/shared/forms";
+import { Button, ButtonLink, EmptyState, ErrorNotice, media, Progress, space, SmallText, SpacedRow, Stack, visuallyHidden } from "@relicario/shared/ui";
 import { useQuery } from "@tanstack/react-query";
 import { ListChecks, ListFilter, Search, ShieldPlus, Trash2 } from "lucide-react";
 import { useEffect, useId, useMemo, useState, type KeyboardEvent } from "react";

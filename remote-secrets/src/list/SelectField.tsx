@@ -1,4 +1,5 @@
-import { Field, s, space, type FieldProps } from "@relicario/shared/ui";
+import { Field, type FieldProps } from "@relicario/shared/forms";
+import { s, space } from "@relicario/shared/ui";
 import { ChevronDown } from "lucide-react";
 import type { ComponentPropsWithRef } from "react";
 import styled from "styled-components";

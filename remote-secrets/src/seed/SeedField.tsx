@@ -1,4 +1,5 @@
-import { Button, Notice, s, SmallText, space, Stack, TextArea } from "@relicario/shared/ui";
+import { TextArea } from "@relicario/shared/forms";
+import { Button, Notice, s, SmallText, space, Stack } from "@relicario/shared/ui";
 import { useRef, useState, type Ref } from "react";
 import { useTranslation } from "react-i18next";
 import styled from "styled-components";

@@ -3,14 +3,9 @@ export { createLucideIcon } from "lucide-react";
 
 export { Button, ButtonLink, IconButton, type ButtonLinkProps, type ButtonProps, type ButtonSize, type ButtonTone, type IconButtonProps } from "./Button.tsx";
 export { Card } from "./Card.tsx";
-export { Checkbox, ChoiceGroup, Switch, type CheckboxProps, type Choice, type ChoiceGroupProps, type SwitchProps } from "./choices.tsx";
-export { clipboardMilliseconds, copyForAWhile, type CopiedForAWhile } from "./clipboard.ts";
 export { ConfirmDialog, type ConfirmDialogProps } from "./ConfirmDialog.tsx";
-export { CopyButton, type CopyButtonProps } from "./CopyButton.tsx";
 export { Dialog, useDialog, type DialogProps } from "./Dialog.tsx";
-export { Field, FieldError, Hint, Label, type ControlWiring, type FieldProps } from "./Field.tsx";
 export { GlobalStyle } from "./GlobalStyle.tsx";
-export { PasswordField, TextArea, TextField, type PasswordFieldProps, type TextAreaProps, type TextFieldProps } from "./inputs.tsx";
 export { Muted, SectionTitle, SmallText, SpacedRow, Stack, visuallyHidden, VisuallyHidden } from "./layout.tsx";
 export { createLater, useLater, type Later } from "./later.ts";
 export { Menu, type MenuItem, type MenuProps } from "./Menu.tsx";
@@ -19,9 +14,6 @@ export { useErrorSentence } from "./error-sentence.ts";
 export { ErrorNotice, Notice, type ErrorNoticeProps, type NoticeProps, type NoticeTone } from "./notices.tsx";
 export { overlays } from "./overlays-later.ts";
 export { Page, type PageProps } from "./Page.tsx";
-export { PrintButton, type PrintButtonProps } from "./PrintButton.tsx";
-export { saveFile } from "./save-file.ts";
-export { TagField, type TagFieldProps } from "./TagField.tsx";
 export { breakpoints, colors, depths, media, s, space, type ColorOverrides, type ColorToken, type Token } from "./tokens.ts";
 export { Tooltip, type TooltipProps } from "./Tooltip.tsx";
 export { useVault, useVaultState, type VaultAccess } from "./useVault.ts";
@@ -30,9 +22,7 @@ export {
   Loading,
   Progress,
   Skeleton,
-  Stepper,
   type EmptyStateProps,
   type ProgressProps,
   type SkeletonProps,
-  type StepperProps,
 } from "./waiting.tsx";

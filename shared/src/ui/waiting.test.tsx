@@ -1,7 +1,8 @@
 import { screen, within } from "@testing-library/react";
 
 import { expectAccessible, renderApp } from "../testing/index.ts";
-import { EmptyState, Loading, Progress, Skeleton, Stepper } from "./waiting.tsx";
+import { Stepper } from "../forms/Stepper.tsx";
+import { EmptyState, Loading, Progress, Skeleton } from "./waiting.tsx";
 
 describe("Progress", () => {
   it("says where it stands in numbers and in words", async () => {

@@ -65,7 +65,7 @@ export function objectionTo(file: string, specifier: string): string | null {
     const target = posix.normalize(posix.join(posix.dirname(file), specifier));
     const other = packages.find((name) => name !== own && within(target, name));
     if (other === undefined) return null;
-    if (other === "shared") return "Import shared by one of its doors (@relicario/shared/contract, /api, /ui, /errors, /i18n, /testing): what is behind them may change.";
+    if (other === "shared") return "Import shared by one of its doors (@relicario/shared/contract, /api, /ui, /forms, /errors, /i18n, /testing): what is behind them may change.";
     return objectionToPackage(file, own, other) ?? `Import ${other} by its name, @relicario/${other}, not by a path into it.`;
   }
 

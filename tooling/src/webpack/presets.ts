@@ -111,7 +111,9 @@ export function remoteConfig({ name, mode = "production" }: BuildMode & { readon
       hashFunction: "sha256",
       uniqueName: container,
       crossOriginLoading: "anonymous",
-      strictModuleErrorHandling: true,
+      // What throws while it starts, because code of the host did not come, starts anew when somebody tries again.
+      // eslint-disable-next-line @typescript-eslint/no-deprecated -- its successor throws the first error for ever
+      strictModuleExceptionHandling: true,
       clean: true,
     },
     module: { parser: strictExports, rules: [typescript()] },

@@ -19,7 +19,11 @@ const names = [
   "styled-components",
   "zod",
   "@relicario/shared/",
+  "@relicario/shared/forms",
 ] as const;
+
+/** What the host gives when a screen asks for it: in a script of its own, and not in the first download. */
+const later: readonly string[] = ["@relicario/shared/forms"];
 
 /**
  * What the host gives in place of a whole package: the same exports, less those that no page can use. Without this, all of a
@@ -45,9 +49,9 @@ interface SharedPackage {
   readonly import?: string | false;
 }
 
-/** What the host shares: there before anything else runs. */
+/** What the host shares: there before anything else runs, but for what comes later. */
 export function providedByHost(): Record<string, SharedPackage> {
-  return table({ eager: true }, slimmed);
+  return Object.fromEntries(Object.entries(table({}, slimmed)).map(([name, shared]) => [name, { ...shared, eager: !later.includes(name) }]));
 }
 
 /** What a remote takes from the host. Without a fallback of its own, so that a second React can never appear. */

@@ -3,10 +3,10 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import styled from "styled-components";
 
-import { Button, type ButtonSize, type ButtonTone } from "./Button.tsx";
+import { Button, type ButtonSize, type ButtonTone } from "../ui/Button.tsx";
 import { clipboardMilliseconds, copyForAWhile } from "./clipboard.ts";
 import { FieldError } from "./Field.tsx";
-import { SmallText, visuallyHidden } from "./layout.tsx";
+import { SmallText, visuallyHidden } from "../ui/layout.tsx";
 
 export interface CopyButtonProps {
   /** Asked for when the button is pressed, so that no copy of it lies about. */

@@ -4,7 +4,7 @@ import { useTranslation } from "react-i18next";
 import styled from "styled-components";
 
 import { Field, type FieldProps } from "./Field.tsx";
-import { s, space } from "./tokens.ts";
+import { s, space } from "../ui/tokens.ts";
 
 export interface TagFieldProps extends FieldProps {
   readonly value: readonly string[];

@@ -3,9 +3,9 @@ import { useState, type ComponentPropsWithRef } from "react";
 import { useTranslation } from "react-i18next";
 import styled, { css } from "styled-components";
 
-import { IconButton } from "./Button.tsx";
+import { IconButton } from "../ui/Button.tsx";
 import { Field, type FieldProps } from "./Field.tsx";
-import { s, space } from "./tokens.ts";
+import { s, space } from "../ui/tokens.ts";
 
 export interface TextFieldProps extends FieldProps, ComponentPropsWithRef<"input"> {}
 

@@ -3,7 +3,7 @@ import { useId, type ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import styled from "styled-components";
 
-import { s, space } from "./tokens.ts";
+import { s, space } from "../ui/tokens.ts";
 
 export interface FieldProps {
   readonly label: ReactNode;

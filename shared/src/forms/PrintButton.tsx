@@ -3,8 +3,8 @@ import { useEffect, useState } from "react";
 import { createPortal } from "react-dom";
 import styled, { createGlobalStyle } from "styled-components";
 
-import { Button, type ButtonTone } from "./Button.tsx";
-import { s, space } from "./tokens.ts";
+import { Button, type ButtonTone } from "../ui/Button.tsx";
+import { s, space } from "../ui/tokens.ts";
 
 export interface PrintButtonProps {
   readonly label: string;

@@ -1,7 +1,7 @@
 import type { ComponentPropsWithRef, ReactNode } from "react";
 import styled from "styled-components";
 
-import { s, space } from "./tokens.ts";
+import { s, space } from "../ui/tokens.ts";
 import { FieldError } from "./Field.tsx";
 
 export interface CheckboxProps extends Omit<ComponentPropsWithRef<"input">, "type"> {

@@ -1,0 +1,13 @@
+/**
+ * What people fill in, choose, copy, print and save. A door of its own because no page begins with it: its code comes with
+ * the first screen that imports it, or at the first touch (docs/decisions/0050).
+ */
+export { Checkbox, ChoiceGroup, Switch, type CheckboxProps, type Choice, type ChoiceGroupProps, type SwitchProps } from "./choices.tsx";
+export { clipboardMilliseconds, copyForAWhile, type CopiedForAWhile } from "./clipboard.ts";
+export { CopyButton, type CopyButtonProps } from "./CopyButton.tsx";
+export { Field, FieldError, Hint, Label, type ControlWiring, type FieldProps } from "./Field.tsx";
+export { PasswordField, TextArea, TextField, type PasswordFieldProps, type TextAreaProps, type TextFieldProps } from "./inputs.tsx";
+export { PrintButton, type PrintButtonProps } from "./PrintButton.tsx";
+export { saveFile } from "./save-file.ts";
+export { Stepper, type StepperProps } from "./Stepper.tsx";
+export { TagField, type TagFieldProps } from "./TagField.tsx";
