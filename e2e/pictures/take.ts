@@ -174,7 +174,8 @@ function remember({ language, theme, firstVisit }: { readonly language: string; 
 /** Photographs what is on the screen once it stands still; few colours make small files. */
 async function take(page: Page, name: string): Promise<number> {
   await page.locator("h1, h2").first().waitFor();
-  await page.waitForLoadState("networkidle");
+  // The frame of the session check comes late, and then nothing counts as idle any more: what is awaited below is enough.
+  await page.waitForLoadState("networkidle", { timeout: 5_000 }).catch(() => undefined);
   await expect(page.locator("[aria-busy='true']")).toHaveCount(0, { timeout: 30_000 });
   await page.evaluate(() => document.fonts.ready.then(() => undefined));
   const picture = await sharp(await page.screenshot({ animations: "disabled", caret: "hide" })).png({ palette: true, colours: 96, effort: 10, compressionLevel: 9 }).toBuffer();
