@@ -93,6 +93,9 @@ describe("SecretsPage", () => {
     await expectAccessible();
     await userEvent.click(screen.getByRole("button", { name: "More for Cold wallet" }));
     await userEvent.click(screen.getByRole("menuitem", { name: "Restore" }));
+    await waitFor(() => {
+      expect(record.notices.at(-1)).toEqual({ tone: "success", text: "Back among your secrets." });
+    });
     await userEvent.click(screen.getByRole("button", { name: "Back to your secrets" }));
     await waitFor(() => {
       expect(names()).toContain("Cold wallet");

@@ -45,7 +45,11 @@ export function useRowActions(vault: Vault, onSelect: RowActions["select"], askP
       notify({ tone: "success", text: t("trash.done_status") });
       return true;
     },
-    restore: (rows: readonly SecretRow[]) => done(restore.mutateAsync(idsOf(rows))),
+    restore: async (rows: readonly SecretRow[]) => {
+      if (!(await done(restore.mutateAsync(idsOf(rows))))) return false;
+      notify({ tone: "success", text: t("trash.restored_status") });
+      return true;
+    },
     purge: async (rows: readonly SecretRow[]) => {
       if (!(await done(purge.mutateAsync(idsOf(rows))))) return false;
       notify({ tone: "success", text: t("purge.done_status", { count: rows.length }) });

@@ -1,6 +1,6 @@
 /**
  * The shared webpack preset of the host and the remotes, and of what runs in workers. The settings of Module Federation
- * were found by reading its sources and by trials: docs/decisions/0050-webpack-and-module-federation.md says which and why.
+ * were found by reading its sources and by trials: docs/decisions/0050-one-webpack-preset-and-federation-settings.md says which and why.
  */
 import { createHash } from "node:crypto";
 import { globSync, readFileSync } from "node:fs";
