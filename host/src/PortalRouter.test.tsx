@@ -1,5 +1,5 @@
 import { useLeaveGuard } from "@relicario/shared/contract";
-import { act, render, screen, waitFor } from "@testing-library/react";
+import { act, render, renderHook, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { Link, useLocation } from "react-router-dom";
 
@@ -73,6 +73,22 @@ describe("PortalRouter", () => {
     await go("/secrets");
     await isAt("/secrets");
     expect(asked).toHaveBeenCalledTimes(1);
+  });
+
+  it("asks also what began to hold something while the person was asked", async () => {
+    await go("/add-secret");
+    let leave: (may: boolean) => void = () => undefined;
+    answer = new Promise((resolve) => {
+      leave = resolve;
+    });
+    await go("/secrets");
+    const late = jest.fn(() => Promise.resolve(false));
+    renderHook(() => { useLeaveGuard(true, late); });
+    leave(true);
+    await waitFor(() => {
+      expect(late).toHaveBeenCalledWith("/secrets");
+    });
+    await isAt("/add-secret");
   });
 
   it("does not ask within the same path", async () => {

@@ -10,9 +10,12 @@ export function isGuarded(): boolean {
   return guards.size > 0;
 }
 
-/** Asks every screen that holds something. For the host, before it goes to another path. */
+/**
+ * Asks every screen that holds something, also one that began to while somebody was asked: what was on its way has come, say,
+ * and is shown only here. For the host, before it goes to another path.
+ */
 export async function mayLeave(pathname: string): Promise<boolean> {
-  for (const guard of [...guards]) if (!(await guard(pathname))) return false;
+  for (const guard of guards) if (!(await guard(pathname))) return false;
   return true;
 }
 
