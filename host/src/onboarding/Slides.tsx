@@ -88,6 +88,7 @@ const Whole = styled(Dialog.Content)`
   background: ${s("background")};
   overflow-y: auto;
   touch-action: pan-y;
+  -webkit-user-select: none;
   user-select: none;
   &:focus-visible { outline: none; }
 `;

@@ -121,6 +121,7 @@ const Canvas = styled.div`
   margin: ${space(2)};
   overflow: visible;
   touch-action: none;
+  -webkit-user-select: none;
   user-select: none;
 `;
 

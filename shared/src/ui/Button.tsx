@@ -138,6 +138,7 @@ const box = css<BoxProps>`
   text-align: center;
   text-decoration: none;
   cursor: pointer;
+  -webkit-user-select: none;
   user-select: none;
   transition: background-color 120ms ease;
   max-width: 100%;

@@ -42,6 +42,15 @@ describe("what is left out of packages", () => {
   });
 });
 
+describe("styles", () => {
+  it("name what Safari knows by its own name alone, since nothing adds it", () => {
+    const files = globSync(["host/src/**/*.tsx", "shared/src/**/*.tsx", "remote-*/src/**/*.tsx"], { cwd: rootFolder });
+    const named = files.map((file) => readFileSync(join(rootFolder, file), "utf8").match(/(?<![\w-])(?:-webkit-)?(?:user-select|text-size-adjust)(?=: )/g) ?? []).filter((names) => names.length > 0);
+    expect(named.length).toBeGreaterThan(3);
+    for (const names of named) expect(names).toEqual(names.filter((name) => !name.startsWith("-")).flatMap((name) => [`-webkit-${name}`, name]));
+  });
+});
+
 describe("i18next in pages", () => {
   it("speaks as the whole one does", async () => {
     const file = "i18next/dist/esm/i18next.js";
