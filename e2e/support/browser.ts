@@ -1,13 +1,18 @@
-import type { LaunchOptions } from "@playwright/test";
+import { existsSync } from "node:fs";
+
+import { chromium, type LaunchOptions } from "@playwright/test";
+import { chromiumVariable, systemsChromium } from "@relicario/tooling/chromium";
 
 /**
- * How Chromium is started: the one that the test command found, quiet, and without a sandbox where the user is root.
- * `RELICARIO_CHROMIUM` names the program; without it Playwright's own is used.
+ * How Chromium is started: quiet, and without a sandbox where the user is root. `RELICARIO_CHROMIUM` names the program, as
+ * the test command does for the one that it found; without it Playwright's own is taken, else the system's.
  */
 export function chromiumArguments(): LaunchOptions {
-  const executablePath = process.env["RELICARIO_CHROMIUM"];
+  const named = process.env[chromiumVariable];
+  const own = chromium.executablePath();
+  const executablePath = named !== undefined && named !== "" ? named : existsSync(own) ? own : systemsChromium();
   return {
-    ...(executablePath === undefined || executablePath === "" ? {} : { executablePath }),
+    ...(executablePath === undefined ? {} : { executablePath }),
     args: [
       ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
       "--disable-gpu",

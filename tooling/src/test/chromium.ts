@@ -41,16 +41,20 @@ export async function findChromium(machine: Machine = thisMachine): Promise<Foun
   }
   const own = playwrights();
   if (own !== null && exists(own)) return { program: own, how: "Playwright's own" };
-  const find = (): string | undefined => places.find(exists);
-  const systems = find();
+  const systems = systemsChromium(exists);
   if (systems !== undefined) return { program: systems, how: "the system's" };
   if (mayInstall() && (await install())) {
-    const installed = find();
+    const installed = systemsChromium(exists);
     if (installed !== undefined) return { program: installed, how: "installed now" };
   }
   return {
     advice: `There is no Chromium for the end-to-end tests. Install one (Debian: apt-get install chromium; elsewhere: npx --yes pnpm@12.21.0 --filter @relicario/e2e exec playwright install chromium), or name one with ${chromiumVariable}.`,
   };
+}
+
+/** The browser that the system's packages put in one of the usual places. */
+export function systemsChromium(exists: (file: string) => boolean = existsSync): string | undefined {
+  return places.find(exists);
 }
 
 const thisMachine: Machine = {
