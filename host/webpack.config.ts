@@ -1,3 +1,47 @@
-import { hostConfig, type BuildMode } from "@relicario/tooling/webpack";
+/** The host: one page, everything shared in it, remotes found at run time only. */
+import { join } from "node:path";
 
-export default (_environment: unknown, { mode }: BuildMode) => hostConfig({ ...(mode && { mode }) });
+import { ModuleFederationPlugin } from "@module-federation/enhanced/webpack";
+import { baseConfig, providedByHost, type BuildArguments } from "@relicario/shared/webpack";
+import HtmlWebpackPlugin from "html-webpack-plugin";
+import MiniCssExtractPlugin from "mini-css-extract-plugin";
+import type { Configuration } from "webpack";
+
+const context = import.meta.dirname;
+
+export default (_environment: unknown, { mode = "production" }: BuildArguments): Configuration => {
+  const base = baseConfig({ name: "host", context, mode });
+  return {
+    ...base,
+    entry: { main: "./src/index.ts" },
+    output: {
+      path: join(context, "build/web"),
+      publicPath: "/",
+      // The federation runtime cannot name entries by [contenthash]; the hash of the whole build does as well.
+      filename: "static/[name].[fullhash:8].js",
+      chunkFilename: "static/[name].[contenthash:8].js",
+      assetModuleFilename: "static/[name].[contenthash:8][ext]",
+      hashFunction: "sha256",
+      uniqueName: "relicario_host",
+      crossOriginLoading: "anonymous",
+      clean: true,
+    },
+    module: { ...base.module, rules: [...(base.module?.rules ?? []), { test: /\.css$/, use: [MiniCssExtractPlugin.loader, "css-loader"] }] },
+    plugins: [
+      new ModuleFederationPlugin({
+        name: "relicario_host",
+        // Remotes are registered at run time from the verified deployment document, never here.
+        remotes: {},
+        shared: providedByHost({ zod: join(context, "src/shared-packages/zod.ts") }),
+        // The default loads every remote at start-up, and one dead remote then kills the page.
+        shareStrategy: "loaded-first",
+        // One runtime for all remotes. Remotes are registered by their entries: nothing reads manifests at run time.
+        experiments: { provideExternalRuntime: true, optimization: { disableSnapshot: true, target: "web" } },
+        manifest: false,
+        dts: false,
+      }),
+      new MiniCssExtractPlugin({ filename: "static/[name].[contenthash:8].css", chunkFilename: "static/[name].[contenthash:8].css" }),
+      new HtmlWebpackPlugin({ template: "./src/index.html", scriptLoading: "defer", minify: mode === "production" }),
+    ],
+  };
+};

@@ -1,3 +1,3 @@
-import { remoteConfig, type BuildMode } from "@relicario/tooling/webpack";
+import { remoteConfig } from "@relicario/shared/webpack";
 
-export default (_environment: unknown, { mode }: BuildMode) => remoteConfig({ name: "sharing", ...(mode && { mode }) });
+export default remoteConfig(import.meta.dirname);

@@ -1,3 +1,5 @@
+import "./zod-settings.ts"; // before the first schema is made
+
 import { toPortalError } from "@relicario/shared/errors";
 import { detectLanguage } from "@relicario/shared/i18n";
 import { createRoot } from "react-dom/client";

@@ -3,9 +3,9 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-// eslint-disable-next-line relicario/boundaries -- a tool of developers, like webpack.config.ts: nothing of this is in the product
-import { workersConfig } from "@relicario/tooling/webpack";
 import webpack from "webpack";
+
+import { workersConfig } from "../../webpack/workers.ts";
 
 export const recovery = fileURLToPath(new URL("../..", import.meta.url));
 /** The portal's policy, as far as it concerns code. */
@@ -52,7 +52,7 @@ export async function serve(files: ReadonlyMap<string, ServedFile>): Promise<{ r
 export async function bundle(entry: string): Promise<ServedFile> {
   const out = mkdtempSync(join(tmpdir(), "engine-bundle-"));
   try {
-    const config = workersConfig();
+    const config = workersConfig({});
     const compiler = webpack({ ...config, cache: false, entry: { script: join(recovery, entry) }, output: { ...config.output, path: out } });
     const words = await new Promise<string>((resolve) => {
       compiler.run((error, stats) => {

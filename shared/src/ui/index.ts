@@ -1,5 +1,3 @@
-/** How icons are made: remotes bring only the drawings of theirs (tooling/src/webpack/in-place/icons.mjs). */
-export { createLucideIcon } from "lucide-react";
 
 export { Button, ButtonLink, IconButton, type ButtonLinkProps, type ButtonProps, type ButtonSize, type ButtonTone, type IconButtonProps } from "./Button.tsx";
 export { Card } from "./Card.tsx";

@@ -3,27 +3,21 @@ import { cpSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-import webpack, { type Configuration, type Stats } from "webpack";
+import type { BuildArguments, Mode } from "@relicario/shared/webpack";
+import webpack, { type Configuration, type MultiStats } from "webpack";
 import { z } from "zod";
 
 import { teamKey } from "../keys/development-keys.ts";
 import { rootFolder } from "../paths.ts";
 import { compressFolder } from "../release/compress.ts";
 import { makeRelease } from "../release/release.ts";
-import { workersConfig, type BuildMode } from "../webpack/presets.ts";
-import { assetsFolder, gatherAssets } from "../webpack/worker-assets.ts";
 import { fingerprint } from "./fingerprint.ts";
 import { folderOf, isBuildable, type Buildable } from "./packages.ts";
 
 /** Builds a package and puts the result where it is served from: a release of a remote, or `host/dist`. */
 async function build(name: Buildable): Promise<void> {
   const stamp = fingerprint(name);
-  if (name === "recovery") {
-    await buildEngine();
-    await run(workersConfig());
-    gatherAssets();
-  }
-  await run(await configOf(name, "production"));
+  await run(await configsOf(name, "production"));
   await publish(name);
   // Written last: a build that was cut short is done again.
   writeFileSync(join(rootFolder, folderOf(name), "build/stamp"), stamp);
@@ -34,7 +28,7 @@ async function watch(name: Buildable): Promise<void> {
   // What is in place from now on is a development build: the next start has to build again.
   rmSync(join(rootFolder, folderOf(name), "build/stamp"), { force: true });
   const publishing = { last: Promise.resolve() };
-  const settled = (after: () => Promise<void>) => (error: Error | null, stats?: Stats) => {
+  const settled = (after: () => Promise<void>) => (error: Error | null, stats?: MultiStats) => {
     const failure = failureOf(error, stats);
     if (failure !== null) {
       console.error(failure);
@@ -49,20 +43,14 @@ async function watch(name: Buildable): Promise<void> {
       },
     );
   };
-  if (name === "recovery") {
-    await buildEngine();
-    await run(workersConfig({ mode: "development" }));
-    gatherAssets();
-    webpack(workersConfig({ mode: "development" })).watch({}, settled(async () => { gatherAssets(); await publish(name); }));
-  }
-  webpack(await configOf(name, "development")).watch({}, settled(() => publish(name)));
+  webpack(await configsOf(name, "development")).watch({}, settled(() => publish(name)));
 }
 
 async function publish(name: Buildable): Promise<void> {
   const packageFolder = join(rootFolder, folderOf(name));
   const webFolder = join(packageFolder, "build/web");
   if (name !== "host") {
-    await makeRelease({ remote: name, packageFolder, webFolder, ...(name === "recovery" && { assetsFolder }), key: await teamKey(name) });
+    await makeRelease({ remote: name, packageFolder, webFolder, key: await teamKey(name) });
     return;
   }
   const part = join(packageFolder, "build/dist.part");
@@ -80,20 +68,15 @@ async function publish(name: Buildable): Promise<void> {
   rmSync(old, { recursive: true, force: true });
 }
 
-/** The engine's own build skips when its sources are unchanged. */
-async function buildEngine(): Promise<void> {
-  const script: unknown = await import(pathToFileURL(join(rootFolder, "remote-recovery/engine/build.ts")).href);
-  await z.object({ buildEngine: z.custom<() => Promise<unknown>>((value) => typeof value === "function") }).parse(script).buildEngine();
-}
-
-async function configOf(name: Buildable, mode: NonNullable<BuildMode["mode"]>): Promise<Configuration> {
+/** What `webpack` alone would build in the package's folder. */
+async function configsOf(name: Buildable, mode: Mode): Promise<Configuration[]> {
   const file: unknown = await import(pathToFileURL(join(rootFolder, folderOf(name), "webpack.config.ts")).href);
-  const { default: config } = z.object({ default: z.custom<(environment: unknown, options: BuildMode) => Configuration>((value) => typeof value === "function") }).parse(file);
-  return config({}, { mode });
+  const { default: config } = z.object({ default: z.custom<(environment: unknown, options: BuildArguments) => Configuration | Configuration[]>((value) => typeof value === "function") }).parse(file);
+  return [config({}, { mode })].flat();
 }
 
-function run(config: Configuration): Promise<void> {
-  const compiler = webpack(config);
+function run(configs: Configuration[]): Promise<void> {
+  const compiler = webpack(configs);
   return new Promise((resolve, reject) => {
     compiler.run((error, stats) => {
       const failure = failureOf(error, stats);
@@ -107,7 +90,7 @@ function run(config: Configuration): Promise<void> {
   });
 }
 
-function failureOf(error: Error | null, stats: Stats | undefined): string | null {
+function failureOf(error: Error | null, stats: MultiStats | undefined): string | null {
   if (error !== null) return error.stack ?? error.message;
   if (stats === undefined || !(stats.hasErrors() || stats.hasWarnings())) return null;
   // A warning of the bundler (an export that is not there, say) is a fault of ours.

@@ -16,9 +16,9 @@ for (const name of ["host", ...remoteNames] as const) {
     problems.push(`${name} is not built: run pnpm build first.`);
     continue;
   }
-  const assets = join(rootFolder, folderOf(name), "build/assets");
+  
   const scripts = filesBelow(web).filter((file) => file.endsWith(".js"));
-  const wasm = [web, ...(existsSync(assets) ? [assets] : [])].flatMap(filesBelow).filter((file) => file.endsWith(".wasm"));
+  const wasm = filesBelow(web).filter((file) => file.endsWith(".wasm"));
   problems.push(...problemsOfBundle({ name, scripts: scripts.map((file) => ({ file, text: readFileSync(join(web, file), "utf8") })), wasm }));
 }
 

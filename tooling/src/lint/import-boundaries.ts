@@ -17,11 +17,11 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   "remote-settings": ["shared"],
   host: ["shared"],
   api: ["shared/api", "shared/errors", "shared/contract"],
-  tooling: ["shared/contract", "shared/errors", "shared/api"],
+  tooling: ["shared/contract", "shared/errors", "shared/api", "shared/webpack"],
   e2e: ["shared", "tooling"],
 };
 
-/** Tests of the service start a database server; configurations of webpack use the preset. */
+/** Tests of the service start a database server. */
 const mayImportInTests: Readonly<Record<string, readonly string[]>> = { api: ["tooling"], e2e: ["shared", "tooling"] };
 
 /** Libraries with which one can do harm, each with its homes. */
@@ -65,7 +65,7 @@ export function objectionTo(file: string, specifier: string): string | null {
     const target = posix.normalize(posix.join(posix.dirname(file), specifier));
     const other = packages.find((name) => name !== own && within(target, name));
     if (other === undefined) return null;
-    if (other === "shared") return "Import shared by one of its doors (@relicario/shared/contract, /api, /ui, /forms, /errors, /i18n, /testing): what is behind them may change.";
+    if (other === "shared") return "Import shared by one of its doors (@relicario/shared/contract, /api, /ui, /forms, /errors, /i18n, /testing, /webpack): what is behind them may change.";
     return objectionToPackage(file, own, other) ?? `Import ${other} by its name, @relicario/${other}, not by a path into it.`;
   }
 
@@ -79,9 +79,11 @@ export function objectionTo(file: string, specifier: string): string | null {
 
 function objectionToPackage(file: string, own: string, other: string, door?: string): string | null {
   if (other === own) return `Inside ${own} import the file, not the package's door: a door that is used from within makes cycles.`;
-  if (/^webpack\.config\.ts$/.test(posix.basename(file)) && other === "tooling") return null;
   const allowed = [...(mayImport[own] ?? []), ...(isTest(file) || /\.(config|setup)\./.test(file) ? (mayImportInTests[own] ?? []) : [])];
   if (allowed.includes(other) || (door !== undefined && allowed.includes(`${other}/${door}`))) {
+    if (other === "shared" && door === "webpack" && own !== "tooling" && !/(^|\/)webpack(\.config\.ts|\/)/.test(file)) {
+      return "The build is no part of the product: only webpack.config.ts, and a folder webpack beside it, import @relicario/shared/webpack.";
+    }
     if (other === "shared" && door === "testing" && !isTest(file) && !file.endsWith("/standalone.tsx") && own !== "e2e") {
       return "Test doubles stay out of the product: only tests and standalone.tsx import @relicario/shared/testing.";
     }
@@ -91,7 +93,7 @@ function objectionToPackage(file: string, own: string, other: string, door?: str
   if (own === "shared") return `shared may not import ${other}: everything else is built on it. Declare what you need in shared/contract and let ${other} supply it.`;
   if (own === "host" && other.startsWith("remote-")) return `host may not import ${other}: remotes are loaded at run time from the signed deployment document, so that each can be released alone.`;
   if (own === "api" && other === "shared") return "api may import only shared/api, shared/errors and shared/contract: the others need a browser.";
-  if (own === "tooling" && other === "shared") return "tooling may import only shared/contract, shared/errors and shared/api: the others need a browser.";
+  if (own === "tooling" && other === "shared") return "tooling may import only shared/contract, shared/errors, shared/api and shared/webpack: the others need a browser.";
   if (other === "host") return `${own} may not import host: the host supplies what shared/contract declares; use usePortal().`;
   if (other === "api") return `${own} may not import api: talk to the service through its calls, with the schemas of shared/api.`;
   return `${own} may not import ${other}: see "Imports flow one way" in CONTRIBUTING.md.`;

@@ -27,8 +27,6 @@ export interface ReleaseSources {
   readonly packageFolder: string;
   /** What webpack made. */
   readonly webFolder: string;
-  /** Workers and WASM, carried as `assets/`. */
-  readonly assetsFolder?: string;
   readonly key: SigningKey;
 }
 
@@ -45,14 +43,13 @@ const notReleased = (path: string) => path.endsWith(".map") || path === manifest
 const kept = 2;
 
 /** Makes the release, or finds that it is there already, and notes it as the present one. */
-export async function makeRelease({ remote, packageFolder, webFolder, assetsFolder, key }: ReleaseSources): Promise<Release> {
+export async function makeRelease({ remote, packageFolder, webFolder, key }: ReleaseSources): Promise<Release> {
   const dist = join(packageFolder, "dist");
   const part = join(dist, `.part-${String(process.pid)}`);
   rmSync(part, { recursive: true, force: true });
   mkdirSync(part, { recursive: true });
 
   cpSync(webFolder, part, { recursive: true, filter: (source) => !notReleased(source.slice(webFolder.length + 1)) });
-  if (assetsFolder !== undefined) cpSync(assetsFolder, join(part, "assets"), { recursive: true });
   const locales = join(packageFolder, "src/locales");
   if (existsSync(locales)) cpSync(locales, join(part, "locales"), { recursive: true, filter: (source) => !source.includes(".test.") });
   const declaration = readFileSync(join(packageFolder, "declaration.json"), "utf8");

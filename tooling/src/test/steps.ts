@@ -46,6 +46,7 @@ export const steps: readonly Step[] = [
   ...packages.map((name): Step => ({ group: "types", oneThread: true, sentence: `The types of ${name} hold`, run: () => types(name) })),
   { group: "checks", oneThread: true, sentence: "No file, export or dependency is left over", run: async () => asOne(await run(bin("knip"), ["--no-config-hints"])) },
   { group: "checks", oneThread: true, sentence: "Every version stands once", run: check("versions.ts") },
+  { group: "checks", oneThread: true, sentence: "What the host shares is all that the shared packages export", run: check("surface.ts") },
   { group: "checks", oneThread: true, sentence: "Every text is used and exists in both languages", run: check("texts.ts") },
   { group: "checks", oneThread: true, sentence: "Every fact that is called done names a test that exists", run: check("coverage.ts") },
   { group: "unit", sentence: "Units and the service do what their tests say", run: jest },

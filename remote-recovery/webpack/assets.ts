@@ -1,0 +1,64 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { extname, join } from "node:path";
+
+import webpack, { type Compiler } from "webpack";
+
+const recovery = join(import.meta.dirname, "..");
+const built = join(recovery, "build/workers");
+
+interface Asset {
+  readonly name: string;
+  /** Inside the release, named by its content. */
+  readonly file: string;
+  readonly integrity: string;
+  readonly bytes: Buffer;
+}
+
+/**
+ * Carries what recovery's page fetches beside its own code: workers and WASM, under names of their content as `assets/`. The page
+ * knows them, with their integrity, as `__ASSETS__`. The workers are built before (`dependencies` of the configuration).
+ */
+export class AssetsPlugin {
+  apply(compiler: Compiler): void {
+    new webpack.DefinePlugin({
+      __ASSETS__: webpack.DefinePlugin.runtimeValue(() => JSON.stringify(Object.fromEntries(readAssets().map(({ name, file, integrity }) => [name, { file, integrity }]))), true),
+    }).apply(compiler);
+    compiler.hooks.thisCompilation.tap(AssetsPlugin.name, (compilation) => {
+      compilation.hooks.processAssets.tap({ name: AssetsPlugin.name, stage: webpack.Compilation.PROCESS_ASSETS_STAGE_ADDITIONAL }, () => {
+        // Minimised as workers: a hash of them is in the page already.
+        for (const { file, bytes } of readAssets()) compilation.emitAsset(file, new webpack.sources.RawSource(bytes), { minimized: true, immutable: true });
+      });
+    });
+  }
+}
+
+function readAssets(): Asset[] {
+  const packages = createRequire(import.meta.url);
+  const sources: Readonly<Record<string, string>> = {
+    "vault-worker": join(built, "vault-worker.js"),
+    "engine-worker": join(built, "engine-worker.js"),
+    "transfer-worker": join(built, "transfer-worker.js"),
+    "engine-simd": join(recovery, "engine/build/engine.simd.wasm"),
+    "engine-scalar": join(recovery, "engine/build/engine.scalar.wasm"),
+    jpeg: packages.resolve("@jsquash/jpeg/codec/dec/mozjpeg_dec.wasm"),
+    png: packages.resolve("@jsquash/png/codec/pkg/squoosh_png_bg.wasm"),
+    // Fetched only when a picture of their kind is shown.
+    webp: packages.resolve("@jsquash/webp/codec/dec/webp_dec.wasm"),
+    avif: packages.resolve("@jsquash/avif/codec/dec/avif_dec.wasm"),
+    heic: packages.resolve("libheif-js/libheif-wasm/libheif.wasm"),
+  };
+  const extra = readdirSync(built).filter((file) => extname(file) === ".js" && !(file.slice(0, -3) in sources));
+  // A worker started from a blob address cannot load a second file.
+  if (extra.length > 0) throw new Error(`a worker must be one file, but the build also made ${extra.join(", ")}`);
+  return Object.entries(sources).map(([name, source]) => {
+    const bytes = readFileSync(source);
+    return {
+      name,
+      file: `assets/${name}.${createHash("sha256").update(bytes).digest("hex").slice(0, 8)}${extname(source)}`,
+      integrity: `sha384-${createHash("sha384").update(bytes).digest("base64")}`,
+      bytes,
+    };
+  });
+}

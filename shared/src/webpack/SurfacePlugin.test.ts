@@ -1,0 +1,55 @@
+import { join } from "node:path";
+
+import webpack from "webpack";
+
+import { sharedModules } from "./shared-packages.ts";
+import { SurfacePlugin } from "./SurfacePlugin.ts";
+
+/** What a build of this source says; what is shared comes from outside, as in a remote. */
+async function objections(source: string): Promise<string[]> {
+  const compiler = webpack({
+    mode: "production",
+    context: join(import.meta.dirname, "../.."),
+    entry: `data:text/javascript,${encodeURIComponent(source)}`,
+    output: { path: join(import.meta.dirname, "../../dist/never") },
+    externals: Object.fromEntries(Object.keys(sharedModules).map((name) => [name, "var {}"])),
+    plugins: [new SurfacePlugin(), { apply: ({ hooks }) => hooks.shouldEmit.tap("test", () => false) }],
+  });
+  return new Promise((resolve, reject) => {
+    compiler.run((error, stats) => {
+      compiler.close(() => {
+        if (error !== null) reject(error);
+        else resolve((stats?.compilation.errors ?? []).map(({ message }) => message));
+      });
+    });
+  });
+}
+
+describe("a remote's build", () => {
+  it("takes every listed name, also the unusual ones", async () => {
+    await expect(
+      objections(`
+        import { z, toJSONSchema } from "zod"; import { useInfiniteQuery } from "@tanstack/react-query"; import { Trans } from "react-i18next";
+        import styled, { ThemeProvider } from "styled-components"; import * as router from "react-router-dom"; import React from "react";
+        console.log(z.string().nonempty(), toJSONSchema, useInfiniteQuery, Trans, styled, ThemeProvider, router.useFetcher, React.version, Object.keys(router));`),
+    ).resolves.toEqual([]);
+  });
+
+  it.each([
+    [`import { notThere } from "react"; console.log(notThere, notThere);`, "notThere of react is not given by the host: the surface of the contract does not list it."],
+    [`import * as query from "@tanstack/react-query"; console.log(query.nope);`, "nope of @tanstack/react-query is not given by the host: the surface of the contract does not list it."],
+    [`export { alsoNot } from "react-router";`, "alsoNot of react-router is not given by the host: the surface of the contract does not list it."],
+    [`import { z } from "zod"; console.log(z.locales.es);`, "z.locales.es of zod is not given by the host: it has a door of its own, zod/locales, which a remote brings along."],
+    [`import { core } from "zod"; console.log(core.locales);`, "core.locales of zod is not given by the host: it has a door of its own, zod/locales, which a remote brings along."],
+    [
+      `import { renderToString } from "react-dom/server"; console.log(renderToString);`,
+      "react-dom/server is not given by the host, and a remote must not bring a second react-dom: the surface of the contract has react-dom, react-dom/client.",
+    ],
+  ])("refuses %s", async (source, objection) => {
+    await expect(objections(source)).resolves.toEqual([objection]);
+  });
+
+  it("lets a remote bring zod's languages", async () => {
+    await expect(objections(`import { es } from "zod/locales"; console.log(es);`)).resolves.toEqual([]);
+  });
+});

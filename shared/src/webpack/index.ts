@@ -1,0 +1,3 @@
+export { baseConfig, strictExports, typescript, type BaseSettings, type BuildArguments, type Mode } from "./base-config.ts";
+export { remoteConfig } from "./remote-config.ts";
+export { providedByHost, sharedModules, takenFromHost, type SharedModule } from "./shared-packages.ts";

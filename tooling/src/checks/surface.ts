@@ -1,0 +1,121 @@
+/**
+ * The names that the host gives of each shared module, as the modules themselves export them: `pnpm check:surface` compares,
+ * `pnpm surface` writes `shared/src/webpack/surface.json` and the re-exports of the host. Read by webpack, with the resolution that the builds have.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+
+import { baseConfig } from "@relicario/shared/webpack";
+import webpack from "webpack";
+import { z } from "zod";
+
+import { rootFolder } from "../paths.ts";
+import { surfaceProblems, type Surface } from "./surface-problems.ts";
+
+/** Where a part of a module has a door of its own, the host's build re-exports the rest from here. */
+const reExports = join(rootFolder, "host/src/shared-packages");
+
+/** Every module that host and remotes share. A new one is a new minor version of the contract. */
+const names = [
+  "react",
+  "react/jsx-runtime",
+  "react-dom",
+  "react-dom/client",
+  "react-router",
+  "react-router-dom",
+  "@tanstack/react-query",
+  "i18next",
+  "react-i18next",
+  "styled-components",
+  "zod",
+  ...["contract", "api", "errors", "i18n", "ui", "forms"].map((door) => `@relicario/shared/${door}`),
+];
+/** Read for the re-exports of zod, and not shared. */
+const unshared = ["zod/v4/core"];
+const host = join(rootFolder, "host");
+const file = join(rootFolder, "shared/src/webpack/surface.json");
+
+/** What each module exports, before anything is withheld. */
+async function readExports(): Promise<Surface> {
+  const asked = [...names, ...unshared];
+  const source = asked.map((name, index) => `import * as n${String(index)} from ${JSON.stringify(name)}; console.log(n${String(index)});`).join("\n");
+  const compiler = webpack({
+    ...baseConfig({ name: "surface", context: host, mode: "production" }),
+    cache: false,
+    entry: `data:text/javascript,${encodeURIComponent(source)}`,
+  });
+  return new Promise((resolve, reject) => {
+    const found: Record<string, Surface[string]> = {};
+    compiler.hooks.thisCompilation.tap("surface", (compilation) => {
+      compilation.hooks.finishModules.tap({ name: "surface", stage: 1000 }, () => {
+        const [entry] = compilation.entries.get("main")?.dependencies ?? [];
+        const root = entry === undefined ? null : compilation.moduleGraph.getModule(entry);
+        for (const connection of root === null ? [] : compilation.moduleGraph.getOutgoingConnections(root)) {
+          if (!(connection.dependency instanceof webpack.dependencies.ModuleDependency)) continue;
+          const { request } = connection.dependency;
+          const provided = compilation.moduleGraph.getProvidedExports(connection.module);
+          if (Array.isArray(provided)) found[request] = { version: versionOf(request), exports: provided.toSorted() };
+          else found[request] = { version: versionOf(request), exports: exportsOfCommonJs(request) };
+        }
+      });
+    });
+    compiler.run((error, stats) => {
+      compiler.close(() => {
+        if (error !== null) reject(error);
+        else if (stats?.hasErrors() === true) reject(new Error(stats.toString("errors-only")));
+        else resolve(Object.fromEntries(asked.map((name) => [name, found[name] ?? { version: versionOf(name), exports: [] }])));
+      });
+    });
+  });
+}
+
+/** Plain re-exports of all of zod but its languages, which stand in it twice: as `locales`, and in `core`. By file name. */
+function zodWithoutLanguages(own: Surface): Record<string, string> {
+  const reExport = (names: readonly string[], from: string) => `export {\n${names.map((name) => `  ${name},\n`).join("")}} from "${from}";\n`;
+  const parts = (own["zod"]?.exports ?? []).filter((name) => !["core", "default", "locales", "z"].includes(name));
+  const core = (own["zod/v4/core"]?.exports ?? []).filter((name) => name !== "locales");
+  const comment = "/** Written by `pnpm surface`: see zod.ts. */\n";
+  return {
+    "zod-core.ts": comment + reExport(core, "zod/v4/core"),
+    "zod-parts.ts": `${comment}export * as core from "./zod-core.ts";\n${reExport(parts, "zod/v4")}`,
+  };
+}
+
+/** React's packages are CommonJS: their names are known when they run. */
+function exportsOfCommonJs(name: string): string[] {
+  const module: unknown = createRequire(join(host, "package.json"))(name);
+  if (typeof module !== "object" || module === null) throw new TypeError(`${name} exports nothing`);
+  return [...Object.keys(module), "default"].toSorted();
+}
+
+function versionOf(name: string): string {
+  const [owner = name] = /^(?:@[^/]+\/)?[^/]+/.exec(name) ?? [];
+  const folder = owner === "@relicario/shared" ? join(rootFolder, "shared") : join(host, "node_modules", owner);
+  return z.object({ version: z.string() }).parse(JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))).version;
+}
+
+const SurfaceFile = z.record(z.string(), z.object({ version: z.string(), exports: z.array(z.string()), withheld: z.record(z.string(), z.string()).optional() }));
+
+const listed = SurfaceFile.parse(JSON.parse(readFileSync(file, "utf8")));
+const read = await readExports();
+const own: Surface = Object.fromEntries(Object.entries(read).filter(([name]) => !unshared.includes(name)));
+if (process.argv.includes("--write")) {
+  const written = Object.entries(own).map(([name, { version, exports }]) => {
+    const withheld = Object.entries(listed[name]?.withheld ?? {}).filter(([each]) => exports.includes(each.split(".", 1).join("")));
+    const given = exports.filter((each) => !withheld.some(([hidden]) => hidden === each));
+    return [name, { version, exports: given, ...(withheld.length > 0 && { withheld: Object.fromEntries(withheld) }) }];
+  });
+  writeFileSync(file, `${JSON.stringify(Object.fromEntries(written), null, 2)}\n`);
+  for (const [name, text] of Object.entries(zodWithoutLanguages(read))) writeFileSync(join(reExports, name), text);
+} else {
+  const problems = surfaceProblems(listed, own);
+  for (const [name, text] of Object.entries(zodWithoutLanguages(read))) {
+    if (readFileSync(join(reExports, name), "utf8") !== text) problems.push(`host/src/shared-packages/${name} gives other names than the list.`);
+  }
+  for (const problem of problems) console.error(problem);
+  if (problems.length > 0) {
+    console.error("`pnpm surface` writes the list anew; what it gains is a minor version of the contract, what it loses a major one.");
+    process.exitCode = 1;
+  }
+}
