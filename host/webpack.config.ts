@@ -32,7 +32,7 @@ export default (_environment: unknown, { mode = "production" }: BuildArguments):
         name: "relicario_host",
         // Remotes are registered at run time from the verified deployment document, never here.
         remotes: {},
-        shared: providedByHost({ zod: join(context, "src/shared-packages/zod.ts") }),
+        shared: providedByHost({ "react-router-dom": join(context, "src/shared-packages/react-router-dom.ts"), zod: join(context, "src/shared-packages/zod.ts") }),
         // The default loads every remote at start-up, and one dead remote then kills the page.
         shareStrategy: "loaded-first",
         // One runtime for all remotes. Remotes are registered by their entries: nothing reads manifests at run time.

@@ -1,4 +1,4 @@
-/** Written by `pnpm surface`: see zod.ts. */
+/** Written by `pnpm surface`, which says why. */
 export * as core from "./zod-core.ts";
 export {
   $brand,

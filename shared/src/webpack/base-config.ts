@@ -2,9 +2,7 @@
  * What all builds have in common. The settings of Module Federation and why they are so: docs/decisions/0050.
  */
 import { createRequire } from "node:module";
-import { join } from "node:path";
 
-import MinimizerPlugin from "minimizer-webpack-plugin";
 import type { Configuration, RuleSetRule } from "webpack";
 
 const require = createRequire(import.meta.url);
@@ -38,14 +36,9 @@ export function baseConfig({ name, context, mode }: BaseSettings): Configuration
     devtool: mode === "production" ? "hidden-source-map" : "source-map",
     resolve: { extensions: [".ts", ".tsx", ".js"], symlinks: true },
     module: { parser: strictExports, rules: [typescript()] },
-    cache: { type: "filesystem", name: `${name}-${mode}`, buildDependencies: { config: [join(context, "webpack.config.ts")] } },
-    optimization: {
-      runtimeChunk: false,
-      moduleIds: "deterministic",
-      chunkIds: "deterministic",
-      // A third of the time that terser takes, for the same size; licence comments stay in place.
-      minimizer: [new MinimizerPlugin({ minify: MinimizerPlugin.swcMinify, minimizerOptions: { compress: { passes: 2 }, mangle: true, format: { comments: "some" } }, extractComments: false })],
-    },
+    // What is released is built from nothing: with webpack's cache on disk a second build left out what a module gives on by `export * from` a shared package.
+    cache: mode === "production" ? false : { type: "memory" },
+    optimization: { runtimeChunk: false, moduleIds: "deterministic", chunkIds: "deterministic" },
     performance: false, // budgets are kept by size-limit, on compressed sizes
     infrastructureLogging: { level: "error" },
     stats: "errors-warnings",

@@ -13,7 +13,7 @@ import { z } from "zod";
 import { rootFolder } from "../paths.ts";
 import { surfaceProblems, type Surface } from "./surface-problems.ts";
 
-/** Where a part of a module has a door of its own, the host's build re-exports the rest from here. */
+/** What the host's build gives in the form of plain re-exports. */
 const reExports = join(rootFolder, "host/src/shared-packages");
 
 /** Every module that host and remotes share. A new one is a new minor version of the contract. */
@@ -70,13 +70,19 @@ async function readExports(): Promise<Surface> {
   });
 }
 
-/** Plain re-exports of all of zod but its languages, which stand in it twice: as `locales`, and in `core`. By file name. */
-function zodWithoutLanguages(own: Surface): Record<string, string> {
+/**
+ * Plain re-exports, by file name: of all of zod but its languages, which stand in it twice, as `locales` and in `core`; and of
+ * React Router by name, because what its package says, `export * from` another shared one, is lost when webpack builds again.
+ */
+function reExportsOf(own: Surface): Record<string, string> {
   const reExport = (names: readonly string[], from: string) => `export {\n${names.map((name) => `  ${name},\n`).join("")}} from "${from}";\n`;
   const parts = (own["zod"]?.exports ?? []).filter((name) => !["core", "default", "locales", "z"].includes(name));
   const core = (own["zod/v4/core"]?.exports ?? []).filter((name) => name !== "locales");
-  const comment = "/** Written by `pnpm surface`: see zod.ts. */\n";
+  const comment = "/** Written by `pnpm surface`, which says why. */\n";
+  const router = own["react-router"]?.exports ?? [];
+  const dom = (own["react-router-dom"]?.exports ?? []).filter((name) => name === "RouterProvider" || !router.includes(name));
   return {
+    "react-router-dom.ts": comment + reExport(router.filter((name) => !dom.includes(name)), "react-router") + reExport(dom, "react-router/dom"),
     "zod-core.ts": comment + reExport(core, "zod/v4/core"),
     "zod-parts.ts": `${comment}export * as core from "./zod-core.ts";\n${reExport(parts, "zod/v4")}`,
   };
@@ -107,10 +113,10 @@ if (process.argv.includes("--write")) {
     return [name, { version, exports: given, ...(withheld.length > 0 && { withheld: Object.fromEntries(withheld) }) }];
   });
   writeFileSync(file, `${JSON.stringify(Object.fromEntries(written), null, 2)}\n`);
-  for (const [name, text] of Object.entries(zodWithoutLanguages(read))) writeFileSync(join(reExports, name), text);
+  for (const [name, text] of Object.entries(reExportsOf(read))) writeFileSync(join(reExports, name), text);
 } else {
   const problems = surfaceProblems(listed, own);
-  for (const [name, text] of Object.entries(zodWithoutLanguages(read))) {
+  for (const [name, text] of Object.entries(reExportsOf(read))) {
     if (readFileSync(join(reExports, name), "utf8") !== text) problems.push(`host/src/shared-packages/${name} gives other names than the list.`);
   }
   for (const problem of problems) console.error(problem);
