@@ -11,19 +11,11 @@ import { Toasts, toasts } from "./frame/Toasts.tsx";
 import { mobileMenu } from "./frame/TopBar.tsx";
 import { whenTouched } from "./frame/when-touched.ts";
 import { HostContext, type Host } from "./host-context.ts";
-import { userOf } from "./session/machine.ts";
 import { warn } from "./warn.ts";
 
 /** The provider stack of the page, and the boundary that keeps signing out alive whatever a screen throws. */
 export function HostRoot({ host, children }: { readonly host: Host; readonly children: ReactNode }) {
-  useEffect(
-    () =>
-      whenTouched(window, () => {
-        fetchWhatOpens();
-        if (userOf(host.session.getState()) !== null) host.session.wake();
-      }),
-    [host],
-  );
+  useEffect(() => whenTouched(window, fetchWhatOpens), []);
   return (
     <HostContext value={host}>
       <I18nextProvider i18n={host.i18n}>

@@ -3,16 +3,7 @@ import type { User } from "oidc-client-ts";
 
 import type { SessionUser } from "./machine.ts";
 
-interface Profile {
-  readonly iss: string;
-  readonly sub: string;
-  readonly preferred_username?: string | undefined;
-  readonly nickname?: string | undefined;
-  readonly name?: string | undefined;
-  readonly email?: string | undefined;
-}
-
-export function sessionUser({ profile }: { readonly profile: Profile }): SessionUser {
+export function sessionUser({ profile }: User): SessionUser {
   const name = [profile.preferred_username, profile.nickname, profile.name, profile.email].find((each) => each !== undefined && each !== "");
   return { issuer: profile.iss, subject: profile.sub, name: name ?? "" };
 }

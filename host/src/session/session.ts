@@ -1,6 +1,7 @@
 import { createHttp, TokenCerts } from "@relicario/shared/api";
 import type { Deployment, Http, Language, LockReason, PortalForServices } from "@relicario/shared/contract";
 import { isPortalError, PortalError, type ErrorCode } from "@relicario/shared/errors";
+import type { User } from "oidc-client-ts";
 import { z } from "zod";
 
 import { createTokenCall } from "./ask-for-token.ts";
@@ -8,11 +9,12 @@ import { createAuthorisedHttp } from "./authorised-http.ts";
 import { callbackAddress, cleanedAddress, isSignInCallback, safeReturnPath } from "./callback.ts";
 import { fragmentNames } from "./fragment.ts";
 import { createLockListeners } from "./lock-listeners.ts";
-import { initialSession, nextSession, type SessionEvent, type SessionState } from "./machine.ts";
+import { initialSession, nextSession, type SessionEvent, type SessionState, type SessionUser } from "./machine.ts";
 import { countAuthError, resetAuthErrors } from "./retry.ts";
 import { freshAuthTime, sessionUser } from "./session-user.ts";
+import { signInSettings } from "./settings.ts";
+import { SignInClient } from "./sign-in-client.ts";
 import { mayPass, signInError } from "./sign-in-errors.ts";
-import { createSignInLater } from "./sign-in-later.ts";
 import { isFirstToSignOut, signOut } from "./sign-out.ts";
 import { createSilentRenewal } from "./silent-renewal.ts";
 import { createTokenExchange, heldSession, type TokenExchange } from "./token-exchange.ts";
@@ -40,8 +42,6 @@ export interface Session {
   readonly start: () => Promise<void>;
   /** Goes to the provider, and comes back to this path. */
   readonly signIn: (returnTo: string) => Promise<void>;
-  /** Fetches what signing in needs, and begins to look after the provider's session: at the first touch, and soon anyway. */
-  readonly wake: () => void;
   /** The contract's `signInAgain`: the same person, in a window beside the page. The session token carries it too. */
   readonly signInAgain: PortalForServices["signInAgain"];
   readonly signOut: () => Promise<void>;
@@ -57,8 +57,6 @@ export interface Session {
   readonly lock: () => Promise<void>;
 }
 
-/** A page that nobody touches looks after the provider's session from here on, in milliseconds. */
-const wakeMs = 5_000;
 const ReturnState = z.object({ returnTo: z.string() });
 const signedOutMessage = "signed_out";
 /** State of the history entry that a page starts bare with after the session ended elsewhere. */
@@ -80,33 +78,30 @@ export function createSession(parts: SessionParts): Session {
   };
 
   const listeners = createLockListeners();
-  const signIn = createSignInLater({
-    identity: deployment.identity,
-    origin: location.origin,
-    storage,
-    now: Date.now,
+  const signIn = new SignInClient(signInSettings(deployment.identity, location.origin, storage), {
     started: (navigator) => {
       dispatch({ type: "navigator_started", navigator });
     },
     ended: (navigator) => {
       dispatch({ type: "navigator_ended", navigator });
     },
-    userLoaded: (user) => {
-      if (leaving) return;
-      resetAuthErrors(storage);
-      dispatch({ type: "user_loaded", user: sessionUser(user) });
-      exchange.start(user.access_token);
-      renewal.watch(user, "new");
-    },
-    userUnloaded: () => {
-      dispatch({ type: "user_unloaded" });
-    },
-    userSignedOut: () => {
-      void leave();
-    },
-    log: parts.log,
   });
-  const signInSilently = async () => (await signIn.client()).signinSilent();
+  signIn.events.addUserLoaded((user) => {
+    if (leaving) return;
+    resetAuthErrors(storage);
+    dispatch({ type: "user_loaded", user: sessionUser(user) });
+    exchange.start(user.access_token);
+    renewal.watch(user, "new");
+  });
+  signIn.events.addUserUnloaded(() => {
+    dispatch({ type: "user_unloaded" });
+  });
+  signIn.events.addUserSignedOut(() => {
+    void leave();
+  });
+  signIn.clearStaleState().catch((error: unknown) => {
+    parts.log("stale_state", error);
+  });
   const nobody = { baseUrl, credentials, token: () => Promise.resolve(null) };
   const publicHttp = createHttp(nobody);
   const exchangeHttp = createHttp({ ...nobody, retries: 0 }); // the exchange counts its attempts by itself
@@ -116,7 +111,7 @@ export function createSession(parts: SessionParts): Session {
     ownVendor: deployment.vendor_id,
     onVendorIgnored: parts.onVendorIgnored,
     renewAccessToken: async () => {
-      const user = await signInSilently().catch((error: unknown) => {
+      const user = await signIn.signinSilent().catch((error: unknown) => {
         throw signInError(error);
       });
       if (user === null) throw new PortalError("login_required");
@@ -175,7 +170,7 @@ export function createSession(parts: SessionParts): Session {
   }
 
   const renewal = createSilentRenewal({
-    renew: signInSilently,
+    renew: () => signIn.signinSilent(),
     isTimeout: (error) => isPortalError(signInError(error), "timed_out"),
     mayPass,
     onError: (error) => {
@@ -195,12 +190,16 @@ export function createSession(parts: SessionParts): Session {
     if (data === signedOutMessage) void leave();
   });
 
-  const wake = () => {
-    signIn.client().catch((error: unknown) => {
-      parts.log("sign_in_library", error); // the next one who needs it fetches it anew
-    });
-  };
-  if (signIn.user() === null || isSignInCallback(new URL(location.href))) wake(); // on its way while the rest of the page starts
+  /** Whom this tab remembers, and how they are shown; null when nobody is remembered, or not any more. */
+  async function remembered(): Promise<{ readonly user: User; readonly shown: SessionUser } | null> {
+    try {
+      const user = await signIn.getUser();
+      return user === null || user.expired === true ? null : { user, shown: sessionUser(user) };
+    } catch {
+      parts.log("remembered_user", "unreadable"); // what is kept means nobody: they sign in. The error could quote a token.
+      return null;
+    }
+  }
 
   return Object.freeze<Session>({
     getState: () => state,
@@ -213,7 +212,7 @@ export function createSession(parts: SessionParts): Session {
       if (isSignInCallback(url)) {
         dispatch({ type: "navigator_started", navigator: "sign_in" });
         try {
-          const user = await (await signIn.client()).signinCallback(callbackAddress(url));
+          const user = await signIn.signinCallback(callbackAddress(url));
           const returnTo = ReturnState.safeParse(user?.state);
           history.replaceState(null, "", safeReturnPath(returnTo.success ? returnTo.data.returnTo : undefined, location.origin));
         } catch (error) {
@@ -222,20 +221,18 @@ export function createSession(parts: SessionParts): Session {
         }
         return;
       }
-      const user = signIn.user();
-      dispatch({ type: "initialised", user: user === null ? null : sessionUser(user) });
-      if (user === null) return;
+      const kept = await remembered();
+      dispatch({ type: "initialised", user: kept?.shown ?? null });
+      if (kept === null || leaving) return;
       resetAuthErrors(storage);
-      exchange.start(user.access_token);
-      renewal.watch(user, "kept");
-      setTimeout(wake, wakeMs);
+      exchange.start(kept.user.access_token);
+      renewal.watch(kept.user, "kept");
     },
-    wake,
     signIn: async (returnTo) => {
       if (state.status === "loading" && (state.navigator === "sign_in" || state.navigator === "sign_out")) return;
       dispatch({ type: "navigator_started", navigator: "sign_in" });
       try {
-        await (await signIn.client()).signinRedirect({ state: { returnTo }, ui_locales: parts.language() });
+        await signIn.signinRedirect({ state: { returnTo }, ui_locales: parts.language() });
       } catch (error) {
         fail(signInError(error).code);
       }
@@ -243,8 +240,7 @@ export function createSession(parts: SessionParts): Session {
     signInAgain: async () => {
       const began = performance.now();
       try {
-        const client = signIn.present() ?? (await signIn.client()); // a window opens only while the click is fresh
-        const user = await client.signInAgain(parts.language());
+        const user = await signIn.signInAgain(parts.language());
         const authTime = freshAuthTime(user, (performance.now() - began) / 1000);
         await exchange.renew("after").catch((error: unknown) => {
           parts.log("exchange", error); // the state says it, and the next call tries again
@@ -263,7 +259,6 @@ export function createSession(parts: SessionParts): Session {
         await startBare();
         return;
       }
-      const user = signIn.user();
       await signOut({
         listeners,
         endProductSession: async () => {
@@ -271,14 +266,10 @@ export function createSession(parts: SessionParts): Session {
           if (held === null) return;
           await publicHttp.request("DELETE", "/auth/token", z.unknown(), { headers: { authorization: `Bearer ${held.token}` } });
         },
-        revokeTokens: async () => (await signIn.client()).revokeTokens(["access_token"]),
+        revokeTokens: () => signIn.revokeTokens(["access_token"]),
         clearCaches: clearAll,
         tellOtherTabs: () => channel?.postMessage(signedOutMessage),
-        redirect: async () =>
-          (await signIn.client()).signoutRedirect({
-            ...(user?.id_token === undefined ? {} : { id_token_hint: user.id_token }),
-            extraQueryParams: { ui_locales: parts.language() },
-          }),
+        redirect: () => signIn.signoutRedirect({ extraQueryParams: { ui_locales: parts.language() } }),
         leaveAnyway: async () => {
           await signIn.removeUser();
           location.replace("/");

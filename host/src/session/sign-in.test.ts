@@ -134,6 +134,7 @@ describe("signInSettings", () => {
       silentRequestTimeoutInSeconds: 10,
       requestTimeoutInSeconds: 10,
       loadUserInfo: true,
+      monitorSession: true,
       checkSessionIntervalInSeconds: 2,
       staleStateAgeInSeconds: 900,
       popupWindowFeatures: { height: 640 },
