@@ -1,3 +1,5 @@
+import { User, UserManager } from "oidc-client-ts";
+
 import { createLockListeners, lockLimitMs } from "./lock-listeners.ts";
 import { isFirstToSignOut, signOut, type SignOutParts } from "./sign-out.ts";
 
@@ -22,6 +24,16 @@ function setUp(overrides: Partial<SignOutParts> = {}) {
   return { parts, steps, log };
 }
 
+/** The real library, with a signed-in person, in front of a provider that refuses a revocation so. */
+async function revokedBy(refusal: { readonly error: string; readonly error_description: string }): Promise<() => Promise<void>> {
+  const authority = "http://localhost:3001/realms/relicario";
+  const metadata = { issuer: authority, revocation_endpoint: `${authority}/token/revocation` };
+  const client = new UserManager({ authority, client_id: "relicario-portal", redirect_uri: "http://localhost:3000/", metadata, automaticSilentRenew: false });
+  await client.storeUser(new User({ access_token: "a.b.c", token_type: "Bearer", profile: { iss: authority, aud: "relicario-portal", sub: "s-1", iat: 1, exp: 2 } }));
+  globalThis.fetch = jest.fn(() => Promise.resolve(Response.json(refusal, { status: 400 })));
+  return () => client.revokeTokens(["access_token"]);
+}
+
 describe("signOut", () => {
   it("puts keys away first, ends both sessions, clears, tells the others, and leaves", async () => {
     const { parts, steps, log } = setUp();
@@ -31,9 +43,16 @@ describe("signOut", () => {
   });
 
   it("takes a token type that cannot be revoked for done", async () => {
-    const { parts, log } = setUp({ revokeTokens: () => Promise.reject(Object.assign(new Error("x"), { error: "unsupported_token_type" })) });
+    const { parts, log } = setUp({ revokeTokens: await revokedBy({ error: "unsupported_token_type", error_description: "not of this type" }) });
     await signOut(parts);
+    expect(fetch).toHaveBeenCalledTimes(1);
     expect(log).not.toHaveBeenCalled();
+  });
+
+  it("logs what the provider refuses, whatever its description says", async () => {
+    const { parts, log } = setUp({ revokeTokens: await revokedBy({ error: "invalid_client", error_description: "unsupported_token_type" }) });
+    await signOut(parts);
+    expect(log.mock.calls.map(([name]: string[]) => name)).toEqual(["revocation"]);
   });
 
   it("only logs a step that fails", async () => {

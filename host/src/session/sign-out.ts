@@ -1,3 +1,5 @@
+import { ErrorResponse } from "oidc-client-ts";
+
 import type { LockListeners } from "./lock-listeners.ts";
 
 export interface SignOutParts {
@@ -68,9 +70,7 @@ export function isFirstToSignOut(locks: LockManager | undefined): Promise<boolea
 
 /** RFC 7009, 2.2.1: the provider does not revoke tokens of this type, so there is nothing more to do. */
 function isDone(error: unknown): boolean {
-  if (typeof error !== "object" || error === null) return false;
-  const code: unknown = "error" in error ? error.error : undefined;
-  return code === "unsupported_token_type" || (error instanceof Error && error.message.includes("unsupported_token_type"));
+  return error instanceof ErrorResponse && error.error === "unsupported_token_type";
 }
 
 async function withLimit(work: Promise<unknown>): Promise<void> {
