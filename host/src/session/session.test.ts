@@ -9,6 +9,7 @@ const mockClient = {
   getUser: () => Promise.resolve<unknown>(null),
   callback: () => Promise.resolve<unknown>(undefined),
   silent: () => Promise.resolve<unknown>(null),
+  popup: () => Promise.resolve<unknown>(null),
   handlers: {} as Record<string, (value: unknown) => void>,
   calls: [] as [string, unknown][],
 };
@@ -19,17 +20,25 @@ jest.mock("oidc-client-ts", () => {
     return Promise.resolve();
   };
   class UserManager {
-    readonly events = Object.fromEntries(
-      ["addUserLoaded", "addUserUnloaded", "addUserSignedOut"].map((name) => [
-        name,
-        (handler: (value: unknown) => void) => {
-          mockClient.handlers[name] = handler;
-        },
-      ]),
-    );
+    readonly #settings: { readonly monitorSession?: boolean };
+    constructor(settings: { readonly monitorSession?: boolean }) {
+      this.#settings = settings;
+    }
+    readonly events = {
+      ...Object.fromEntries(
+        ["addUserLoaded", "addUserUnloaded", "addUserSignedOut"].map((name) => [
+          name,
+          (handler: (value: unknown) => void) => {
+            mockClient.handlers[name] = handler;
+          },
+        ]),
+      ),
+      load: (value: unknown) => mockClient.handlers["addUserLoaded"]?.(value),
+    };
     getUser = () => mockClient.getUser();
     clearStaleState = () => Promise.resolve();
     removeUser = () => {
+      if (this.#settings.monitorSession !== true) return Promise.resolve(); // the one of the window
       mockClient.getUser = () => Promise.resolve(null);
       return note("removeUser");
     };
@@ -40,17 +49,15 @@ jest.mock("oidc-client-ts", () => {
       void note("signinCallback", url);
       return mockClient.callback();
     };
-    signinSilent() {
+    signinSilent = () => {
       void note("signinSilent");
       return mockClient.silent();
-    }
-    readonly settings = {};
-    readonly _popupNavigator = { prepare: () => Promise.resolve({ close: () => undefined }) };
-    _loadUser = this.getUser;
-    _signin = (request: unknown) => {
-      void note("popup", request);
-      return mockClient.callback();
     };
+    signinPopup = (request: unknown) => {
+      void note("signinPopup", request);
+      return mockClient.popup();
+    };
+    storeUser = () => Promise.resolve();
   }
   return { ...jest.requireActual<object>("oidc-client-ts"), UserManager };
 });
@@ -102,6 +109,7 @@ beforeEach(() => {
   mockClient.getUser = () => Promise.resolve(null);
   mockClient.callback = () => Promise.resolve(undefined);
   mockClient.silent = () => Promise.resolve(null);
+  mockClient.popup = () => Promise.resolve(null);
   mockClient.handlers = {};
   mockClient.calls = [];
   globalThis.fetch = jest.fn(() => Promise.reject(new TypeError("no network in tests")));
@@ -222,11 +230,7 @@ describe("createSession", () => {
       });
       const { session } = setUp();
       await session.start();
-      mockClient.callback = () => {
-        const newer = again(999);
-        mockClient.handlers["addUserLoaded"]?.(newer);
-        return Promise.resolve(newer);
-      };
+      mockClient.popup = () => Promise.resolve(again(999));
       const answered = session.signInAgain();
       expect(session.getState()).toMatchObject({ status: "loading", navigator: "sign_in_again", user: alba });
       await expect(answered).resolves.toEqual({ authTime: 999 });
@@ -240,7 +244,7 @@ describe("createSession", () => {
       ["is missing", undefined],
     ])("is login_required when auth_time %s", async (_name, authTime) => {
       remember();
-      mockClient.callback = () => Promise.resolve(again(authTime));
+      mockClient.popup = () => Promise.resolve(again(authTime));
       const { session } = setUp();
       await session.start();
       await expect(session.signInAgain()).rejects.toMatchObject({ code: "login_required" });

@@ -13,7 +13,7 @@ import { initialSession, nextSession, type SessionEvent, type SessionState, type
 import { countAuthError, resetAuthErrors } from "./retry.ts";
 import { freshAuthTime, sessionUser } from "./session-user.ts";
 import { signInSettings } from "./settings.ts";
-import { SignInClient } from "./sign-in-client.ts";
+import { createSignInClient } from "./sign-in-client.ts";
 import { mayPass, signInError } from "./sign-in-errors.ts";
 import { isFirstToSignOut, signOut } from "./sign-out.ts";
 import { createSilentRenewal } from "./silent-renewal.ts";
@@ -78,7 +78,7 @@ export function createSession(parts: SessionParts): Session {
   };
 
   const listeners = createLockListeners();
-  const signIn = new SignInClient(signInSettings(deployment.identity, location.origin, storage), {
+  const { manager, renew, signInAgain } = createSignInClient(signInSettings(deployment.identity, location.origin, storage), {
     started: (navigator) => {
       dispatch({ type: "navigator_started", navigator });
     },
@@ -86,20 +86,20 @@ export function createSession(parts: SessionParts): Session {
       dispatch({ type: "navigator_ended", navigator });
     },
   });
-  signIn.events.addUserLoaded((user) => {
+  manager.events.addUserLoaded((user) => {
     if (leaving) return;
     resetAuthErrors(storage);
     dispatch({ type: "user_loaded", user: sessionUser(user) });
     exchange.start(user.access_token);
     renewal.watch(user, "new");
   });
-  signIn.events.addUserUnloaded(() => {
+  manager.events.addUserUnloaded(() => {
     dispatch({ type: "user_unloaded" });
   });
-  signIn.events.addUserSignedOut(() => {
+  manager.events.addUserSignedOut(() => {
     void leave();
   });
-  signIn.clearStaleState().catch((error: unknown) => {
+  manager.clearStaleState().catch((error: unknown) => {
     parts.log("stale_state", error);
   });
   const nobody = { baseUrl, credentials, token: () => Promise.resolve(null) };
@@ -111,7 +111,7 @@ export function createSession(parts: SessionParts): Session {
     ownVendor: deployment.vendor_id,
     onVendorIgnored: parts.onVendorIgnored,
     renewAccessToken: async () => {
-      const user = await signIn.signinSilent().catch((error: unknown) => {
+      const user = await renew().catch((error: unknown) => {
         throw signInError(error);
       });
       if (user === null) throw new PortalError("login_required");
@@ -147,7 +147,7 @@ export function createSession(parts: SessionParts): Session {
     renewal.stop();
     await listeners.run("sign_out");
     clearAll();
-    await signIn.removeUser();
+    await manager.removeUser();
     history.replaceState(leftMark, "", "/");
     location.reload();
   }
@@ -161,7 +161,7 @@ export function createSession(parts: SessionParts): Session {
   function fail(code: ErrorCode): void {
     if (countAuthError(storage)) {
       resetAuthErrors(storage);
-      void signIn.removeUser().finally(() => {
+      void manager.removeUser().finally(() => {
         location.replace(location.pathname);
       });
       return;
@@ -170,7 +170,7 @@ export function createSession(parts: SessionParts): Session {
   }
 
   const renewal = createSilentRenewal({
-    renew: () => signIn.signinSilent(),
+    renew,
     isTimeout: (error) => isPortalError(signInError(error), "timed_out"),
     mayPass,
     onError: (error) => {
@@ -193,7 +193,7 @@ export function createSession(parts: SessionParts): Session {
   /** Whom this tab remembers, and how they are shown; null when nobody is remembered, or not any more. */
   async function remembered(): Promise<{ readonly user: User; readonly shown: SessionUser } | null> {
     try {
-      const user = await signIn.getUser();
+      const user = await manager.getUser();
       return user === null || user.expired === true ? null : { user, shown: sessionUser(user) };
     } catch {
       parts.log("remembered_user", "unreadable"); // what is kept means nobody: they sign in. The error could quote a token.
@@ -212,7 +212,7 @@ export function createSession(parts: SessionParts): Session {
       if (isSignInCallback(url)) {
         dispatch({ type: "navigator_started", navigator: "sign_in" });
         try {
-          const user = await signIn.signinCallback(callbackAddress(url));
+          const user = await manager.signinCallback(callbackAddress(url));
           const returnTo = ReturnState.safeParse(user?.state);
           history.replaceState(null, "", safeReturnPath(returnTo.success ? returnTo.data.returnTo : undefined, location.origin));
         } catch (error) {
@@ -232,7 +232,7 @@ export function createSession(parts: SessionParts): Session {
       if (state.status === "loading" && (state.navigator === "sign_in" || state.navigator === "sign_out")) return;
       dispatch({ type: "navigator_started", navigator: "sign_in" });
       try {
-        await signIn.signinRedirect({ state: { returnTo }, ui_locales: parts.language() });
+        await manager.signinRedirect({ state: { returnTo }, ui_locales: parts.language() });
       } catch (error) {
         fail(signInError(error).code);
       }
@@ -240,7 +240,7 @@ export function createSession(parts: SessionParts): Session {
     signInAgain: async () => {
       const began = performance.now();
       try {
-        const user = await signIn.signInAgain(parts.language());
+        const user = await signInAgain(parts.language());
         const authTime = freshAuthTime(user, (performance.now() - began) / 1000);
         await exchange.renew("after").catch((error: unknown) => {
           parts.log("exchange", error); // the state says it, and the next call tries again
@@ -266,12 +266,12 @@ export function createSession(parts: SessionParts): Session {
           if (held === null) return;
           await publicHttp.request("DELETE", "/auth/token", z.unknown(), { headers: { authorization: `Bearer ${held.token}` } });
         },
-        revokeTokens: () => signIn.revokeTokens(["access_token"]),
+        revokeTokens: () => manager.revokeTokens(["access_token"]),
         clearCaches: clearAll,
         tellOtherTabs: () => channel?.postMessage(signedOutMessage),
-        redirect: () => signIn.signoutRedirect({ extraQueryParams: { ui_locales: parts.language() } }),
+        redirect: () => manager.signoutRedirect({ extraQueryParams: { ui_locales: parts.language() } }),
         leaveAnyway: async () => {
-          await signIn.removeUser();
+          await manager.removeUser();
           location.replace("/");
         },
         log: parts.log,

@@ -1,5 +1,5 @@
 import type { Deployment } from "@relicario/shared/contract";
-import { WebStorageStateStore, type UserManagerSettings } from "oidc-client-ts";
+import { InMemoryWebStorage, WebStorageStateStore, type UserManagerSettings } from "oidc-client-ts";
 
 /** Times of sign-in, in seconds (specification, section 9). */
 export const signInTimes = {
@@ -7,9 +7,6 @@ export const signInTimes = {
   sessionCheck: 2,
   staleState: 15 * 60,
 } as const;
-
-/** Popups, where one is used: height in pixels. */
-export const popupHeight = 640;
 
 /** How sign-in is done: code flow with PKCE, no refresh token, everything in this tab's session storage. */
 export function signInSettings(identity: Deployment["identity"], origin: string, storage: Storage): UserManagerSettings {
@@ -34,7 +31,17 @@ export function signInSettings(identity: Deployment["identity"], origin: string,
     staleStateAgeInSeconds: signInTimes.staleState,
     validateSubOnSilentRenew: true,
     revokeTokensOnSignout: false, // done by sign-out.ts, which knows that a JWT cannot be revoked
-    popupWindowFeatures: { height: popupHeight },
+  };
+}
+
+/** The same for a window beside the page: nothing is kept but in memory, and only the ID token says who it is, and since when. */
+export function inMemory(settings: UserManagerSettings): UserManagerSettings {
+  return {
+    ...settings,
+    userStore: new WebStorageStateStore({ store: new InMemoryWebStorage() }),
+    stateStore: new WebStorageStateStore({ store: new InMemoryWebStorage() }),
+    loadUserInfo: false, // user info could say another `auth_time`
+    monitorSession: false,
   };
 }
 

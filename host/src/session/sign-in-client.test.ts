@@ -1,7 +1,8 @@
 import { ErrorTimeout, User, UserManager } from "oidc-client-ts";
 
-import { popupLimitMs, SignInClient } from "./sign-in-client.ts";
 import { signInSettings } from "./settings.ts";
+import { createSignInClient } from "./sign-in-client.ts";
+import { popupNumbers } from "./sign-in-window.ts";
 
 const identity = { authority: "http://localhost:3001/realms/relicario", client_id: "relicario-portal", scope: "openid" };
 const metadata = {
@@ -47,12 +48,14 @@ async function setUp(popup: FakeWindow | null, claims: { readonly sub?: string; 
     return Promise.resolve(Response.json({ access_token: "newer", id_token: idToken(claims), token_type: "Bearer", expires_in: 300 }));
   };
   const steps: string[] = [];
-  const client = new SignInClient(
-    { ...signInSettings(identity, window.location.origin, sessionStorage), metadata, monitorSession: false, automaticSilentRenew: false },
+  const client = createSignInClient(
+    { ...signInSettings(identity, window.location.origin, sessionStorage), metadata, monitorSession: false },
     { started: (navigator) => steps.push(`${navigator} started`), ended: (navigator) => steps.push(`${navigator} ended`) },
   );
-  await client.storeUser(new User({ access_token: "older", id_token: idToken({}), token_type: "Bearer", profile: { iss: identity.authority, aud: identity.client_id, sub: "s-1", iat: now, exp: now + 600 } }));
-  return { client, steps, open, fetched };
+  const { manager } = client;
+  await manager.storeUser(new User({ access_token: "older", id_token: idToken({}), token_type: "Bearer", profile: { iss: identity.authority, aud: identity.client_id, sub: "s-1", iat: now, exp: now + 600 } }));
+  const kept = async () => (await manager.getUser())?.access_token;
+  return { client, manager, kept, steps, open, fetched };
 }
 
 /** What the provider is asked, once the window was sent there. */
@@ -61,9 +64,14 @@ async function asked(popup: FakeWindow): Promise<URLSearchParams> {
   return new URL(popup.location.replace.mock.calls[0]?.[0] ?? "").searchParams;
 }
 
-function answer(popup: FakeWindow, query: Record<string, string>): void {
+/** The same by a clock that stands still: its challenge is being made meanwhile. */
+async function sent(popup: FakeWindow): Promise<void> {
+  while (popup.location.replace.mock.calls.length === 0) await jest.advanceTimersByTimeAsync(0);
+}
+
+function answer(popup: FakeWindow, query: Record<string, string>, changed: Partial<MessageEventInit> = {}): void {
   const url = `${window.location.origin}/silent-renew.html?${new URLSearchParams(query).toString()}`;
-  window.dispatchEvent(new MessageEvent("message", { origin: window.location.origin, source: popup as unknown as Window, data: { source: "oidc-client", url, keepOpen: false } }));
+  window.dispatchEvent(new MessageEvent("message", { origin: window.location.origin, source: popup as unknown as Window, data: { source: "oidc-client", url, keepOpen: false }, ...changed }));
 }
 
 /** The library opens one for windows that were cut off; jsdom has none. */
@@ -80,29 +88,74 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-describe("SignInClient.signInAgain", () => {
+describe("signInAgain", () => {
   it("opens a window of 640 pixels in the click, asks for a sign-in whatever session there is, and gives the ID token's auth_time", async () => {
     const popup = fakeWindow();
-    const { client, steps, open, fetched } = await setUp(popup, { auth_time: now - 1 });
+    const { client, manager, kept, steps, open, fetched } = await setUp(popup, { auth_time: now - 1 });
+    const loaded = jest.fn();
+    manager.events.addUserLoaded(loaded);
+    const before = Object.keys(sessionStorage);
     const signedIn = client.signInAgain("es");
-    expect(open).toHaveBeenCalledWith(undefined, "_blank", expect.stringContaining("height=640"));
+    await new Promise(process.nextTick); // what is read before is there at once
+    expect(open).toHaveBeenCalledWith("", "_blank", expect.stringContaining("height=640"));
     const params = await asked(popup);
-    expect(Object.fromEntries(params)).toMatchObject({ prompt: "login", max_age: "0", display: "popup", ui_locales: "es", redirect_uri: `${window.location.origin}/silent-renew.html` });
+    expect(Object.fromEntries(params)).toMatchObject({ prompt: "login", max_age: "0", display: "popup", ui_locales: "es", id_token_hint: idToken({}), redirect_uri: `${window.location.origin}/silent-renew.html` });
+    expect(Object.keys(sessionStorage)).toEqual(before);
     answer(popup, { code: "c", state: params.get("state") ?? "" });
     expect((await signedIn).profile.auth_time).toBe(now - 1);
     expect(popup.closed).toBe(true);
     expect(steps).toEqual(["sign_in_again started", "sign_in_again ended"]);
     expect(fetched).toEqual([metadata.token_endpoint]); // user info could say another auth_time
-    expect((await client.getUser())?.access_token).toBe("newer");
+    expect(loaded).toHaveBeenCalledTimes(1);
+    expect(await kept()).toBe("newer");
   });
 
   it("keeps who was signed in when somebody else signs in", async () => {
     const popup = fakeWindow();
-    const { client } = await setUp(popup, { sub: "s-2", auth_time: now });
+    const { client, manager, kept } = await setUp(popup, { sub: "s-2", auth_time: now });
+    const loaded = jest.fn();
+    manager.events.addUserLoaded(loaded);
     const signedIn = client.signInAgain("en");
     answer(popup, { code: "c", state: (await asked(popup)).get("state") ?? "" });
-    await expect(signedIn).rejects.toMatchObject({ error: "login_required" });
-    expect((await client.getUser())?.access_token).toBe("older");
+    await expect(signedIn).rejects.toMatchObject({ code: "login_required" });
+    expect(await kept()).toBe("older");
+    expect(loaded).not.toHaveBeenCalled();
+  });
+
+  it("brings nobody back who signed out meanwhile", async () => {
+    const popup = fakeWindow();
+    const { client, manager, kept } = await setUp(popup);
+    const signedIn = client.signInAgain("en");
+    const state = (await asked(popup)).get("state") ?? "";
+    await manager.removeUser();
+    answer(popup, { code: "c", state });
+    await expect(signedIn).rejects.toMatchObject({ code: "login_required" });
+    expect(await kept()).toBeUndefined();
+  });
+
+  it.each<[string, (popup: FakeWindow) => Partial<MessageEventInit>]>([
+    ["of another window", () => ({ source: fakeWindow() as unknown as Window })],
+    ["of another origin", () => ({ origin: "https://elsewhere.example" })],
+    ["that is no answer", () => ({ data: { url: 1 } })],
+  ])("takes no message %s for the answer", async (_name, changed) => {
+    const popup = fakeWindow();
+    const { client, kept } = await setUp(popup);
+    const signedIn = client.signInAgain("en");
+    const state = (await asked(popup)).get("state") ?? "";
+    answer(popup, { error: "interaction_required", state }, changed(popup));
+    answer(popup, { code: "c", state });
+    await signedIn;
+    expect(await kept()).toBe("newer");
+  });
+
+  it("says why the code could not be redeemed, although its window is closed by then", async () => {
+    const popup = fakeWindow();
+    const { client } = await setUp(popup);
+    globalThis.fetch = () => Promise.reject(new TypeError("Failed to fetch"));
+    const signedIn = client.signInAgain("en");
+    answer(popup, { code: "c", state: (await asked(popup)).get("state") ?? "" });
+    await expect(signedIn).rejects.toBeInstanceOf(TypeError);
+    expect(popup.closed).toBe(true);
   });
 
   it("says what the provider refuses", async () => {
@@ -114,9 +167,10 @@ describe("SignInClient.signInAgain", () => {
   });
 
   it("is popup_blocked when the browser opens no window", async () => {
-    const { client, steps } = await setUp(null);
+    const { client, steps, fetched } = await setUp(null);
     await expect(client.signInAgain("en")).rejects.toMatchObject({ code: "popup_blocked" });
     expect(steps.at(-1)).toBe("sign_in_again ended");
+    expect(fetched).toEqual([]);
   });
 
   it("is cancelled within 500 ms after the person closed the window", async () => {
@@ -125,6 +179,7 @@ describe("SignInClient.signInAgain", () => {
     jest.useFakeTimers({ doNotFake: ["performance"] });
     const signedIn = client.signInAgain("en");
     const outcome = expect(signedIn).rejects.toMatchObject({ code: "cancelled" });
+    await sent(popup);
     await jest.advanceTimersByTimeAsync(10_000);
     popup.closed = true;
     await jest.advanceTimersByTimeAsync(500);
@@ -136,7 +191,8 @@ describe("SignInClient.signInAgain", () => {
     const { client } = await setUp(popup);
     jest.useFakeTimers({ doNotFake: ["performance"] });
     const outcome = expect(client.signInAgain("en")).rejects.toMatchObject({ code: "timed_out" });
-    await jest.advanceTimersByTimeAsync(popupLimitMs - 1);
+    await sent(popup);
+    await jest.advanceTimersByTimeAsync(popupNumbers.limitMs - 1);
     expect(popup.closed).toBe(false);
     await jest.advanceTimersByTimeAsync(1);
     await outcome;
@@ -144,15 +200,14 @@ describe("SignInClient.signInAgain", () => {
   });
 
   it("asks nobody when nobody is signed in", async () => {
-    const popup = fakeWindow();
-    const { client } = await setUp(popup);
-    await client.removeUser();
+    const { client, manager, open } = await setUp(fakeWindow());
+    await manager.removeUser();
     await expect(client.signInAgain("en")).rejects.toMatchObject({ code: "login_required" });
-    expect(popup.closed).toBe(true);
+    expect(open).not.toHaveBeenCalled();
   });
 });
 
-describe("SignInClient.signinSilent", () => {
+describe("renew", () => {
   const frames = () => document.querySelectorAll("iframe");
 
   it("aborts after 10 s when its frame gets no answer, and takes the frame away", async () => {
@@ -160,8 +215,8 @@ describe("SignInClient.signinSilent", () => {
     const inside = fakeWindow(); // goes nowhere
     jest.spyOn(HTMLIFrameElement.prototype, "contentWindow", "get").mockReturnValue(inside as unknown as Window);
     jest.useFakeTimers({ doNotFake: ["performance"] });
-    const outcome = expect(client.signinSilent()).rejects.toBeInstanceOf(ErrorTimeout);
-    while (inside.location.replace.mock.calls.length === 0) await jest.advanceTimersByTimeAsync(0); // its challenge is being made
+    const outcome = expect(client.renew()).rejects.toBeInstanceOf(ErrorTimeout);
+    await sent(inside);
     await jest.advanceTimersByTimeAsync(9_999);
     expect(frames()).toHaveLength(1);
     expect(steps).toEqual(["renewal started"]);
@@ -173,28 +228,28 @@ describe("SignInClient.signinSilent", () => {
   });
 
   it("is login_required when the provider answers for another subject, and keeps who was signed in", async () => {
-    const { client } = await setUp(null, { sub: "s-2" });
+    const { client, kept } = await setUp(null, { sub: "s-2" });
     const inside = fakeWindow();
     jest.spyOn(HTMLIFrameElement.prototype, "contentWindow", "get").mockReturnValue(inside as unknown as Window);
-    const renewed = client.signinSilent();
+    const renewed = client.renew();
     answer(inside, { code: "c", state: (await asked(inside)).get("state") ?? "" });
     await expect(renewed).rejects.toMatchObject({ error: "login_required" });
-    expect((await client.getUser())?.access_token).toBe("older");
+    expect(await kept()).toBe("older");
   });
 
   it("aborts when the provider cannot be asked at all", async () => {
-    const { client } = await setUp(null);
-    jest.spyOn(client.metadataService, "getAuthorizationEndpoint").mockRejectedValue(new TypeError("Failed to fetch"));
-    await expect(client.signinSilent()).rejects.toBeInstanceOf(TypeError);
+    const { client, manager } = await setUp(null);
+    jest.spyOn(manager.metadataService, "getAuthorizationEndpoint").mockRejectedValue(new TypeError("Failed to fetch"));
+    await expect(client.renew()).rejects.toBeInstanceOf(TypeError);
   });
 
   it("makes one renewal for all who ask meanwhile, and tells when it begins and ends", async () => {
     const { client, steps } = await setUp(null);
     const silent = jest.spyOn(UserManager.prototype, "signinSilent").mockResolvedValue(null);
-    await Promise.all([client.signinSilent(), client.signinSilent()]);
+    await Promise.all([client.renew(), client.renew()]);
     expect(silent).toHaveBeenCalledTimes(1);
     expect(steps).toEqual(["renewal started", "renewal ended"]);
-    await client.signinSilent();
+    await client.renew();
     expect(silent).toHaveBeenCalledTimes(2);
   });
 });

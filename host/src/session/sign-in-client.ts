@@ -2,12 +2,8 @@ import { PortalError } from "@relicario/shared/errors";
 import { UserManager, type User, type UserManagerSettings } from "oidc-client-ts";
 
 import type { Navigator } from "./machine.ts";
-
-/** How long a person may take in the window of a fresh sign-in. */
-export const popupLimitMs = 5 * 60_000;
-
-/** Words of the library where it throws a plain Error. */
-const said = { closed: "Popup closed by user", blocked: "Attempted to navigate on a disposed window" } as const;
+import { inMemory } from "./settings.ts";
+import { createWindowNavigator } from "./sign-in-window.ts";
 
 /** Told when something begins and ends to move a frame or a window to the provider. */
 export interface NavigatorEvents {
@@ -15,70 +11,63 @@ export interface NavigatorEvents {
   readonly ended: (navigator: Navigator) => void;
 }
 
-/** The sign-in client of oidc-client-ts, and what the portal needs beyond it. */
-export class SignInClient extends UserManager {
-  readonly #navigators: NavigatorEvents;
-  #renewal: Promise<User | null> | null = null;
-
-  constructor(settings: UserManagerSettings, navigators: NavigatorEvents) {
-    super(settings);
-    this.#navigators = navigators;
-  }
-
-  /** One renewal at a time: whoever asks meanwhile gets its answer. */
-  override signinSilent(...args: Parameters<UserManager["signinSilent"]>): Promise<User | null> {
-    this.#renewal ??= this.#during("renewal", () => super.signinSilent(...args)).finally(() => {
-      this.#renewal = null;
-    });
-    return this.#renewal;
-  }
-
+/** oidc-client-ts, and what the portal makes of it. */
+export interface SignInClient {
+  /** Who is signed in. */
+  readonly manager: UserManager;
+  /** `signinSilent`, one at a time: whoever asks meanwhile gets its answer. */
+  readonly renew: () => Promise<User | null>;
   /**
    * A sign-in in a window beside the page, whatever session the provider still has (`prompt=login`, `max_age=0`), by the
-   * same person as before. The window is asked for at once: browsers open one only while a click is fresh.
+   * same person as before. Browsers open a window only while a click is fresh: nothing but session storage is read before.
    * @throws PortalError `popup_blocked`, `cancelled`, `timed_out`, `login_required`; else what the library throws
    */
-  signInAgain(uiLocales: string): Promise<User> {
-    const late = new AbortController();
-    const opening = this._popupNavigator.prepare({ popupSignal: late.signal, popupAbortOnClose: true });
-    const timer = setTimeout(() => {
-      late.abort("late");
-    }, popupLimitMs);
-    return this.#during("sign_in_again", async () => {
-      const [popup, before] = await Promise.all([opening, this._loadUser()]);
-      if (before === null) {
-        popup.close();
-        throw new PortalError("login_required");
-      }
-      const request = {
-        request_type: "si:p",
-        redirect_uri: this.settings.popup_redirect_uri,
-        display: "popup",
-        prompt: "login",
-        max_age: 0,
-        ui_locales: uiLocales,
-        skipUserInfo: true, // so that `auth_time` is the ID token's own
-        ...(before.id_token === undefined ? {} : { id_token_hint: before.id_token }),
-      };
-      try {
-        return await this._signin(request, popup, before.profile.sub);
-      } catch (cause) {
-        if (late.signal.aborted) throw new PortalError("timed_out", { cause });
-        if (cause instanceof Error && cause.message === said.closed) throw new PortalError("cancelled", { cause });
-        if (cause instanceof Error && cause.message === said.blocked) throw new PortalError("popup_blocked", { cause });
-        throw cause;
-      }
-    }).finally(() => {
-      clearTimeout(timer);
-    });
-  }
+  readonly signInAgain: (uiLocales: string) => Promise<User>;
+}
 
-  async #during<T>(navigator: Navigator, work: () => Promise<T>): Promise<T> {
-    this.#navigators.started(navigator);
+export function createSignInClient(settings: UserManagerSettings, { started, ended }: NavigatorEvents): SignInClient {
+  const manager = new UserManager(settings);
+  /** Keeps whoever signs in in the window apart, until it is known who that is. */
+  const beside = new UserManager(inMemory(settings), undefined, createWindowNavigator());
+  let renewal: Promise<User | null> | null = null;
+
+  const during = async <T>(navigator: Navigator, work: () => Promise<T>): Promise<T> => {
+    started(navigator);
     try {
       return await work();
     } finally {
-      this.#navigators.ended(navigator);
+      ended(navigator);
     }
-  }
+  };
+
+  const signInBeside = async (uiLocales: string): Promise<User> => {
+    const before = await manager.getUser();
+    if (before === null) throw new PortalError("login_required");
+    try {
+      const user = await beside.signinPopup({
+        prompt: "login",
+        max_age: 0,
+        ui_locales: uiLocales,
+        ...(before.id_token === undefined ? {} : { extraQueryParams: { id_token_hint: before.id_token } }),
+      });
+      const current = await manager.getUser(); // they may have signed out meanwhile
+      if (user.profile.sub !== current?.profile.sub) throw new PortalError("login_required");
+      await manager.storeUser(user);
+      await manager.events.load(user);
+      return user;
+    } finally {
+      await beside.removeUser();
+    }
+  };
+
+  return Object.freeze<SignInClient>({
+    manager,
+    renew: () => {
+      renewal ??= during("renewal", () => manager.signinSilent()).finally(() => {
+        renewal = null;
+      });
+      return renewal;
+    },
+    signInAgain: (uiLocales) => during("sign_in_again", () => signInBeside(uiLocales)),
+  });
 }

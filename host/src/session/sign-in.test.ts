@@ -136,7 +136,6 @@ describe("signInSettings", () => {
       monitorSession: true,
       checkSessionIntervalInSeconds: 2,
       staleStateAgeInSeconds: 900,
-      popupWindowFeatures: { height: 640 },
       validateSubOnSilentRenew: true,
       redirect_uri: `${origin}/`,
       silent_redirect_uri: `${origin}/silent-renew.html`,
