@@ -124,7 +124,8 @@ export function createSession(parts: SessionParts): Session {
     exchange: tokenCall.ask,
     now: Date.now,
     verify: createTokenVerifier({
-      certs: () => exchangeHttp.request("GET", "/auth/token-certs", TokenCerts),
+      address: new URL(`${baseUrl}/auth/token-certs`),
+      certs: (signal) => exchangeHttp.request("GET", "/auth/token-certs", TokenCerts, { signal }),
       now: Date.now,
       warn: (message) => {
         parts.log("token", message);

@@ -1,8 +1,9 @@
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey } from "jose";
 
 import type { TokenCerts } from "@relicario/shared/api";
+import { PortalError } from "@relicario/shared/errors";
 
-import { createTokenVerifier, tamperedTokenWarning } from "./verify-token.ts";
+import { certNumbers, createTokenVerifier, tamperedTokenWarning } from "./verify-token.ts";
 
 const now = Date.parse("2026-11-21T10:00:00.000Z");
 const claims = { sub: "01890a5d-ac96-7000-8000-000000000001", vid: "relicario", sid: "s", iat: now / 1000, exp: now / 1000 + 900 };
@@ -25,14 +26,18 @@ async function setUp() {
   const current = await makeKey("current");
   const next = await makeKey("next");
   const published: TokenCerts["keys"] = [current.cert];
-  const certs = jest.fn(() => Promise.resolve({ keys: [...published] }));
+  const certs = jest.fn((_signal: AbortSignal) => Promise.resolve({ keys: [...published] }));
   const warn = jest.fn();
   let time = now;
-  const verify = createTokenVerifier({ certs, now: () => time, warn });
+  const verify = createTokenVerifier({ address: new URL("http://localhost:3000/api/auth/token-certs"), certs, now: () => time, warn });
   return { current, next, published, certs, warn, verify, later: (ms: number) => (time += ms) };
 }
 
 describe("createTokenVerifier", () => {
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
   it("gives the claims of a token that the service signed", async () => {
     const { verify, current, warn } = await setUp();
     await expect(verify(await sign(current))).resolves.toMatchObject(claims);
@@ -65,6 +70,13 @@ describe("createTokenVerifier", () => {
     expect(warn).not.toHaveBeenCalled();
   });
 
+  it("refuses a token that is signed by another algorithm, without asking for keys", async () => {
+    const { verify, certs } = await setUp();
+    const token = await new SignJWT(claims).setProtectedHeader({ alg: "HS256", kid: "current" }).sign(new Uint8Array(32));
+    await expect(verify(token)).resolves.toBeNull();
+    expect(certs).not.toHaveBeenCalled();
+  });
+
   it("refuses what is no token", async () => {
     const { verify } = await setUp();
     await expect(verify("nonsense")).resolves.toBeNull();
@@ -79,19 +91,46 @@ describe("createTokenVerifier", () => {
 
   it("asks for the keys once, and again when a key is new: rotation needs no reload", async () => {
     const { verify, current, next, certs, published } = await setUp();
-    await verify(await sign(current));
+    const began = Date.now();
+    await Promise.all([verify(await sign(current)), verify(await sign(current))]);
     await verify(await sign(current));
     expect(certs).toHaveBeenCalledTimes(1);
     published.push(next.cert);
+    jest.spyOn(Date, "now").mockReturnValue(began + certNumbers.cooldownMs + 1_000);
     await expect(verify(await sign(next))).resolves.toMatchObject(claims);
     expect(certs).toHaveBeenCalledTimes(2);
   });
 
-  it("rejects when the keys cannot be had, and asks again the next time", async () => {
-    const { verify, current, certs } = await setUp();
-    certs.mockRejectedValueOnce(new Error("down"));
+  it("does not ask again and again for a key that nobody publishes", async () => {
+    const { verify, certs, warn } = await setUp();
+    const token = await sign(await makeKey("made up"));
+    await expect(verify(token)).resolves.toBeNull();
+    await expect(verify(token)).resolves.toBeNull();
+    expect(certs).toHaveBeenCalledTimes(1);
+    expect(warn).toHaveBeenCalledWith(tamperedTokenWarning);
+  });
+
+  it.each([
+    ["says why", new PortalError("offline"), "offline"],
+    ["whatever went wrong", new Error("down"), "unknown"],
+  ])("rejects when the keys cannot be had, and asks again the next time: %s", async (_name, error, code) => {
+    const { verify, current, certs, warn } = await setUp();
+    certs.mockRejectedValueOnce(error);
     const token = await sign(current);
-    await expect(verify(token)).rejects.toThrow("down");
+    await expect(verify(token)).rejects.toMatchObject({ code });
+    expect(warn).not.toHaveBeenCalled();
     await expect(verify(token)).resolves.toMatchObject(claims);
+  });
+
+  it("rejects when the keys do not come within 5 s", async () => {
+    const late = new AbortController();
+    const timeout = jest.spyOn(AbortSignal, "timeout").mockReturnValue(late.signal);
+    const { verify, current, certs } = await setUp();
+    certs.mockImplementation((signal) => new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new PortalError("cancelled")))));
+    const verified = verify(await sign(current));
+    while (certs.mock.calls.length === 0) await new Promise((resolve) => setTimeout(resolve, 0));
+    late.abort();
+    await expect(verified).rejects.toMatchObject({ code: "service_unavailable" });
+    expect(timeout).toHaveBeenCalledWith(5_000);
   });
 });
