@@ -81,12 +81,13 @@ export async function createHost({ verified, readDeployment, language, theme, te
     log: warn,
     channel: typeof BroadcastChannel === "undefined" ? null : new BroadcastChannel("session"),
   });
-  const vendor = createVendorStore({ deployment, storage: window.sessionStorage, http: session.publicHttp, onUnknown: onVendorIgnored });
+  const vendor = createVendorStore({ deployment, storage: window.sessionStorage, http: session.repeating.publicHttp, onUnknown: onVendorIgnored });
   session.exchange.subscribe(vendor.refresh);
 
-  const reachability = createReachability(() => session.publicHttp.request("GET", "/readyz", z.unknown()));
+  const reachability = createReachability(() => session.repeating.publicHttp.request("GET", "/readyz", z.unknown()));
   const http = reachability.watch(session.http);
-  const vault = createVaultSource({ loadRecovery: () => loader.load("recovery"), portal: () => portalForVault({ session, http, verified }) });
+  const repeatingHttp = reachability.watch(session.repeating.http);
+  const vault = createVaultSource({ loadRecovery: () => loader.load("recovery"), portal: () => portalForVault({ session, http: repeatingHttp, verified }) });
   session.onLock((reason) => vault.putAway(reason));
   // The vault was locked, by whoever: everybody puts plaintext away, and what is on the screen is asked for anew.
   vault.onLocked(() => {

@@ -1,6 +1,6 @@
 import { createHttp, type HttpSettings } from "@relicario/shared/api";
 import type { Http } from "@relicario/shared/contract";
-import { isPortalError, PortalError } from "@relicario/shared/errors";
+import { isPortalError, PortalError, toPortalError } from "@relicario/shared/errors";
 
 import type { TokenExchange } from "./token-exchange.ts";
 
@@ -9,10 +9,18 @@ import type { TokenExchange } from "./token-exchange.ts";
  * never more; where that fails the caller gets `token_expired`, and keeps what was typed.
  */
 export function createAuthorisedHttp(settings: Omit<HttpSettings, "token">, exchange: Pick<TokenExchange, "token" | "renew">): Http {
-  const http = createHttp({ ...settings, token: () => exchange.token() });
+  /** The exchange makes its own attempts. Being the cause, what it met is told from a failure of the call, and no call is repeated for it. */
+  const token = async (): Promise<string> => {
+    try {
+      return await exchange.token();
+    } catch (cause) {
+      const { code, details } = toPortalError(cause);
+      throw new PortalError(code, { cause, details });
+    }
+  };
+  const http = createHttp({ ...settings, token });
   const renewOnce = async <T>(call: () => Promise<T>): Promise<T> => {
     try {
-      await exchange.token(); // makes its own attempts, which must not be made again for each attempt of the call
       return await call();
     } catch (error) {
       if (!isPortalError(error, "token_expired", "token_invalid", "unauthorized")) throw error;

@@ -1,5 +1,7 @@
-import type { Deployment } from "@relicario/shared/contract";
+import type { Deployment, Http } from "@relicario/shared/contract";
 import { ErrorResponse, ErrorTimeout } from "oidc-client-ts";
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
+import { z } from "zod";
 
 import { authRetryKey } from "./retry.ts";
 import { createSession } from "./session.ts";
@@ -143,6 +145,41 @@ describe("createSession", () => {
   it("looks after the provider's session from the start", () => {
     setUp();
     expect(Object.keys(mockClient.handlers)).toContain("addUserSignedOut");
+  });
+
+  describe("given a service that is down for all but tokens", () => {
+    afterEach(() => {
+      jest.useRealTimers();
+    });
+
+    it("makes each call once, and repeats reads only for who has no query cache", async () => {
+      const { publicKey, privateKey } = await generateKeyPair("EdDSA", { extractable: true });
+      const iat = Math.floor(Date.now() / 1000);
+      const claims = { sub: "01890a5d-ac96-7000-8000-000000000001", vid: "relicario", sid: "s", iat, exp: iat + 900 };
+      const token = await new SignJWT(claims).setProtectedHeader({ alg: "EdDSA", kid: "k" }).sign(privateKey);
+      const certs = { keys: [{ kid: "k", alg: "EdDSA", kty: "OKP", crv: "Ed25519", x: (await exportJWK(publicKey)).x }] };
+      const others = jest.fn(() => new Response(null, { status: 503 }));
+      globalThis.fetch = (input) => {
+        const address = input instanceof Request ? input.url : String(input);
+        if (address.endsWith("/auth/token-certs")) return Promise.resolve(Response.json(certs));
+        return Promise.resolve(address.includes("/auth/token?") ? Response.json({ token }) : others());
+      };
+      jest.useFakeTimers();
+      remember();
+      const { session } = setUp();
+      await session.start();
+      while (session.exchange.getState().status !== "ready") await jest.advanceTimersByTimeAsync(10);
+      const asked = async (http: Http) => {
+        others.mockClear();
+        const outcome = expect(http.request("GET", "/user/me", z.unknown())).rejects.toMatchObject({ code: "service_unavailable" });
+        await jest.advanceTimersByTimeAsync(10_000);
+        await outcome;
+        return others.mock.calls.length;
+      };
+      expect([await asked(session.http), await asked(session.publicHttp)]).toEqual([1, 1]);
+      expect([await asked(session.repeating.http), await asked(session.repeating.publicHttp)]).toEqual([4, 4]);
+      session.exchange.clear();
+    });
   });
 
   it("takes the provider's answer, cleans the address and goes back to where the person was", async () => {

@@ -48,10 +48,12 @@ export interface Session {
   /** The session ended in another tab or at the provider, and this page started bare since. */
   readonly endedElsewhere: () => boolean;
   readonly exchange: TokenExchange;
-  /** Calls with the session token; not limited to paths. */
+  /** Calls with the session token; not limited to paths. Each is made once: queries are tried again by their cache. */
   readonly http: Http;
-  /** Calls without a token. */
+  /** Calls without a token, each made once. */
   readonly publicHttp: Http;
+  /** The same two for who has no query cache, such as the vault's worker: reads are tried again. */
+  readonly repeating: { readonly http: Http; readonly publicHttp: Http };
   readonly onLock: (listener: (reason: LockReason) => void | Promise<void>) => () => void;
   /** Everybody puts keys and plaintext away. */
   readonly lock: () => Promise<void>;
@@ -103,10 +105,9 @@ export function createSession(parts: SessionParts): Session {
     parts.log("stale_state", error);
   });
   const nobody = { baseUrl, credentials, token: () => Promise.resolve(null) };
-  const publicHttp = createHttp(nobody);
-  const exchangeHttp = createHttp({ ...nobody, retries: 0 }); // the exchange counts its attempts by itself
+  const publicHttp = createHttp({ ...nobody, retries: 0 });
   const tokenCall = createTokenCall({
-    http: exchangeHttp,
+    http: publicHttp,
     storage,
     ownVendor: deployment.vendor_id,
     onVendorIgnored: parts.onVendorIgnored,
@@ -125,7 +126,7 @@ export function createSession(parts: SessionParts): Session {
     now: Date.now,
     verify: createTokenVerifier({
       address: new URL(`${baseUrl}/auth/token-certs`),
-      certs: (signal) => exchangeHttp.request("GET", "/auth/token-certs", TokenCerts, { signal }),
+      certs: (signal) => publicHttp.request("GET", "/auth/token-certs", TokenCerts, { signal }),
       now: Date.now,
       warn: (message) => {
         parts.log("token", message);
@@ -280,8 +281,9 @@ export function createSession(parts: SessionParts): Session {
     },
     endedElsewhere: () => left,
     exchange,
-    http: createAuthorisedHttp({ baseUrl, credentials }, exchange),
+    http: createAuthorisedHttp({ baseUrl, credentials, retries: 0 }, exchange),
     publicHttp,
+    repeating: { http: createAuthorisedHttp({ baseUrl, credentials }, exchange), publicHttp: createHttp(nobody) },
     onLock: listeners.add,
     lock: () => listeners.run("lock"),
   });

@@ -1,3 +1,4 @@
+import { readMayPass, readRetries } from "@relicario/shared/api";
 import { QueryClient } from "@tanstack/react-query";
 
 /** How long data counts as fresh (specification, section 9), and is kept when no screen shows it. */
@@ -13,7 +14,8 @@ export function createQueryClient(): QueryClient {
         refetchOnWindowFocus: false,
         refetchOnReconnect: false,
         networkMode: "always", // whether there is a network is for the call to find out, and to say
-        retry: false, // a call that may pass is tried three times more where it is made (createHttp): a second count would multiply
+        retry: (before, error) => before < readRetries.times && readMayPass(error),
+        retryDelay: (before) => readRetries.pauseMs(before + 1),
       },
       mutations: { retry: false, networkMode: "always" },
     },

@@ -1,4 +1,5 @@
-import { createHttp } from "@relicario/shared/api";
+import { createHttp, type HttpSettings } from "@relicario/shared/api";
+import { PortalError, toPortalError } from "@relicario/shared/errors";
 import { MutationObserver, QueryObserver } from "@tanstack/react-query";
 import { z } from "zod";
 
@@ -48,21 +49,62 @@ describe("createQueryClient", () => {
     expect(queries).toMatchObject({ staleTime: 300_000, refetchOnWindowFocus: false, refetchOnReconnect: false });
   });
 
-  it.each([
-    ["the service is down", 503, 4],
-    ["the service has a fault", 500, 4],
-    ["there is no such thing", 404, 1],
-    ["nobody is signed in", 401, 1],
-  ])("tries a query three times more, and no more than that, where it may help: %s", async (_name, status, attempts) => {
-    const fetch = jest.fn(() => Promise.resolve(new Response(null, { status })));
-    const http = createHttp({ baseUrl: "http://localhost:3000/api", token: () => Promise.resolve(null), fetch, pause: () => Promise.resolve() });
-    const query = new QueryObserver(createQueryClient(), { queryKey: ["x"], queryFn: () => http.request("GET", "/user/me", z.unknown()) });
-    await new Promise<void>((resolve) => {
-      query.subscribe(({ isError }) => {
-        if (isError) resolve();
-      });
+  describe("given a service that answers every read in the same way", () => {
+    beforeEach(() => {
+      jest.useFakeTimers();
     });
-    expect(fetch).toHaveBeenCalledTimes(attempts);
+    afterEach(() => {
+      jest.useRealTimers();
+    });
+
+    function setUp(answer: () => Response) {
+      const began = Date.now();
+      const askedAt: number[] = [];
+      const fetch = () => {
+        askedAt.push(Date.now() - began);
+        return Promise.resolve().then(answer);
+      };
+      const read = (more: Partial<HttpSettings>) => () =>
+        createHttp({ baseUrl: "http://localhost:3000/api", token: () => Promise.resolve(null), fetch, ...more }).request("GET", "/user/me", z.unknown());
+      return { askedAt, read };
+    }
+
+    const failed = async (queryFn: () => Promise<unknown>): Promise<unknown> => {
+      const query = new QueryObserver(createQueryClient(), { queryKey: ["x"], queryFn });
+      query.subscribe(() => undefined);
+      await jest.advanceTimersByTimeAsync(60_000);
+      return query.getCurrentResult().error;
+    };
+
+    it.each<[string, () => Response, number]>([
+      ["the service is down", () => new Response(null, { status: 503 }), 4],
+      ["the service has a fault", () => new Response(null, { status: 500 }), 4],
+      [
+        "nothing answers",
+        () => {
+          throw new TypeError("Failed to fetch");
+        },
+        4,
+      ],
+      ["there is no such thing", () => new Response(null, { status: 404 }), 1],
+      ["nobody is signed in", () => new Response(null, { status: 401 }), 1],
+      ["the answer is not ours", () => new Response("<h1>", { status: 200 }), 1],
+    ])("tries a query three times more, and no more than that, where it may help: %s", async (_name, answer, attempts) => {
+      const { askedAt, read } = setUp(answer);
+      expect(await failed(read({ retries: 0 }))).toBeInstanceOf(PortalError);
+      expect(askedAt).toEqual([0, 350, 1050, 2450].slice(0, attempts));
+    });
+
+    it("asks a service that is down four times by way of the vault too, which tries again by itself", async () => {
+      const { askedAt, read } = setUp(() => new Response(null, { status: 503 }));
+      const fromVault = () =>
+        read({})().catch((error: unknown) => {
+          const { code, details } = toPortalError(error);
+          throw new PortalError(code, { details }); // as errors cross from its worker
+        });
+      expect(await failed(fromVault)).toMatchObject({ code: "service_unavailable" });
+      expect(askedAt).toHaveLength(4);
+    });
   });
 });
 

@@ -16,4 +16,4 @@ export function notRehearsed(rows: readonly SecretRow[], now: number): readonly 
 
 /** The account, for its address alone. Home does without it when the service does not answer. */
 export const addressQuery = (http: Portal["http"], userId: string) =>
-  queryOptions({ queryKey: ["secrets-home", "me", userId], queryFn: ({ signal }) => http.request("GET", "/user/me", Me, { signal }), retry: false });
+  queryOptions({ queryKey: ["secrets-home", "me", userId], queryFn: ({ signal }) => http.request("GET", "/user/me", Me, { signal }) });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
-import { HttpError, isPortalError, type PortalError } from "../errors/index.ts";
-import { createHttp, type HttpSettings } from "./client.ts";
+import { HttpError, isPortalError, PortalError } from "../errors/index.ts";
+import { createHttp, readMayPass, type HttpSettings } from "./client.ts";
 
 type Answer = () => Response | Promise<Response>;
 
@@ -90,6 +90,12 @@ describe("createHttp", () => {
     expect(sent).toHaveLength(4);
   });
 
+  it("makes each call once for who tries again by themselves", async () => {
+    const { http, sent } = setup([json({}, 503)], { retries: 0 });
+    await failureOf(http.request("GET", "/things", Named));
+    expect(sent).toHaveLength(1);
+  });
+
   it.each(["POST", "PUT", "PATCH", "DELETE"] as const)("never repeats a %s", async (method) => {
     const { http, sent } = setup([down]);
     await failureOf(http.request(method, "/things", Named));
@@ -169,6 +175,28 @@ describe("createHttp", () => {
     const error = await failureOf(http.request("POST", "/things?token=SENTINEL", Named, { body: { a: "SENTINEL" } }));
     const cause = error.cause as HttpError;
     expect(JSON.stringify([error, error.message, cause, cause.message, Object.entries(cause)])).not.toContain("SENTINEL");
+  });
+});
+
+describe("readMayPass", () => {
+  it.each<[string, Answer, boolean]>([
+    ["a service that is not there", down, true],
+    ["a service that is busy", json({}, 503), true],
+    ["a service with a fault", json({}, 500), true],
+    ["what is not there", json({}, 404), false],
+    ["too many calls", json({}, 429), false],
+    ["an answer that nobody knows", json({}), false],
+  ])("%s: %s", async (_name, answer, expected) => {
+    const { http } = setup([answer], { retries: 0 });
+    expect(readMayPass(await failureOf(http.request("GET", "/things", Named)))).toBe(expected);
+  });
+
+  it.each<[string, unknown]>([
+    ["what came from a worker, without a cause", new PortalError("service_unavailable")],
+    ["what another call met", new PortalError("service_unavailable", { cause: new PortalError("service_unavailable", { cause: new TypeError("fetch failed") }) })],
+    ["a fault of our own", new TypeError("x is not a function")],
+  ])("is not for %s", (_name, error) => {
+    expect(readMayPass(error)).toBe(false);
   });
 });
 

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 
 import type { Http, HttpMethod, HttpOptions, HttpStream } from "../contract/http.ts";
-import { errorOfStatus, genericTitle, HttpError, isErrorCode, PortalError, type ErrorDetails } from "../errors/index.ts";
+import { errorOfStatus, genericTitle, HttpError, isErrorCode, isPortalError, PortalError, type ErrorDetails } from "../errors/index.ts";
 import { ProblemDocument } from "./problem.ts";
 
 export interface HttpSettings {
@@ -14,19 +14,30 @@ export interface HttpSettings {
   /** The language that the person chose, such as `es`: mails are written in it. Without it the browser sends its own. */
   readonly language?: () => string;
   readonly fetch?: typeof globalThis.fetch;
-  /** Attempts after the first one, for GET alone: 3, or 0 where the caller makes its own. */
+  /** Attempts after the first one, for GET alone: as in {@link readRetries}, or 0 where the caller makes its own. */
   readonly retries?: number;
   /** Waits between attempts; a seam for tests. */
   readonly pause?: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
 }
 
-const firstPauseMilliseconds = 350;
+/** How often a read that failed is tried again, and how long after that many failures: here, or by the query cache of a page. */
+export const readRetries = { times: 3, pauseMs: (failures: number) => 350 * 2 ** (failures - 1) } as const;
+
+/**
+ * A read that failed so may pass the next time: it got no answer, or the service has a fault. Only a failure of the call itself,
+ * which has what fetch or the service said for its cause: what comes from the vault's worker has none, and what the token
+ * exchange met is a PortalError itself. Both were tried again where they were made.
+ */
+export function readMayPass(error: unknown): boolean {
+  if (!isPortalError(error, "service_unavailable", "internal_error")) return false;
+  return error.cause instanceof HttpError || error.cause instanceof TypeError;
+}
 
 /** Calls to the service as the contract describes them. */
 export function createHttp(settings: HttpSettings): Http {
   const send = settings.fetch ?? globalThis.fetch.bind(globalThis);
   const pause = settings.pause ?? pauseFor;
-  const retries = settings.retries ?? 3;
+  const retries = settings.retries ?? readRetries.times;
 
   async function respond(method: HttpMethod, path: string, options: HttpOptions, accept: string): Promise<Response> {
     const token = await settings.token();
@@ -68,14 +79,14 @@ export function createHttp(settings: HttpSettings): Http {
   }
 
   async function request<T>(method: HttpMethod, path: string, answer: z.ZodType<T>, options: HttpOptions = {}): Promise<T> {
-    for (let done = 0; ; done++) {
+    for (let failures = 1; ; failures++) {
       try {
         const parsed = answer.safeParse(await attempt(method, path, options));
         if (!parsed.success) throw new PortalError("bad_answer", { cause: parsed.error });
         return parsed.data;
       } catch (error) {
-        if (method !== "GET" || done >= retries || !mayPass(error)) throw error;
-        await pause(firstPauseMilliseconds * 2 ** done, options.signal);
+        if (method !== "GET" || failures > retries || !readMayPass(error)) throw error;
+        await pause(readRetries.pauseMs(failures), options.signal);
       }
     }
   }
@@ -154,10 +165,6 @@ async function bodyOf(response: Response): Promise<unknown> {
   } catch {
     return text; // a page of some server in between
   }
-}
-
-function mayPass(error: unknown): boolean {
-  return error instanceof PortalError && (error.code === "service_unavailable" || error.code === "internal_error");
 }
 
 function pauseFor(milliseconds: number, signal?: AbortSignal): Promise<void> {

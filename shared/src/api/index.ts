@@ -1,6 +1,6 @@
 export { ProviderCerts, SessionClaims, TokenCerts, TokenExchange } from "./auth.ts";
 export { canonicalBytes, canonicalText, parseCanonical, type Json } from "./canonical.ts";
-export { createHttp, type HttpSettings } from "./client.ts";
+export { createHttp, readMayPass, readRetries, type HttpSettings } from "./client.ts";
 export { ImageRecord, ImageRecords, Keyring, KeyringChange, KeyringChanged, KeyStatement, OpenerKind, Recipient, Slot } from "./keyring.ts";
 export * from "./limits.ts";
 export { ProblemDocument } from "./problem.ts";

@@ -24,8 +24,9 @@ export interface HttpStream {
  * Calls to the service, already authorised. Paths are those of the service's contract (`/secrets/store`), without its
  * base address. A remote reaches only the paths that its signed release declares; another one is `forbidden`.
  *
- * Every failure is a PortalError whose cause is an HttpError where the service answered. GET is tried again up to three
- * times on network errors and 5xx; nothing else is ever repeated here.
+ * Every failure is a PortalError whose cause is an HttpError where the service answered. Each call of a page is made once: the
+ * query cache tries reads again, up to three times on network errors and 5xx. For a service that runs in a worker, where no
+ * cache is, GET is tried again here by the same rule. Nothing else is ever repeated.
  */
 export interface Http {
   /** The parsed answer. An answer that does not fit the schema is `bad_answer`. */
