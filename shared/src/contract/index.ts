@@ -1,6 +1,7 @@
 export { Deployment, Integrity, PortalPage, ReleaseId, ReleaseRecord, VerificationKey } from "./deployment.ts";
 export type { Http, HttpMethod, HttpOptions, HttpStream } from "./http.ts";
 export { isGuarded, mayLeave, useLeaveGuard, type LeaveGuard } from "./leaving.ts";
+export { pathsOverlap, RemoteManifest, type ManifestRoute } from "./manifest.ts";
 export {
   languages,
   PortalContext,

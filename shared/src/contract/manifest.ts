@@ -1,0 +1,82 @@
+import { z } from "zod";
+
+import { capabilities } from "./remote.ts";
+
+/** Name of a remote: of its folder `remote-<name>`, of its releases, and of its part of the address, `/r/<name>/`. */
+export const RemoteName = z.string().regex(/^[a-z][a-z0-9]{0,31}$/);
+export type RemoteName = z.infer<typeof RemoteName>;
+
+/** Name of a namespace of texts. */
+const Namespace = z.string().regex(/^[a-z][a-z-]*$/);
+
+/** Below these the portal's address leads to files and to the service, never to a screen. */
+const notScreens = ["api", "r", "deployments", "locales", "static"];
+
+/**
+ * Path pattern in the notation of react-router: words, `:parameters`, and `*` at the end only. It begins with a word, so
+ * that no remote can claim every address.
+ */
+const RoutePath = z
+  .string()
+  .regex(/^\/[a-z0-9_-]+(\/(:[a-zA-Z]+|[a-z0-9_-]+))*(\/\*)?$/)
+  .refine((path) => !notScreens.includes(path.split("/")[1] ?? ""), "leads to files or to the service")
+  // Specification, section 2: what is shared by a link is told by this word in its address.
+  .refine((path) => !path.replace(/^\/(p-)?shared\//, "/").toLowerCase().includes("shared"), 'contains "shared" otherwise than as shared/ or p-shared/');
+
+/** One screen of a remote; its code is what `remote.tsx` gives for the same path. */
+const ManifestRoute = z.strictObject({
+  path: RoutePath,
+  /** What the screen is called, `<namespace>:<key>`, of a namespace of the same manifest. */
+  titleKey: z.string().regex(/^[a-z][a-z-]*:[A-Za-z0-9_.]+$/),
+  /** Who may see it: whoever is signed in, everybody, or whoever is signed in or has seen the landing page. */
+  access: z.enum(["signed_in", "public", "guarded"]),
+  /** With the portal's navigation around it. */
+  shell: z.boolean(),
+});
+export type ManifestRoute = z.infer<typeof ManifestRoute>;
+
+/**
+ * What a remote says of itself before its code runs: `manifest.json` of its package, signed as part of each release. The
+ * host has it before it draws anything, so that a release brings its own pages.
+ */
+export const RemoteManifest = z
+  .strictObject({
+    name: RemoteName,
+    /** Range of contract versions that it was built for, such as `^1` or `^1.1`. */
+    contract: z.string().regex(/^\^[1-9][0-9]*(\.[0-9]+){0,2}$/),
+    /** What the area is called where its own texts cannot be had. */
+    title: z.strictObject({ en: z.string().min(1), es: z.string().min(1) }),
+    routes: z.array(ManifestRoute),
+    /** Namespaces of texts that it owns: its release carries each as `locales/{lng}/{ns}.json`. */
+    namespaces: z.array(Namespace),
+    capabilities: z.array(z.enum(capabilities)),
+    /** Paths of the service that it may call, by whole segments. */
+    api_paths: z.array(z.string().startsWith("/")),
+  })
+  .superRefine(({ routes, namespaces }, context) => {
+    for (const [at, { path, titleKey }] of routes.entries()) {
+      if (!namespaces.some((namespace) => titleKey.startsWith(`${namespace}:`))) context.addIssue({ code: "custom", path: ["routes", at, "titleKey"], message: "is of a namespace that the manifest does not name" });
+      if (routes.slice(0, at).some((before) => shapeOf(before.path) === shapeOf(path))) context.addIssue({ code: "custom", path: ["routes", at, "path"], message: "stands twice" });
+    }
+  });
+export type RemoteManifest = z.infer<typeof RemoteManifest>;
+
+/** Whether there is an address that fits both patterns. */
+export function pathsOverlap(one: string, other: string): boolean {
+  const [ours, theirs] = [segmentsOf(one), segmentsOf(other)];
+  for (let at = 0; ; at++) {
+    const [left, right] = [ours[at], theirs[at]];
+    if (left === "*" || right === "*") return true; // it also stands for nothing at all
+    if (left === undefined || right === undefined) return left === right;
+    if (left !== right && left !== ":" && right !== ":") return false;
+  }
+}
+
+function segmentsOf(pattern: string): readonly string[] {
+  return shapeOf(pattern).split("/").slice(1);
+}
+
+/** A pattern without what makes no difference to the router: names of parameters, and capitals. */
+function shapeOf(pattern: string): string {
+  return pattern.replace(/:[a-zA-Z]+/g, ":").toLowerCase();
+}
