@@ -96,7 +96,6 @@ describe("somebody who is signed in", () => {
   it.each([
     ["/", "/home"],
     ["/nothing/here", "/home"],
-    ["/settings", "/settings/profile"],
   ])("goes from %s to %s", async (path, expected) => {
     const { app } = await show(path);
     expect(app.location()).toBe(expected);
@@ -115,6 +114,19 @@ describe("somebody who is signed in", () => {
     expect(calls.load).toHaveBeenCalledWith("secrets");
     expect(screen.getByRole("link", { name: "Settings" })).toBeVisible();
     expect(screen.getByRole("button", { name: /Log out/ })).toBeEnabled();
+  });
+
+  it.each(["/home", "/secrets", "/recived", "/add-secret", "/settings/profile"])("is told at %s that the area is missing when nothing of it is signed, and not sent round and round", async (path) => {
+    const { app } = await show(path, { unsigned: ["secrets", "sharing", "settings"] });
+    expect(app.location()).toBe(path);
+    expect(screen.getByRole("alert")).toHaveTextContent("not available right now");
+    expect(screen.getByRole("navigation", { name: "Main navigation" })).toBeVisible();
+    await expectAccessible();
+  });
+
+  it("is told what an area is called whose release may not run", async () => {
+    await show("/recived", { refused: ["sharing"] });
+    expect(await screen.findByRole("alert")).toHaveTextContent("Sharing: not available right now");
   });
 
   it("asks on each navigation whether the release set is still in force, not on arriving", async () => {

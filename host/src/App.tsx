@@ -14,6 +14,7 @@ import { usePortalObject } from "./portal/use-portal-object.ts";
 import { AreaLoading } from "./remotes/AreaLoading.tsx";
 import { RemoteArea } from "./remotes/RemoteArea.tsx";
 import { AreaFailed } from "./remotes/RemoteBoundary.tsx";
+import { UnavailableArea } from "./remotes/UnavailableArea.tsx";
 import { scopedPortal } from "./remotes/scoped-portal.ts";
 import { claimsOf } from "./session-claims.ts";
 import { userOf, type SessionState } from "./session/machine.ts";
@@ -27,10 +28,10 @@ const ValidateEmailPage = lazy(() => import("./validate-email/ValidateEmailPage.
 
 /** Which screen belongs to the address, and whether this visitor may see it. */
 export function App() {
-  const { flags, session } = useHost();
+  const { flags, places, session } = useHost();
   const { pathname, search, hash } = useLocation();
   const state = useSyncExternalStore(session.subscribe, session.getState);
-  const place = placeOf(pathname);
+  const place = placeOf(places, pathname);
 
   if (state.status === "loading" && state.navigator === "sign_out") return <Overlay kind="signing_out" />;
   if (state.status === "loading" && state.user === null) return <Overlay kind="signing_in" />;
@@ -107,7 +108,7 @@ function Remote({ place, portal, onRetry }: RemoteProps) {
   const scope = useCallback(
     (whole: Portal, name: RemoteName) => {
       const remote = verified.remotes.get(name);
-      return scopedPortal(whole, remote?.status === "verified" ? remote.record : { remote: name, capabilities: [], api_paths: [] });
+      return scopedPortal(whole, remote?.status === "verified" ? remote.record.manifest : { name, capabilities: [], api_paths: [] });
     },
     [verified],
   );
@@ -134,6 +135,7 @@ const hostScreens: Readonly<Record<HostScreen, ReactNode>> = {
   status: <StatusPage />,
   "validate-email": <ValidateEmailPage />,
   flags: <DebugFlagsPage />,
+  unavailable: <UnavailableArea />,
 };
 
 function returnAddress(pathname: string, search: string, hash: string): string {

@@ -10,6 +10,7 @@ import { createFeatureFlags } from "./flags/feature-flags.ts";
 import { createConfirms } from "./frame/confirms.ts";
 import { clearToasts, showToast } from "./frame/Toasts.tsx";
 import type { Host } from "./host-context.ts";
+import { portalPlaces } from "./places.ts";
 import { loadFace, registerVerified } from "./remotes/federation.ts";
 import { createRemoteLoader, type LoaderParts } from "./remotes/loader.ts";
 import { scopedHttp } from "./remotes/scoped-http.ts";
@@ -101,6 +102,7 @@ export async function createHost({ verified, readDeployment, language, theme, te
 
   return {
     verified,
+    places: portalPlaces(verified.remotes, warn),
     watch,
     session,
     http,
@@ -136,7 +138,7 @@ async function portalForVault({ session, http, verified }: { readonly session: S
   const recovery = verified.remotes.get("recovery");
   if (user === null || claims === null) throw new PortalError("login_required");
   return {
-    http: scopedHttp(http, recovery?.status === "verified" ? recovery.record.api_paths : []),
+    http: scopedHttp(http, recovery?.status === "verified" ? recovery.record.manifest.api_paths : []),
     vendorId: claims.vid,
     account: { userId: claims.sub, issuer: user.issuer, subject: user.subject },
     signInAgain: session.signInAgain,

@@ -1,5 +1,11 @@
+import type { ManifestRoute, RemoteManifest } from "@relicario/shared/contract";
+
 import { admit } from "./access.ts";
-import { isSharedLinkView, placeOf, places, type Place } from "./places.ts";
+import { isSharedLinkView, placeOf, portalPlaces, type Place } from "./places.ts";
+import type { VerifiedRemote } from "./deployment/verify.ts";
+import { fakeHost } from "./testing/fake-host.tsx";
+
+const { places } = fakeHost().host;
 
 describe("placeOf", () => {
   it.each([
@@ -25,30 +31,83 @@ describe("placeOf", () => {
     ["/shared/x", "sharing"],
     ["/p-shared/x", "sharing"],
     ["/secret-landing", "sharing"],
+    ["/settings", "settings"],
+    ["/settings/", "settings"],
     ["/settings/profile", "settings"],
     ["/settings/notifications", "settings"],
   ])("%s belongs to %s", (path, remote) => {
-    expect(placeOf(path)).toMatchObject({ remote });
+    expect(placeOf(places, path)).toMatchObject({ remote });
   });
 
   it.each([
     ["/", "/home"],
     ["/nothing/here", "/home"],
     ["/shared", "/home"],
-    ["/settings", "/settings/profile"],
-    ["/settings/", "/settings/profile"],
   ])("%s goes to %s", (path, redirect) => {
-    expect(placeOf(path)).toEqual({ redirect });
+    expect(placeOf(places, path)).toEqual({ redirect });
   });
 
   it.each(["/provide-image", "/provide-image-recovery", "/secret-landing"])("%s stands without the shell", (path) => {
-    expect(placeOf(path)).toMatchObject({ shell: false });
+    expect(placeOf(places, path)).toMatchObject({ shell: false });
+  });
+});
+
+describe("portalPlaces", () => {
+  const manifest = (name: string, paths: readonly string[], more: Partial<ManifestRoute> = {}): RemoteManifest => ({
+    ...{ name, contract: "^2", title: { en: name, es: name }, namespaces: [name], capabilities: [], api_paths: [] },
+    routes: paths.map((path) => ({ path, titleKey: `${name}:title`, access: "signed_in", shell: true, ...more })),
+  });
+  const verified = (...of: Parameters<typeof manifest>): VerifiedRemote =>
+    ({ status: "verified", record: { v: 1, release: `${of[0]}-1.0.0-0123456789ab`, version: "1.0.0", manifest: manifest(...of), files: {}, federation: { id: "x", name: "x" } } });
+  const refused = (...of: Parameters<typeof manifest>): VerifiedRemote => ({ status: "refused", code: "remote_disabled", manifest: manifest(...of) });
+  const placesOf = (remotes: Readonly<Record<string, VerifiedRemote>>) => {
+    const report = jest.fn();
+    const found = portalPlaces(new Map(Object.entries(remotes)), report);
+    return { at: (path: string) => placeOf(found, path), report };
+  };
+
+  it("takes what a manifest says of its screens", () => {
+    const { at } = placesOf({ notes: verified("notes", ["/notes/:noteId"], { access: "public", shell: false }) });
+    expect(at("/notes/7")).toEqual({ pattern: "/notes/:noteId", remote: "notes", titleKey: "notes:title", access: "public", shell: false });
+    expect(at("/notes")).toEqual({ redirect: "/home" });
+  });
+
+  it("goes to the screen that says most about an address", () => {
+    const { at } = placesOf({ notes: verified("notes", ["/notes/*", "/notes/:noteId", "/notes/new"]) });
+    expect(["/notes", "/notes/a/b", "/notes/7", "/notes/new"].map(at)).toMatchObject(["/notes/*", "/notes/*", "/notes/:noteId", "/notes/new"].map((pattern) => ({ pattern })));
+  });
+
+  it("keeps the paths of the host, and reports who claimed them", () => {
+    const { at, report } = placesOf({ notes: verified("notes", ["/help", "/status/*", "/notes"]) });
+    expect([at("/help"), at("/status")]).toMatchObject([{ screen: "help" }, { screen: "status" }]);
+    expect(at("/status/more")).toEqual({ redirect: "/home" });
+    expect(at("/notes")).toMatchObject({ remote: "notes" });
+    expect(report.mock.calls).toEqual([["remote notes", "/help belongs to the host"], ["remote notes", "/status/* belongs to the host"]]);
+  });
+
+  it.each(["/secrets", "/secrets/*", "/edit-secret/new"])("leaves %s to the remote that the document names first", (path) => {
+    const { at, report } = placesOf({ secrets: verified("secrets", ["/secrets", "/edit-secret/:secretId"]), also: verified("also", [path]) });
+    expect(at("/secrets")).toMatchObject({ remote: "secrets" });
+    expect(at("/edit-secret/new")).toMatchObject({ remote: "secrets" });
+    expect(at("/secrets/more")).toEqual({ redirect: "/home" });
+    expect(report).toHaveBeenCalledWith("remote also", `${path} belongs to secrets`);
+  });
+
+  it("knows the paths of a remote that may not run, unless one that runs has them", () => {
+    const { at } = placesOf({ old: refused("old", ["/notes", "/old"]), notes: verified("notes", ["/notes"]) });
+    expect([at("/old"), at("/notes")]).toMatchObject([{ remote: "old" }, { remote: "notes" }]);
+  });
+
+  it("has something to say at every destination of the navigation when nothing is known of any remote", () => {
+    const { at } = placesOf({ secrets: { status: "refused", code: "remote_refused", manifest: null } });
+    for (const path of ["/home", "/secrets", "/recived", "/add-secret", "/settings/profile"]) expect(at(path)).toMatchObject({ screen: "unavailable", access: "signed_in" });
+    expect(at("/notes")).toEqual({ redirect: "/home" });
   });
 });
 
 describe("admit", () => {
   const place = (path: string): Place => {
-    const found = placeOf(path);
+    const found = placeOf(places, path);
     if ("redirect" in found) throw new Error(path);
     return found;
   };
@@ -67,7 +126,7 @@ describe("admit", () => {
 
   it("shows a visitor who is not signed in shared links and the landing page, and nothing else", () => {
     const shown = places.filter((each) => admit(each, { signedIn: false, landingVisited: true }) === "show");
-    expect(shown.map(({ pattern }) => pattern)).toEqual(["/shared/:shareId", "/secret-landing"]);
+    expect(shown.map(({ pattern }) => pattern)).toEqual(["/secret-landing", "/shared/:shareId"]);
   });
 
   it("shows everything to somebody who is signed in", () => {

@@ -12,7 +12,7 @@ export async function startHost(settings: HostSettings): Promise<ReactNode> {
   document.title = settings.verified.deployment.branding.product_name;
   host.vendor.refresh();
   host.watch.start(); // as long as the page lives
-  preloadPlace(pathToShow(new URL(window.location.href), window.sessionStorage), host.loader);
+  preloadPlace(host.places, pathToShow(new URL(window.location.href), window.sessionStorage), host.loader);
   await host.session.start();
   return (
     <HostRoot host={host}>

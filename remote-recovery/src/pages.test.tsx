@@ -1,6 +1,7 @@
 import { screen } from "@testing-library/react";
 
 import { expectAccessible, readTexts, renderApp, textKeys } from "@relicario/shared/testing";
+import manifest from "../manifest.json" with { type: "json" };
 import remote from "./remote.tsx";
 
 beforeEach(() => {
@@ -14,7 +15,7 @@ jest.mock("./vault/create-vault.ts", () => ({ createVault: jest.fn() }));
 const elsewhere = ["/provide-secret", "/processing"];
 
 describe("the face of recovery", () => {
-  it.each(remote.routes.filter(({ path }) => !elsewhere.includes(path)).flatMap(({ path }) => [["en", "light", path] as const, ["es", "dark", path] as const]))(
+  it.each(manifest.routes.filter(({ path }) => !elsewhere.includes(path)).flatMap(({ path }) => [["en", "light", path] as const, ["es", "dark", path] as const]))(
     "draws in %s and %s: %s",
     async (language, theme, path) => {
       await renderApp(null, { routes: remote.routes, route: "/elsewhere", path, language, theme });
@@ -32,7 +33,7 @@ describe("the face of recovery", () => {
     expect(remote.provides?.vault).toBeDefined();
   });
 
-  it.each(remote.namespaces.map((name) => [name]))("has the texts %s in both languages", (name) => {
+  it.each(manifest.namespaces.map((name) => [name]))("has the texts %s in both languages", (name) => {
     const [english, spanish] = [readTexts("en", name), readTexts("es", name)];
     if (english === null || spanish === null) throw new Error("a file is missing");
     expect(textKeys(spanish)).toEqual(textKeys(english));

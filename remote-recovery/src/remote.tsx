@@ -8,24 +8,20 @@ const provideImage = () => import("./picture/ProvideImagePage.tsx");
 const toAddSecret = () => import("./backup/ToAddSecretPage.tsx");
 
 const remote: RemoteModule = {
-  name: "recovery",
-  contract: "^1",
-  routes: [
-    { path: "/welcome-backup", load: welcomeBackup },
-    { path: "/welcome", load: welcomeBackup },
-    { path: "/provide-image", load: provideImage },
-    { path: "/upload-image", load: provideImage },
-    { path: "/provide-secret", load: toAddSecret },
-    { path: "/processing", load: toAddSecret },
-    { path: "/congrats", load: () => import("./backup/CongratsPage.tsx") },
-    { path: "/safeguard", load: () => import("./safeguard/SafeguardPage.tsx") },
-    { path: "/welcome-recovery", load: () => import("./recover/WelcomeRecoveryPage.tsx") },
-    { path: "/provide-image-recovery", load: provideImageRecovery },
-    { path: "/processing-recovery", load: provideImageRecovery },
-    { path: "/congrats-recover", load: () => import("./recover/CongratsRecoverPage.tsx") },
-  ],
-  namespaces: ["welcome", "provide-image", "processing", "safeguard", "congrats", "image-recovery", "beta-recover"],
-  capabilities: ["http", "vault", "user", "notify", "confirm", "navigate"],
+  routes: {
+    "/welcome-backup": welcomeBackup,
+    "/welcome": welcomeBackup,
+    "/provide-image": provideImage,
+    "/upload-image": provideImage,
+    "/provide-secret": toAddSecret,
+    "/processing": toAddSecret,
+    "/congrats": () => import("./backup/CongratsPage.tsx"),
+    "/safeguard": () => import("./safeguard/SafeguardPage.tsx"),
+    "/welcome-recovery": () => import("./recover/WelcomeRecoveryPage.tsx"),
+    "/provide-image-recovery": provideImageRecovery,
+    "/processing-recovery": provideImageRecovery,
+    "/congrats-recover": () => import("./recover/CongratsRecoverPage.tsx"),
+  },
   provides: { vault: createVault },
 };
 

@@ -1,5 +1,6 @@
 import { conformance } from "@relicario/shared/testing";
 
+import manifest from "../manifest.json" with { type: "json" };
 import remote from "./remote.tsx";
 
-conformance(remote, { vault: { secrets: [{ title: "Seed of the wallet", content: "abandon ability able", tags: ["keys"], favorite: true }] } });
+conformance(manifest, remote, { vault: { secrets: [{ title: "Seed of the wallet", content: "abandon ability able", tags: ["keys"], favorite: true }] } });

@@ -1,11 +1,16 @@
 import type { RemoteModule } from "@relicario/shared/contract";
 
+const page = () => import("./frame/SettingsPage.tsx");
+
 const remote: RemoteModule = {
-  name: "settings",
-  contract: "^1",
-  routes: [{ path: "/settings/*", load: () => import("./frame/SettingsPage.tsx") }],
-  namespaces: ["settings"],
-  capabilities: ["http", "user", "notify", "navigate"],
+  routes: {
+    "/settings/profile": page,
+    "/settings/notifications": page,
+    "/settings/billing": page,
+    "/settings/payments": page,
+    "/settings/delete-account": page,
+    "/settings/*": () => import("./frame/ToProfilePage.tsx"),
+  },
 };
 
 export default remote;

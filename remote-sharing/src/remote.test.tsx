@@ -2,6 +2,7 @@ import { screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
 import { createFakeHttp, expectAccessible, readTexts, renderApp, textKeys } from "@relicario/shared/testing";
+import manifest from "../manifest.json" with { type: "json" };
 import { landingKey, rememberLanding } from "./landing/landing-visit.ts";
 import remote from "./remote.tsx";
 
@@ -15,7 +16,7 @@ describe("the face of sharing", () => {
     await expectAccessible();
   });
 
-  it.each(remote.namespaces.map((name) => [name]))("has the texts %s in both languages", (name) => {
+  it.each(manifest.namespaces.map((name) => [name]))("has the texts %s in both languages", (name) => {
     const [english, spanish] = [readTexts("en", name), readTexts("es", name)];
     if (english === null || spanish === null) throw new Error("a file is missing");
     expect(textKeys(spanish)).toEqual(textKeys(english));

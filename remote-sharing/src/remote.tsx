@@ -1,16 +1,14 @@
 import type { RemoteModule } from "@relicario/shared/contract";
 
+const open = () => import("./open/OpenSharePage.tsx");
+
 const remote: RemoteModule = {
-  name: "sharing",
-  contract: "^1",
-  routes: [
-    { path: "/recived", load: () => import("./inbox/ReceivedPage.tsx") },
-    { path: "/shared/:shareId", load: () => import("./open/OpenSharePage.tsx") },
-    { path: "/p-shared/:shareId", load: () => import("./open/OpenSharePage.tsx") },
-    { path: "/secret-landing", load: () => import("./landing/LandingPage.tsx") },
-  ],
-  namespaces: ["beta-share", "beta-recover-share", "landing"],
-  capabilities: ["navigate"],
+  routes: {
+    "/recived": () => import("./inbox/ReceivedPage.tsx"),
+    "/shared/:shareId": open,
+    "/p-shared/:shareId": open,
+    "/secret-landing": () => import("./landing/LandingPage.tsx"),
+  },
 };
 
 export default remote;

@@ -1,5 +1,4 @@
 import type { Deployment, PortalPage, ReleaseRecord, RemoteName, VerificationKey } from "@relicario/shared/contract";
-import { remoteNames } from "@relicario/shared/contract";
 import { CompactSign, exportJWK, GeneralSign, generateKeyPair, type CryptoKey } from "jose";
 
 import { loadDeployment } from "./load.ts";
@@ -31,17 +30,24 @@ const signDocument = (payload: unknown, by: Signer, alg = "EdDSA") =>
 
 const signRecord = (record: unknown, by: Signer) => new CompactSign(bytes(record)).setProtectedHeader({ alg: "EdDSA", kid: by.publicKey.kid }).sign(by.key);
 
-const recordOf = (remote: RemoteName): ReleaseRecord => ({
+const remoteNames = ["secrets", "sharing", "recovery", "settings"];
+
+const recordOf = (remote: RemoteName, more: Partial<ReleaseRecord["manifest"]> = {}): ReleaseRecord => ({
   v: 1,
   release: `${remote}-0.3.1-0123456789ab`,
-  remote,
   version: "0.3.1",
-  contract: "^1",
-  capabilities: ["http"],
-  api_paths: ["/user"],
-  namespaces: [],
+  manifest: {
+    name: remote,
+    contract: "^2",
+    title: { en: remote, es: remote },
+    routes: [{ path: `/${remote}`, titleKey: "texts:title", access: "signed_in", shell: true }],
+    namespaces: ["texts"],
+    capabilities: ["http"],
+    api_paths: ["/user"],
+    ...more,
+  },
   files: { "remoteEntry.js": `sha384-${"a".repeat(64)}` },
-  manifest: { id: `relicario_${remote}`, name: `relicario_${remote}` },
+  federation: { id: `relicario_${remote}`, name: `relicario_${remote}` },
 });
 
 interface World {
@@ -57,7 +63,7 @@ let world: World;
 beforeAll(async () => {
   const portal = await signer("portal-1");
   const team = await signer("team-1");
-  const teamKeys = Object.fromEntries(remoteNames.map((name) => [name, [team.publicKey]])) as PortalPage["team_keys"];
+  const teamKeys = Object.fromEntries(remoteNames.map((name) => [name, [team.publicKey]]));
   const page: PortalPage = { vendor_id: "relicario", portal_keys: [portal.publicKey], team_keys: teamKeys };
   const records = await Promise.all(remoteNames.map(async (name) => [recordOf(name).release, await signRecord(recordOf(name), team)] as const));
   const deployment: Deployment = {
@@ -74,7 +80,7 @@ beforeAll(async () => {
     api: { base_url: `${origin}/api`, credentials: false },
     features: {},
     messages: [],
-    releases: Object.fromEntries(remoteNames.map((name) => [name, { stable: recordOf(name).release }])) as Deployment["releases"],
+    releases: Object.fromEntries(remoteNames.map((name) => [name, { stable: recordOf(name).release }])),
     release_records: Object.fromEntries(records),
   };
   world = { portal, team, page, expected: { page, origin, seenSequence: 0, now, draw: 50 }, deployment };
@@ -101,7 +107,8 @@ describe("verifyDeployment", () => {
       ["a document of the future", "deployment_refused", () => ({ issued_at: time(now + day / 2) }), {}],
       ["a document that ends before it begins", "deployment_refused", () => ({ issued_at: time(now), not_after: time(now - 1) }), {}],
       ["a document with an unknown field", "deployment_refused", () => ({ extra: true }) as Partial<Deployment>, {}],
-      ["a document without a hash list's shape", "deployment_refused", () => ({ releases: {} }) as Partial<Deployment>, {}],
+      ["a document that names no release of a remote", "deployment_refused", () => ({ releases: { settings: {} } }) as unknown as Partial<Deployment>, {}],
+      ["a document with a name that no remote can have", "deployment_refused", () => ({ releases: { "../settings": { stable: recordOf("settings").release } } }), {}],
     ])("%s: %s", async (_name, code, changes, expected) => {
       await expect(verify(changes(), expected)).rejects.toMatchObject({ code });
     });
@@ -146,19 +153,30 @@ describe("verifyDeployment", () => {
       ["its record is of another remote", "remote_refused", () => signRecord({ ...recordOf("secrets"), release: recordOf("settings").release }, world.team)],
       ["its record is of another release", "remote_refused", () => signRecord({ ...recordOf("settings"), release: "settings-0.3.1-ffffffffffff" }, world.team)],
       ["a hash is missing its shape", "remote_refused", () => signRecord({ ...recordOf("settings"), files: { "remoteEntry.js": "sha256-x" } }, world.team)],
-      ["it was built for a newer contract", "remote_incompatible", () => signRecord({ ...recordOf("settings"), contract: "^2" }, world.team)],
-      ["it was built for a later minor version", "remote_incompatible", () => signRecord({ ...recordOf("settings"), contract: "^1.1" }, world.team)],
+      ["a route claims every address", "remote_refused", () => signRecord(recordOf("settings", { routes: [{ path: "/*", titleKey: "texts:title", access: "public", shell: false }] }), world.team)],
+      ["it was built for a newer contract, whose manifest says more", "remote_incompatible", () => signRecord({ ...recordOf("settings"), manifest: { ...recordOf("settings", { contract: "^3" }).manifest, more: [] } }, world.team)],
       ["its record is nonsense", "remote_refused", () => Promise.resolve("a.b.c")],
     ])("when %s: %s", async (_name, code, jws) => {
       const { remotes } = await withRecord(await jws());
-      expect(remotes.get("settings")).toEqual({ status: "refused", code });
+      expect(remotes.get("settings")).toEqual({ status: "refused", code, manifest: null });
       expect(remotes.get("secrets")).toMatchObject({ status: "verified" });
+    });
+
+    it.each(["^3", "^2.1", "^1"])("when it was built for %s, and keeps what it says of itself", async (contract) => {
+      const record = recordOf("settings", { contract });
+      const { remotes } = await withRecord(await signRecord(record, world.team));
+      expect(remotes.get("settings")).toEqual({ status: "refused", code: "remote_incompatible", manifest: record.manifest });
+    });
+
+    it("when its team has no key in the page, whatever its name is", async () => {
+      const { remotes } = await verify({ releases: { ...world.deployment.releases, constructor: { stable: recordOf("settings").release } } });
+      expect(remotes.get("constructor")).toEqual({ status: "refused", code: "remote_refused", manifest: null });
     });
 
     it("when its record is missing", async () => {
       const records = Object.fromEntries(Object.entries(world.deployment.release_records).filter(([release]) => !release.startsWith("settings")));
       const { remotes } = await verify({ release_records: records });
-      expect(remotes.get("settings")).toEqual({ status: "refused", code: "remote_refused" });
+      expect(remotes.get("settings")).toEqual({ status: "refused", code: "remote_refused", manifest: null });
     });
   });
 });
@@ -166,7 +184,7 @@ describe("verifyDeployment", () => {
 describe("a canary", () => {
   const canary = "settings-0.4.0-0123456789ab";
   const withCanary = async (percent: number, draw: number, more: Partial<Deployment> = {}) => {
-    const releases = { ...world.deployment.releases, settings: { ...world.deployment.releases.settings, canary: { release: canary, percent } } };
+    const releases = { ...world.deployment.releases, settings: { stable: recordOf("settings").release, canary: { release: canary, percent } } };
     const records = { ...world.deployment.release_records, [canary]: await signRecord({ ...recordOf("settings"), release: canary, version: "0.4.0" }, world.team) };
     const { remotes } = await verify({ releases, release_records: records, ...more }, { draw });
     const settings = remotes.get("settings");
@@ -186,9 +204,9 @@ describe("a canary", () => {
   });
 });
 
-it("verifyDeployment refuses a release that was switched off, and goes on with the others", async () => {
+it("verifyDeployment refuses a release that was switched off, keeps what it says of itself, and goes on with the others", async () => {
   const { remotes } = await verify({ disabled: [recordOf("settings").release] });
-  expect(remotes.get("settings")).toEqual({ status: "refused", code: "remote_disabled" });
+  expect(remotes.get("settings")).toEqual({ status: "refused", code: "remote_disabled", manifest: recordOf("settings").manifest });
   expect(remotes.get("secrets")).toMatchObject({ status: "verified" });
 });
 

@@ -1,4 +1,4 @@
-import { CONTRACT_VERSION, Deployment, ReleaseRecord, type PortalPage, type RemoteName, type VerificationKey } from "@relicario/shared/contract";
+import { CONTRACT_VERSION, Deployment, ReleaseRecord, type PortalPage, type RemoteManifest, type RemoteName, type VerificationKey } from "@relicario/shared/contract";
 import { PortalError, type ErrorCode } from "@relicario/shared/errors";
 import { compactVerify, createLocalJWKSet, generalVerify, type GeneralJWSInput } from "jose";
 import { z } from "zod";
@@ -9,7 +9,17 @@ import { caretRangeHolds } from "./ranges.ts";
 /** How one remote stands: a release whose record its team signed, or why it will not be started. */
 export type VerifiedRemote =
   | { readonly status: "verified"; readonly record: ReleaseRecord }
-  | { readonly status: "refused"; readonly code: Extract<ErrorCode, "remote_refused" | "remote_incompatible" | "remote_disabled"> };
+  | {
+      readonly status: "refused";
+      readonly code: Extract<ErrorCode, "remote_refused" | "remote_incompatible" | "remote_disabled">;
+      /** What the team signed of it, when that much holds: its paths are known, and say why nothing is there. */
+      readonly manifest: RemoteManifest | null;
+    };
+
+/** What is known of a remote by its team's word. */
+export function manifestOf(remote: VerifiedRemote | undefined): RemoteManifest | null {
+  return (remote?.status === "verified" ? remote.record.manifest : remote?.manifest) ?? null;
+}
 
 export interface VerifiedDeployment {
   readonly deployment: Deployment;
@@ -59,8 +69,9 @@ export async function verifyDeployment(document: unknown, expected: Expectations
   if (notAfter <= expected.now) throw new PortalError("deployment_expired");
 
   const remotes = new Map<RemoteName, VerifiedRemote>();
-  for (const [name, { stable, canary }] of entriesOf(deployment.releases)) {
-    const verify = (release: string) => verifyRelease(deployment, { name, release, keys: expected.page.team_keys[name] });
+  for (const [name, { stable, canary }] of Object.entries(deployment.releases)) {
+    const keys = ownOf(expected.page.team_keys, name);
+    const verify = (release: string) => verifyRelease(deployment, { name, release, keys });
     const tried = canary !== undefined && drawn(expected.draw, canary.percent) ? await verify(canary.release) : null;
     remotes.set(name, tried?.status === "verified" ? tried : await verify(stable));
   }
@@ -84,21 +95,36 @@ interface ExpectedRelease {
 }
 
 async function verifyRelease({ release_records: records, disabled = [] }: Deployment, { name, release, keys }: ExpectedRelease): Promise<VerifiedRemote> {
-  const jws = records[release];
-  if (disabled.includes(release)) return { status: "refused", code: "remote_disabled" };
-  if (jws === undefined || keys === undefined) return { status: "refused", code: "remote_refused" };
-  let record: ReleaseRecord;
-  try {
-    const { payload } = await compactVerify(jws, createLocalJWKSet({ keys: [...keys] }), { algorithms: ["EdDSA"] });
-    record = ReleaseRecord.parse(JSON.parse(new TextDecoder().decode(payload)));
-  } catch {
-    return { status: "refused", code: "remote_refused" }; // how it fails does not matter: it is not what the team signed
-  }
-  if (record.release !== release || record.remote !== name) return { status: "refused", code: "remote_refused" };
-  if (!caretRangeHolds(record.contract, CONTRACT_VERSION)) return { status: "refused", code: "remote_incompatible" };
-  return { status: "verified", record };
+  const signed = await openRecord(ownOf(records, release), keys);
+  const parsed = ReleaseRecord.safeParse(signed);
+  const record = parsed.success && parsed.data.release === release && parsed.data.manifest.name === name ? parsed.data : null;
+  const refused = (code: Extract<VerifiedRemote, { status: "refused" }>["code"]): VerifiedRemote => ({ status: "refused", code, manifest: record?.manifest ?? null });
+
+  if (disabled.includes(release)) return refused("remote_disabled");
+  if (builtForAnotherContract(signed, { name, release })) return refused("remote_incompatible");
+  return record === null ? refused("remote_refused") : { status: "verified", record };
 }
 
-function entriesOf(releases: Deployment["releases"]): [RemoteName, Deployment["releases"][RemoteName]][] {
-  return Object.entries(releases) as [RemoteName, Deployment["releases"][RemoteName]][]; // the schema knows no other names
+/** What a team signed, not looked at yet; null for what it did not sign. */
+async function openRecord(jws: string | undefined, keys: readonly VerificationKey[] | undefined): Promise<unknown> {
+  if (jws === undefined || keys === undefined) return null;
+  try {
+    const { payload } = await compactVerify(jws, createLocalJWKSet({ keys: [...keys] }), { algorithms: ["EdDSA"] });
+    return JSON.parse(new TextDecoder().decode(payload));
+  } catch {
+    return null; // how it fails does not matter: it is not what the team signed
+  }
+}
+
+const Stated = z.object({ release: z.string(), manifest: z.object({ name: z.string(), contract: z.string() }) });
+
+/** Asked before the rest is read: a record of another contract may hold what this one does not know. */
+function builtForAnotherContract(signed: unknown, { name, release }: Pick<ExpectedRelease, "name" | "release">): boolean {
+  const stated = Stated.safeParse(signed);
+  return stated.success && stated.data.release === release && stated.data.manifest.name === name && !caretRangeHolds(stated.data.manifest.contract, CONTRACT_VERSION);
+}
+
+/** A member that a document names itself, not one that every object has. */
+function ownOf<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(record, name) ? record[name] : undefined;
 }

@@ -1,4 +1,4 @@
-import { remoteNames, type RemoteName } from "@relicario/shared/contract";
+import type { RemoteName } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import type { VerifiedDeployment } from "./verify.ts";
@@ -8,7 +8,7 @@ const expiry = Date.parse("2026-11-28T10:00:00.000Z");
 
 /** A checked deployment as far as the watch looks at it. */
 function deploymentWith(changes: Readonly<Partial<Record<RemoteName, string>>> = {}, disabled: readonly string[] = []): VerifiedDeployment {
-  const remotes = new Map(remoteNames.map((name) => [name, { status: "verified", record: { release: changes[name] ?? `${name}-1` } }]));
+  const remotes = new Map([...new Set(["secrets", "settings", ...Object.keys(changes)])].map((name) => [name, { status: "verified", record: { release: changes[name] ?? `${name}-1` } }]));
   return { deployment: { app_version: "0.3.1", not_after: new Date(expiry).toISOString(), disabled }, remotes } as unknown as VerifiedDeployment;
 }
 
@@ -38,6 +38,13 @@ describe("createDeploymentWatch", () => {
     await watch.check();
     expect(watch.getState().newer).toBe(false);
     expect(told).toHaveBeenCalledTimes(2);
+  });
+
+  it("tells of a remote that was added", async () => {
+    const { watch, load } = setUp();
+    load.mockResolvedValueOnce(deploymentWith({ notes: "notes-1" }));
+    await watch.check();
+    expect(watch.getState().newer).toBe(true);
   });
 
   it("names the remotes whose release was switched off, and never takes that back", async () => {

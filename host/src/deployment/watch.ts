@@ -1,4 +1,4 @@
-import { remoteNames, type RemoteName } from "@relicario/shared/contract";
+import type { RemoteName } from "@relicario/shared/contract";
 
 import type { VerifiedDeployment } from "./verify.ts";
 
@@ -87,14 +87,14 @@ export function createDeploymentWatch({ pinned, load, now, log }: WatchParts): D
 /** Whether a new page would run something that this one does not. */
 function differs(pinned: VerifiedDeployment, present: VerifiedDeployment): boolean {
   if (pinned.deployment.app_version !== present.deployment.app_version) return true;
-  return remoteNames.some((name) => {
+  return [...present.remotes.keys()].some((name) => {
     const release = releaseOf(present, name);
     return release !== null && release !== releaseOf(pinned, name);
   });
 }
 
 function disabledOf(pinned: VerifiedDeployment, { deployment }: VerifiedDeployment): RemoteName[] {
-  return remoteNames.filter((name) => {
+  return [...pinned.remotes.keys()].filter((name) => {
     const release = releaseOf(pinned, name);
     return release !== null && deployment.disabled?.includes(release) === true;
   });

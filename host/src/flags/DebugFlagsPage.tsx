@@ -5,6 +5,7 @@ import { useTranslation } from "react-i18next";
 import styled from "styled-components";
 
 import { useHost } from "../host-context.ts";
+import { useAreaTitle } from "../remotes/area-title.ts";
 
 /** For developers: which features are on, switchable for this session, and what this page was started from. */
 export default function DebugFlagsPage() {
@@ -43,12 +44,13 @@ export default function DebugFlagsPage() {
 function Started() {
   const { t } = useTranslation("header");
   const { verified } = useHost();
+  const areaTitle = useAreaTitle();
   const { deployment, remotes } = verified;
   const facts: readonly (readonly [string, string])[] = [
     [t("flags.environment_label"), deployment.environment],
     [t("flags.version_label"), deployment.app_version],
     [t("flags.sequence_label"), String(deployment.sequence)],
-    ...[...remotes].map(([name, remote]) => [t(`area.${name}`), remote.status === "verified" ? remote.record.release : t(`errors:${remote.code}`)] as const),
+    ...[...remotes].map(([name, remote]) => [areaTitle(name), remote.status === "verified" ? remote.record.release : t(`errors:${remote.code}`)] as const),
   ];
   return (
     <Card>

@@ -1,22 +1,25 @@
-import { usePortal, type RemoteModule, type RemoteRoute } from "@relicario/shared/contract";
+import { usePortal } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { expectAccessible, renderApp } from "@relicario/shared/testing";
 import { act, screen } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 
+import { HostContext } from "../host-context.ts";
+import { fakeHost } from "../testing/fake-host.tsx";
+import type { FaceRoute, RemoteFace } from "./face.ts";
 import { RemoteArea } from "./RemoteArea.tsx";
 import type { RemoteLoader } from "./loader.ts";
 
 interface Settings {
-  readonly load?: () => Promise<RemoteModule>;
+  readonly load?: () => Promise<RemoteFace>;
   readonly page?: RemoteLoader["page"];
   readonly path?: string;
   readonly language?: "en" | "es";
 }
 
 const Profile = () => <h1>Profile of {usePortal().user.userName}</h1>;
-const route = (path: string): RemoteRoute => ({ path, load: () => Promise.resolve({ default: Profile }) });
-const face: RemoteModule = { name: "settings", contract: "^1", namespaces: [], routes: [route("/settings/profile")] };
+const route = (path: string): FaceRoute => ({ path, load: () => Promise.resolve({ default: Profile }) });
+const face: RemoteFace = { name: "settings", routes: [route("/settings/profile")] };
 
 async function show({ load = () => Promise.resolve(face), page, path = "/settings/profile", language = "en" }: Settings = {}) {
   const onCrash = jest.fn();
@@ -35,7 +38,11 @@ async function show({ load = () => Promise.resolve(face), page, path = "/setting
   }
   // What a boundary catches, React writes to the console too.
   jest.spyOn(console, "error").mockImplementation(() => undefined);
-  const app = await renderApp(<Area />, { path, language });
+  const app = await renderApp(
+    <HostContext value={fakeHost().host}>
+      <Area />
+    </HostContext>,
+    { path, language });
   return { app, onCrash, onRetry, loads };
 }
 
@@ -112,6 +119,14 @@ describe("RemoteArea", () => {
     expect(await screen.findByRole("alert")).toHaveTextContent("stopped unexpectedly");
     expect(screen.getByRole("navigation")).toBeVisible();
     expect(onCrash).toHaveBeenCalledWith("settings", expect.objectContaining({ code: "remote_crashed" }));
+  });
+
+  it("keeps a page on the screen from one of its routes to the other", async () => {
+    const load = () => Promise.resolve({ default: () => <input aria-label="What was typed" /> });
+    const { app } = await show({ load: () => Promise.resolve({ ...face, routes: ["/settings/profile", "/settings/billing"].map((path) => ({ path, load })) }) });
+    await userEvent.type(await screen.findByRole("textbox"), "kept");
+    await app.goTo("/settings/billing");
+    expect(screen.getByRole("textbox")).toHaveValue("kept");
   });
 
   it("forgets a crash when somebody goes elsewhere", async () => {

@@ -1,9 +1,10 @@
-import { PortalContext, type Portal, type RemoteModule, type RemoteName, type RemoteRoute } from "@relicario/shared/contract";
+import { PortalContext, type Portal, type RemoteName } from "@relicario/shared/contract";
 import type { PortalError } from "@relicario/shared/errors";
 import { createElement, Suspense, use, useCallback, useMemo, useState, type ComponentType, type ReactNode } from "react";
-import { matchPath, Outlet, useLocation, useRoutes } from "react-router-dom";
+import { Outlet, useLocation, useRoutes } from "react-router-dom";
 
 import { AreaLoading } from "./AreaLoading.tsx";
+import type { FaceRoute, RemoteFace } from "./face.ts";
 import { RemoteBoundary } from "./RemoteBoundary.tsx";
 import type { RemoteLoader } from "./loader.ts";
 
@@ -46,7 +47,7 @@ export function RemoteArea({ name, loader, portal, scope, onCrash, onRetry, miss
 interface ScreensProps {
   readonly name: RemoteName;
   readonly loader: RemoteLoader;
-  readonly module: Promise<RemoteModule>;
+  readonly module: Promise<RemoteFace>;
   readonly missing: ReactNode;
 }
 
@@ -56,7 +57,7 @@ function Screens({ name, loader, module, missing }: ScreensProps) {
     () => [
       {
         element: <Outlet />,
-        children: [...routes.map((route) => ({ path: route.path, element: <Screen key={route.path} name={name} route={route} loader={loader} /> })), { path: "*", element: missing }],
+        children: [...routes.map((route) => ({ path: route.path, element: <Screen key={pageOf(route, routes)} name={name} route={route} loader={loader} /> })), { path: "*", element: missing }],
       },
     ],
     [routes, name, loader, missing],
@@ -64,7 +65,7 @@ function Screens({ name, loader, module, missing }: ScreensProps) {
   return useRoutes(elements);
 }
 
-function Screen({ name, route, loader }: { readonly name: RemoteName; readonly route: RemoteRoute; readonly loader: RemoteLoader }) {
+function Screen({ name, route, loader }: { readonly name: RemoteName; readonly route: FaceRoute; readonly loader: RemoteLoader }) {
   const [page] = useState(() => loader.page(name, route));
   return (
     <Suspense fallback={<AreaLoading />}>
@@ -77,8 +78,8 @@ function Loaded({ page }: { readonly page: Promise<ComponentType> }) {
   return createElement(use(page));
 }
 
-/** Whether a route of a remote shows a path; for prefetching. */
-export function routeShows(path: string): (route: RemoteRoute) => boolean {
-  return (route) => matchPath(route.path, path) !== null;
+/** Routes with the same code share one page: it stays on the screen from one to the other. */
+function pageOf({ load }: FaceRoute, routes: readonly FaceRoute[]): number {
+  return routes.findIndex((route) => route.load === load);
 }
 

@@ -5,6 +5,8 @@ import type { ReactNode } from "react";
 import { ErrorBoundary } from "react-error-boundary";
 import { useTranslation } from "react-i18next";
 
+import { useAreaTitle } from "./area-title.ts";
+
 export interface RemoteBoundaryProps {
   readonly name: RemoteName;
   /** Called before the area is drawn again: whatever failed must load anew. */
@@ -39,15 +41,25 @@ export interface AreaFailedProps {
 }
 
 /** Stands for an area that does not work: names it, and says why. */
-export function AreaFailed({ name, error, onRetry }: AreaFailedProps) {
+export function AreaFailed({ name, ...problem }: AreaFailedProps) {
+  const titleOf = useAreaTitle();
+  return <AreaProblem area={titleOf(name)} {...problem} />;
+}
+
+export interface AreaProblemProps extends Omit<AreaFailedProps, "name"> {
+  /** What the area is called. */
+  readonly area: string;
+}
+
+export function AreaProblem({ area, error, onRetry }: AreaProblemProps) {
   const { t } = useTranslation(["header", "common", "errors"]);
   const retry = t(error.code === "remote_disabled" ? "header:crashed.reload_action" : "common:error.retry_action");
   return (
-    <Page title={t(`header:area.${name}`)}>
+    <Page title={area}>
       <Notice
         tone="danger"
         role="alert"
-        title={t("header:area.failed_title", { area: t(`header:area.${name}`) })}
+        title={t("header:area.failed_title", { area })}
         actions={<Button onClick={onRetry}>{retry}</Button>}
       >
         {t(`errors:${error.code}`)}

@@ -6,7 +6,7 @@ import type { VerifiedDeployment } from "../deployment/verify.ts";
 
 /** Where the files of a release lie. */
 export function releaseAddress(origin: string, record: ReleaseRecord): string {
-  return `${origin}/r/${record.remote}/${record.release}/`;
+  return `${origin}/r/${record.manifest.name}/${record.release}/`;
 }
 
 /** A hash that nothing has: what is not in a verified record fails on the normal path of a failed load. */

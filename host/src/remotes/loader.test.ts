@@ -1,4 +1,4 @@
-import { CONTRACT_VERSION, type ReleaseRecord, type RemoteModule, type RemoteName } from "@relicario/shared/contract";
+import type { ReleaseRecord, RemoteModule, RemoteName } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import type { VerifiedRemote } from "../deployment/verify.ts";
@@ -8,33 +8,32 @@ import { impossibleIntegrity, integrityOf } from "./federation.ts";
 import { createRemoteLoader } from "./loader.ts";
 
 const Page = () => null;
-const faceOf = (name: RemoteName, more: Partial<RemoteModule> = {}): RemoteModule => ({
-  name,
-  contract: "^1",
-  namespaces: [`${name}-texts`],
-  routes: [{ path: `/${name}`, load: () => Promise.resolve({ default: Page }) }],
-  ...more,
-});
+const load = () => Promise.resolve({ default: Page });
+const codeOf = (name: RemoteName, more: Partial<RemoteModule> = {}): RemoteModule => ({ routes: { [`/${name}`]: load }, ...more });
 const recordOf = (remote: RemoteName): ReleaseRecord => ({
   v: 1,
   release: `${remote}-0.3.1-0123456789ab`,
-  remote,
   version: "0.3.1",
-  contract: "^1",
-  capabilities: [],
-  api_paths: [],
-  namespaces: [`${remote}-texts`],
+  manifest: {
+    name: remote,
+    contract: "^2",
+    title: { en: remote, es: remote },
+    routes: [{ path: `/${remote}`, titleKey: `${remote}-texts:title`, access: "signed_in", shell: true }],
+    namespaces: [`${remote}-texts`],
+    capabilities: [],
+    api_paths: [],
+  },
   files: { "remoteEntry.js": `sha384-${"r".repeat(64)}` },
-  manifest: { id: remote, name: remote },
+  federation: { id: remote, name: remote },
 });
 
 const disabled = new Set<RemoteName>();
 
-function setUp(loadFace: (name: RemoteName) => Promise<unknown> = (name) => Promise.resolve(faceOf(name))) {
+function setUp(loadFace: (name: RemoteName) => Promise<unknown> = (name) => Promise.resolve(codeOf(name))) {
   disabled.clear();
   const remotes = new Map<RemoteName, VerifiedRemote>([
     ["secrets", { status: "verified", record: recordOf("secrets") }],
-    ["sharing", { status: "refused", code: "remote_incompatible" }],
+    ["sharing", { status: "refused", code: "remote_incompatible", manifest: null }],
   ]);
   const faces = jest.fn(loadFace);
   const texts = jest.fn((_namespaces: readonly string[]) => Promise.resolve());
@@ -78,7 +77,7 @@ describe("createRemoteLoader", () => {
 
   it("forgets a failure: asking again loads anew", async () => {
     let alive = false;
-    const { loader, faces, onFailure } = setUp((name) => (alive ? Promise.resolve(faceOf(name)) : Promise.reject(new Error("502"))));
+    const { loader, faces, onFailure } = setUp((name) => (alive ? Promise.resolve(codeOf(name)) : Promise.reject(new Error("502"))));
     const failing = loader.load("secrets");
     failing.catch(() => undefined);
     await jest.advanceTimersByTimeAsync(5000);
@@ -130,29 +129,37 @@ describe("createRemoteLoader", () => {
 
   it("loads ahead, and says nothing when that fails", async () => {
     const load = jest.fn(() => Promise.resolve({ default: Page }));
-    const { loader } = setUp((name) => Promise.resolve(faceOf(name, { routes: [{ path: "/secrets", load }] })));
-    loader.prefetch("secrets", ({ path }) => path === "/secrets");
-    loader.prefetch("sharing", () => true);
+    const { loader } = setUp((name) => Promise.resolve(codeOf(name, { routes: { "/secrets": load } })));
+    loader.prefetch("secrets", "/secrets");
+    loader.prefetch("secrets", "/elsewhere");
+    loader.prefetch("sharing", "/recived");
     await jest.advanceTimersByTimeAsync(0);
     expect(load).toHaveBeenCalledTimes(1);
   });
 });
 
 describe("parseFace", () => {
-  it("takes a face that fits its record", () => {
-    expect(parseFace(faceOf("secrets"), recordOf("secrets"))).toMatchObject({ name: "secrets", contract: "^1" });
-    expect(CONTRACT_VERSION).toBe("1.0.0");
+  const { manifest } = recordOf("secrets");
+
+  it("takes code that fits its manifest, in the manifest's order", () => {
+    const routes = ["/secrets", "/home"].map((path) => ({ path, titleKey: "secrets-texts:title", access: "signed_in", shell: true }) as const);
+    expect(parseFace({ routes: { "/home": load, "/secrets": load } }, { ...manifest, routes })).toEqual({ name: "secrets", routes: [{ path: "/secrets", load }, { path: "/home", load }] });
   });
 
-  it.each<[string, string, unknown]>([
-    ["another remote", "remote_refused", faceOf("settings")],
-    ["a namespace that its release does not carry", "remote_refused", faceOf("secrets", { namespaces: ["errors"] })],
-    ["another contract", "remote_incompatible", faceOf("secrets", { contract: "^2" })],
-    ["a route that loads nothing", "remote_refused", { ...faceOf("secrets"), routes: [{ path: "/x", load: "x" }] }],
-    ["a relative path", "remote_refused", { ...faceOf("secrets"), routes: [{ path: "x", load: () => undefined }] }],
-    ["nothing", "remote_refused", undefined],
-  ])("refuses %s: %s", (_name, code, face) => {
-    expect(() => parseFace(face, recordOf("secrets"))).toThrow(code);
+  it.each<[string, unknown]>([
+    ["the code of another remote", codeOf("settings")],
+    ["code for no route", { routes: {} }],
+    ["code for a route that the manifest does not name", { routes: { "/secrets": load, "/settings": load } }],
+    ["a route that loads nothing", { routes: { "/secrets": "x" } }],
+    ["what the manifest says", { ...codeOf("secrets"), capabilities: ["http"] }],
+    ["nothing", undefined],
+  ])("refuses %s", (_name, code) => {
+    expect(() => parseFace(code, manifest)).toThrow("remote_refused");
+  });
+
+  it("takes nothing for the code of a route that every object has", () => {
+    const routes = [{ path: "constructor", titleKey: "secrets-texts:title", access: "signed_in", shell: true } as const];
+    expect(() => parseFace({ routes: {} }, { ...manifest, routes })).toThrow("remote_refused");
   });
 });
 

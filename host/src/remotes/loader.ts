@@ -1,10 +1,10 @@
-import type { RemoteModule, RemoteName, RemoteRoute } from "@relicario/shared/contract";
+import type { LoadPage, RemoteName } from "@relicario/shared/contract";
 import { isPortalError, PortalError, toPortalError } from "@relicario/shared/errors";
 import type { ComponentType } from "react";
 
 import type { VerifiedDeployment, VerifiedRemote } from "../deployment/verify.ts";
 import { attempts } from "./attempts.ts";
-import { parseFace } from "./face.ts";
+import { parseFace, type FaceRoute, type RemoteFace } from "./face.ts";
 
 export interface LoaderParts {
   readonly remotes: VerifiedDeployment["remotes"];
@@ -20,30 +20,30 @@ export interface LoaderParts {
 /** Loads remotes and their pages. What was loaded is kept; a failure is forgotten, so that asking again loads anew. */
 export interface RemoteLoader {
   /** `remote_refused`, `remote_incompatible`, `remote_disabled`, `remote_unreachable`, `remote_timed_out`, `remote_crashed`. */
-  readonly load: (name: RemoteName) => Promise<RemoteModule>;
-  /** The page of a route; the same promise until it fails. */
-  readonly page: (name: RemoteName, route: RemoteRoute) => Promise<ComponentType>;
-  /** Loads ahead of need: nothing is said when it fails. */
-  readonly prefetch: (name: RemoteName, matches: (route: RemoteRoute) => boolean) => void;
+  readonly load: (name: RemoteName) => Promise<RemoteFace>;
+  /** The page of a route; the same promise until it fails, also for another route of the same code. */
+  readonly page: (name: RemoteName, route: FaceRoute) => Promise<ComponentType>;
+  /** Loads a remote and the page at this pattern of its manifest ahead of need: nothing is said when it fails. */
+  readonly prefetch: (name: RemoteName, path: string) => void;
 }
 
 export function createRemoteLoader({ remotes, isDisabled, loadFace, loadTexts, onFailure }: LoaderParts): RemoteLoader {
-  const modules = new Map<RemoteName, Promise<RemoteModule>>();
-  const pages = new Map<RemoteRoute, Promise<ComponentType>>();
+  const modules = new Map<RemoteName, Promise<RemoteFace>>();
+  const pages = new Map<LoadPage, Promise<ComponentType>>();
 
-  const loadOnce = async (name: RemoteName): Promise<RemoteModule> => {
-    const record = recordOf(remotes.get(name));
+  const loadOnce = async (name: RemoteName): Promise<RemoteFace> => {
+    const { manifest } = recordOf(remotes.get(name));
     const face = await attempts(() => loadFace(name), mayHelp);
-    const module = parseFace(face, record);
-    await loadTexts(module.namespaces); // has its own retries
-    return module;
+    const known = parseFace(face, manifest);
+    await loadTexts(manifest.namespaces); // has its own retries
+    return known;
   };
 
-  const load = (name: RemoteName): Promise<RemoteModule> =>
+  const load = (name: RemoteName): Promise<RemoteFace> =>
     isDisabled(name) ? Promise.reject(new PortalError("remote_disabled")) : remembered(modules, name, () => loadOnce(name).catch(failed(name)));
 
-  const page = (name: RemoteName, route: RemoteRoute): Promise<ComponentType> =>
-    remembered(pages, route, () => attempts(() => route.load(), mayHelp).then(({ default: component }) => component, failed(name)));
+  const page = (name: RemoteName, route: FaceRoute): Promise<ComponentType> =>
+    remembered(pages, route.load, () => attempts(() => route.load(), mayHelp).then(({ default: component }) => component, failed(name)));
 
   const failed = (name: RemoteName) => (error: unknown) => {
     const known = loadError(error);
@@ -54,10 +54,10 @@ export function createRemoteLoader({ remotes, isDisabled, loadFace, loadTexts, o
   return Object.freeze<RemoteLoader>({
     load,
     page,
-    prefetch: (name, matches) => {
+    prefetch: (name, path) => {
       load(name)
-        .then((module) => {
-          const route = module.routes.find(matches);
+        .then(({ routes }) => {
+          const route = routes.find((each) => each.path === path);
           return route === undefined ? null : page(name, route);
         })
         .catch(() => undefined); // whoever goes there meets the failure, and a way to try again

@@ -1,5 +1,7 @@
+import { fakeHost } from "../testing/fake-host.tsx";
 import { pathToShow, preloadPlace } from "./preload.ts";
 
+const { places } = fakeHost().host;
 const at = (path: string) => new URL(path, "https://portal.example");
 
 describe("pathToShow", () => {
@@ -25,20 +27,20 @@ describe("pathToShow", () => {
 
 describe("preloadPlace", () => {
   it.each([
-    ["/secrets", "secrets"],
-    ["/shared/abc", "sharing"],
-    ["/", "secrets"],
-    ["/settings", "settings"],
-  ])("for %s loads %s ahead, with the page of the route", (path, remote) => {
+    ["/secrets", "secrets", "/secrets"],
+    ["/shared/abc", "sharing", "/shared/:shareId"],
+    ["/", "secrets", "/home"],
+    ["/settings", "settings", "/settings/*"],
+  ])("for %s loads %s ahead, with the page at %s", (path, remote, pattern) => {
     const prefetch = jest.fn();
-    preloadPlace(path, { prefetch });
+    preloadPlace(places, path, { prefetch });
     expect(prefetch).toHaveBeenCalledTimes(1);
-    expect(prefetch).toHaveBeenCalledWith(remote, expect.any(Function));
+    expect(prefetch).toHaveBeenCalledWith(remote, pattern);
   });
 
   it("loads nothing for a screen of the host's own", () => {
     const prefetch = jest.fn();
-    preloadPlace("/status", { prefetch });
+    preloadPlace(places, "/status", { prefetch });
     expect(prefetch).not.toHaveBeenCalled();
   });
 });

@@ -1,7 +1,6 @@
 import { z } from "zod";
 
-import { placeOf } from "../places.ts";
-import { routeShows } from "./RemoteArea.tsx";
+import { placeOf, type Place } from "../places.ts";
 import type { RemoteLoader } from "./loader.ts";
 
 /** What sign-in keeps of the place to come back to, under `oidc.<state>` in session storage. */
@@ -19,11 +18,11 @@ export function pathToShow(address: URL, storage: Pick<Storage, "getItem">): str
 }
 
 /** Fetches entry, texts and page of what will be shown while sign-in completes: code is public, data is not. */
-export function preloadPlace(path: string, loader: Pick<RemoteLoader, "prefetch">): void {
-  const place = placeOf(path);
+export function preloadPlace(places: readonly Place[], path: string, loader: Pick<RemoteLoader, "prefetch">): void {
+  const place = placeOf(places, path);
   if ("redirect" in place) {
-    if (place.redirect !== path) preloadPlace(place.redirect, loader);
+    if (place.redirect !== path) preloadPlace(places, place.redirect, loader);
     return;
   }
-  if ("remote" in place) loader.prefetch(place.remote, routeShows(path));
+  if ("remote" in place) loader.prefetch(place.remote, place.pattern);
 }

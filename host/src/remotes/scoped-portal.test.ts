@@ -9,7 +9,7 @@ const all = ["http", "vault", "user", "notify", "confirm", "navigate"] as const;
 describe("scopedPortal", () => {
   it("gives what the release declares, frozen", async () => {
     const { portal, record } = createFakePortal();
-    const scoped = scopedPortal(portal, { remote: "secrets", capabilities: [...all], api_paths: ["/secrets"] });
+    const scoped = scopedPortal(portal, { name: "secrets", capabilities: [...all], api_paths: ["/secrets"] });
     expect(Object.isFrozen(scoped)).toBe(true);
     expect(scoped.user).toBe(portal.user);
     await expect(scoped.vault).resolves.toBeDefined();
@@ -22,7 +22,7 @@ describe("scopedPortal", () => {
 
   it("gives nothing else", async () => {
     const { portal } = createFakePortal();
-    const scoped = scopedPortal(portal, { remote: "secrets", capabilities: [], api_paths: ["/secrets"] });
+    const scoped = scopedPortal(portal, { name: "secrets", capabilities: [], api_paths: ["/secrets"] });
     expect(() => scoped.user).toThrow("forbidden");
     expect(() => { scoped.navigate("/home"); }).toThrow("forbidden");
     expect(() => { scoped.notify({ tone: "info", text: "x" }); }).toThrow("forbidden");
@@ -33,14 +33,14 @@ describe("scopedPortal", () => {
 
   it("reports in the remote's own name", () => {
     const { portal, record } = createFakePortal();
-    scopedPortal(portal, { remote: "secrets", capabilities: [], api_paths: [] }).report({ remote: "settings", phase: "call", code: "unknown" });
+    scopedPortal(portal, { name: "secrets", capabilities: [], api_paths: [] }).report({ remote: "settings", phase: "call", code: "unknown" });
     expect(record.reports).toEqual([{ remote: "secrets", phase: "call", code: "unknown" }]);
   });
 
   it("asks for the vault no sooner than the remote does", () => {
     const asked = jest.fn(() => Promise.resolve(createFakeVault()));
     const portal = Object.defineProperty({ ...createFakePortal().portal }, "vault", { get: asked });
-    const scoped = scopedPortal(portal, { remote: "secrets", capabilities: [...all], api_paths: [] });
+    const scoped = scopedPortal(portal, { name: "secrets", capabilities: [...all], api_paths: [] });
     expect(asked).not.toHaveBeenCalled();
     void scoped.vault;
     expect(asked).toHaveBeenCalledTimes(1);

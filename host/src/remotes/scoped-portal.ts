@@ -1,4 +1,4 @@
-import type { Capability, Http, Portal, ReleaseRecord } from "@relicario/shared/contract";
+import type { Capability, Http, Portal, RemoteManifest } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import { scopedHttp } from "./scoped-http.ts";
@@ -7,11 +7,11 @@ import { scopedHttp } from "./scoped-http.ts";
  * The portal as one remote sees it: frozen, with the capabilities that its signed release declares. Language, theme,
  * features, vendor, reports and locking belong to everybody; anything else that was not declared is `forbidden`.
  */
-export function scopedPortal(portal: Portal, record: Pick<ReleaseRecord, "remote" | "capabilities" | "api_paths">): Portal {
-  const has = (capability: Capability) => record.capabilities.includes(capability);
+export function scopedPortal(portal: Portal, manifest: Pick<RemoteManifest, "name" | "capabilities" | "api_paths">): Portal {
+  const has = (capability: Capability) => manifest.capabilities.includes(capability);
   let refused: Portal["vault"] | null = null;
   return Object.freeze<Portal>({
-    http: has("http") ? scopedHttp(portal.http, record.api_paths) : noHttp,
+    http: has("http") ? scopedHttp(portal.http, manifest.api_paths) : noHttp,
     // Looked at when asked for: the portal loads recovery no sooner than somebody needs the vault.
     get vault() {
       return has("vault") ? portal.vault : (refused ??= forbiddenVault());
@@ -27,7 +27,7 @@ export function scopedPortal(portal: Portal, record: Pick<ReleaseRecord, "remote
     confirm: has("confirm") ? portal.confirm : forbidden,
     notify: has("notify") ? portal.notify : forbidden,
     report: (report) => {
-      portal.report({ ...report, remote: record.remote }); // in its own name only
+      portal.report({ ...report, remote: manifest.name }); // in its own name only
     },
     onLock: portal.onLock,
   });

@@ -1,4 +1,4 @@
-import type { PortalForServices, RemoteModule, VaultFactory } from "@relicario/shared/contract";
+import type { PortalForServices, VaultFactory } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { createFakeHttp, createFakeVault, picture } from "@relicario/shared/testing";
 
@@ -9,7 +9,7 @@ const forServices: PortalForServices = { http: createFakeHttp(), vendorId: "reli
 function setUp() {
   const vault = createFakeVault({ secrets: [{ title: "a", content: "b" }] });
   const factory = jest.fn<ReturnType<VaultFactory>, Parameters<VaultFactory>>(() => Promise.resolve(vault));
-  const loadRecovery = jest.fn((): Promise<RemoteModule> => Promise.resolve({ name: "recovery", contract: "^1", routes: [], namespaces: [], provides: { vault: factory } }));
+  const loadRecovery = jest.fn(() => Promise.resolve({ provides: { vault: factory } }));
   return { vault, factory, loadRecovery, source: createVaultSource({ loadRecovery, portal: () => Promise.resolve(forServices) }) };
 }
 

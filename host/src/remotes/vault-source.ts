@@ -1,5 +1,7 @@
-import type { LockReason, PortalForServices, RemoteModule, Vault } from "@relicario/shared/contract";
+import type { LockReason, PortalForServices, Vault } from "@relicario/shared/contract";
 import { PortalError, toPortalError } from "@relicario/shared/errors";
+
+import type { RemoteFace } from "./face.ts";
 
 export interface VaultSource {
   /** The vault of this sign-in, made when it is first asked for. Rejects with `vault_unavailable`; asking again tries anew. */
@@ -13,7 +15,7 @@ export interface VaultSource {
 }
 
 export interface VaultSourceParts {
-  readonly loadRecovery: () => Promise<RemoteModule>;
+  readonly loadRecovery: () => Promise<Pick<RemoteFace, "provides">>;
   /** Who is signed in; rejects when nobody is. */
   readonly portal: () => Promise<PortalForServices>;
 }

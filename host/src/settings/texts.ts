@@ -47,7 +47,7 @@ export function pinnedTexts(verified: VerifiedDeployment, origin: string, fetch:
 
 function ownerOf(verified: VerifiedDeployment, namespace: string): ReleaseRecord | null {
   for (const remote of verified.remotes.values()) {
-    if (remote.status === "verified" && remote.record.namespaces.includes(namespace)) return remote.record;
+    if (remote.status === "verified" && remote.record.manifest.namespaces.includes(namespace)) return remote.record;
   }
   return null;
 }

@@ -2,12 +2,14 @@ import { Button, Notice, Page } from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
 
 import { useHost } from "../host-context.ts";
+import { useAreaTitle } from "../remotes/area-title.ts";
 import { HealthList, useHealth } from "./HealthList.tsx";
 
 /** What answers right now: portal, service, sign-in provider, and which parts of the portal were not started. */
 export default function StatusPage() {
   const { t } = useTranslation("header");
   const { verified } = useHost();
+  const areaTitle = useAreaTitle();
   const { rows, asking, askAgain } = useHealth();
   const refused = [...verified.remotes].flatMap(([name, remote]) => (remote.status === "refused" ? [name] : []));
   const known = rows.every(({ health }) => health !== undefined);
@@ -28,7 +30,7 @@ export default function StatusPage() {
         {known && down.length === 0 && refused.length === 0 && <Notice tone="success">{t("status.all_body")}</Notice>}
         {known && down.length > 0 && <Notice tone="warn">{t("status.some_body", { names: down.map(({ name }) => t(`status.${name}.title`)).join(", ") })}</Notice>}
       </div>
-      {refused.length > 0 && <Notice tone="warn">{t("status.refused_body", { names: refused.map((name) => t(`area.${name}`)).join(", ") })}</Notice>}
+      {refused.length > 0 && <Notice tone="warn">{t("status.refused_body", { names: refused.map(areaTitle).join(", ") })}</Notice>}
       <HealthList rows={rows} />
     </Page>
   );

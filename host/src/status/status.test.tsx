@@ -103,7 +103,7 @@ describe("StatusPage", () => {
 
   it("names the parts of the portal that were refused", async () => {
     await show({ refused: ["sharing", "settings"] });
-    expect(await screen.findByText("Not started, because they are not what was signed: Sharing, Settings.")).toBeVisible();
+    expect(await screen.findByText("Not started, because they are not what was signed: Settings, Sharing.")).toBeVisible();
     expect(screen.queryByText("Everything answers.")).not.toBeInTheDocument();
   });
 });

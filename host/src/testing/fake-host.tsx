@@ -1,6 +1,6 @@
-import { remoteNames, type Deployment, type Language, type RemoteName, type ThemeName } from "@relicario/shared/contract";
+import type { Deployment, Language, RemoteName, ThemeName } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
-import { createFakeHttp, createTestQueryClient, type FakeHttp } from "@relicario/shared/testing";
+import { createFakeHttp, createTestQueryClient, manifestsFromDisk, type FakeHttp } from "@relicario/shared/testing";
 import { createInstance } from "i18next";
 
 import type { VerifiedDeployment, VerifiedRemote } from "../deployment/verify.ts";
@@ -8,6 +8,7 @@ import type { WatchState } from "../deployment/watch.ts";
 import { createFeatureFlags } from "../flags/feature-flags.ts";
 import { createConfirms } from "../frame/confirms.ts";
 import type { Host } from "../host-context.ts";
+import { portalPlaces } from "../places.ts";
 import type { SessionState } from "../session/machine.ts";
 import type { ExchangeState } from "../session/token-exchange.ts";
 import type { VendorLook } from "../settings/vendor.ts";
@@ -47,6 +48,8 @@ export interface FakeHostSettings {
   readonly http?: FakeHttp;
   readonly deployment?: Partial<Deployment>;
   readonly refused?: readonly RemoteName[];
+  /** Remotes of which no record holds: nothing is known of them but their names. */
+  readonly unsigned?: readonly RemoteName[];
   readonly look?: VendorLook;
   readonly endedElsewhere?: boolean;
 }
@@ -93,6 +96,7 @@ export function fakeHost(settings: FakeHostSettings = {}): FakeHost {
   };
   const parts: Partial<Host> = {
     verified,
+    places: portalPlaces(verified.remotes, () => undefined),
     watch: { getState: watch.get, subscribe: watch.subscribe, check: calls.check, start: () => () => undefined },
     session: {
       getState: session.get,
@@ -121,13 +125,13 @@ export function fakeHost(settings: FakeHostSettings = {}): FakeHost {
   return { host: parts as Host, http, session, watch, down, vendor, calls };
 }
 
-function verifiedDeployment({ deployment = {}, refused = [] }: FakeHostSettings): VerifiedDeployment {
+function verifiedDeployment({ deployment = {}, refused = [], unsigned = [] }: FakeHostSettings): VerifiedDeployment {
   const remotes = new Map<RemoteName, VerifiedRemote>(
-    remoteNames.map((name) => [
+    [...manifestsFromDisk()].map(([name, manifest]) => [
       name,
-      refused.includes(name)
-        ? { status: "refused", code: "remote_refused" }
-        : ({ status: "verified", record: { remote: name, release: `${name}-0.3.1-0123456789ab`, capabilities: [], api_paths: [], namespaces: [], files: {} } } as unknown as VerifiedRemote),
+      refused.includes(name) || unsigned.includes(name)
+        ? { status: "refused", code: "remote_refused", manifest: unsigned.includes(name) ? null : manifest }
+        : { status: "verified", record: { v: 1, version: "0.3.1", release: `${name}-0.3.1-0123456789ab`, manifest, files: {}, federation: { id: name, name } } },
     ]),
   );
   const whole: Partial<Deployment> = {

@@ -1,4 +1,4 @@
-import type { RemoteModule, RemoteName } from "@relicario/shared/contract";
+import type { RemoteName } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { expectAccessible, missingTourTargets, renderApp } from "@relicario/shared/testing";
 import { act, screen, waitFor, within } from "@testing-library/react";
@@ -7,6 +7,7 @@ import userEvent from "@testing-library/user-event";
 import { Frame } from "../frame/Frame.tsx";
 import { HelpPage } from "../help/HelpPage.tsx";
 import { HostContext } from "../host-context.ts";
+import type { RemoteFace } from "../remotes/face.ts";
 import { fakeHost, windowIs } from "../testing/fake-host.tsx";
 import { celebration } from "./celebration.ts";
 import { homeTour, layoutTour, mobileTour } from "./host-tours.ts";
@@ -32,8 +33,8 @@ interface Settings {
 async function show({ mobile = false, path = "/home", signedIn = true, tours: ofRemote = [], language = "en" }: Settings = {}) {
   windowIs({ mobile });
   const fake = fakeHost();
-  const load = (name: RemoteName): Promise<RemoteModule> =>
-    name === "secrets" ? Promise.resolve({ name, contract: "^1", routes: [], namespaces: [], tours: ofRemote }) : Promise.reject(new PortalError("remote_unreachable"));
+  const load = (name: RemoteName): Promise<RemoteFace> =>
+    name === "secrets" ? Promise.resolve({ name, routes: [], tours: ofRemote }) : Promise.reject(new PortalError("remote_unreachable"));
   const host = { ...fake.host, loader: { ...fake.host.loader, load } };
   const tours = createTours(createTourMemory(() => localStorage));
   const app = await renderApp(

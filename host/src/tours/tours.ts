@@ -1,6 +1,6 @@
-import type { RemoteModule } from "@relicario/shared/contract";
 import { createContext, useContext } from "react";
 
+import type { RemoteFace } from "../remotes/face.ts";
 import { layoutTour, mobileTour } from "./host-tours.ts";
 import { initialTour, nextTour, type Tour, type TourEvent, type TourState } from "./machine.ts";
 import { createTourMemory, type TourMemory } from "./memory.ts";
@@ -36,7 +36,7 @@ export function createTours(memory: TourMemory): Tours {
 }
 
 /** The tours that a remote brings, by names that no other remote's can have. */
-export function toursOf({ name, tours = [] }: RemoteModule): readonly Tour[] {
+export function toursOf({ name, tours = [] }: Pick<RemoteFace, "name" | "tours">): readonly Tour[] {
   return tours.map((tour) => ({ ...tour, name: `${name}/${tour.name}` }));
 }
 

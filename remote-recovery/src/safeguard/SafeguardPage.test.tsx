@@ -17,7 +17,7 @@ async function draw(page = <SafeguardPage />, path = "/safeguard") {
     vault,
     path,
     route: path,
-    routes: [{ path: "/elsewhere", load: () => Promise.resolve({ default: Kept }) }],
+    routes: { "/elsewhere": () => Promise.resolve({ default: Kept }) },
   });
   const secretId = (await vault.list())[0]?.secretId ?? "";
   const recovered = await vault.recover(secretId, { picture: picture("garden"), passphrase: null });

@@ -1,7 +1,7 @@
 import { usePortal } from "@relicario/shared/contract";
 import { media, Page, s, space } from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
-import { Navigate, NavLink, Route, Routes, useLocation } from "react-router-dom";
+import { NavLink, useLocation } from "react-router-dom";
 import styled from "styled-components";
 
 import { ProfileForm } from "../profile/ProfileForm.tsx";
@@ -36,14 +36,7 @@ export default function SettingsPage() {
           </Menu>
         </nav>
         <Content>
-          <Routes>
-            <Route path="profile" element={<ProfileForm />} />
-            <Route path="notifications" element={<NotYet text="notifications" />} />
-            <Route path="billing" element={<NotYet text="billing" />} />
-            <Route path="payments" element={<NotYet text="payments" />} />
-            <Route path="delete-account" element={<NotYet text="delete" />} />
-            <Route path="*" element={<Navigate to="/settings/profile" replace />} />
-          </Routes>
+          {current === "profile" ? <ProfileForm /> : <NotYet text={textOf[current]} />}
         </Content>
       </Columns>
     </Page>

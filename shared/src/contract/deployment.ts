@@ -1,14 +1,12 @@
 import { z } from "zod";
 
-import { capabilities, remoteNames } from "./remote.ts";
+import { RemoteManifest, RemoteName } from "./manifest.ts";
 
 /** Subresource integrity of one file: `sha384-` and 64 characters of base64. */
 export const Integrity = z.string().regex(/^sha384-[A-Za-z0-9+/]{64}$/);
 
 /** `<remote>-<version>-<12 hex digits of the SHA-256 of its file list>`: the same sources give the same release. */
-export const ReleaseId = z.string().regex(/^[a-z]+-[0-9]+\.[0-9]+\.[0-9]+-[0-9a-f]{12}$/);
-
-const RemoteNameSchema = z.enum(remoteNames);
+export const ReleaseId = z.string().regex(/^[a-z][a-z0-9]{0,31}-[0-9]+\.[0-9]+\.[0-9]+-[0-9a-f]{12}$/);
 
 /** Public Ed25519 key as the host's page and the tools keep it. */
 export const VerificationKey = z.strictObject({ kid: z.string().min(1), kty: z.literal("OKP"), crv: z.literal("Ed25519"), x: z.string().length(43) });
@@ -18,18 +16,13 @@ export type VerificationKey = z.infer<typeof VerificationKey>;
 export const ReleaseRecord = z.strictObject({
   v: z.literal(1),
   release: ReleaseId,
-  remote: RemoteNameSchema,
   version: z.string().regex(/^[0-9]+\.[0-9]+\.[0-9]+$/),
-  /** Range of contract versions that it was built for. */
-  contract: z.string(),
-  capabilities: z.array(z.enum(capabilities)),
-  /** Paths of the service that it may call, by prefix. */
-  api_paths: z.array(z.string().startsWith("/")),
-  namespaces: z.array(z.string().regex(/^[a-z][a-z-]*$/)),
+  /** What the remote says of itself; also one of the files. */
+  manifest: RemoteManifest,
   /** Every file by its path inside the folder. */
   files: z.record(z.string().regex(/^[A-Za-z0-9@._-]+(\/[A-Za-z0-9@._-]+)*$/), Integrity),
   /** Module Federation's manifest, with which the host answers the runtime's request. */
-  manifest: z.looseObject({ id: z.string(), name: z.string() }),
+  federation: z.looseObject({ id: z.string(), name: z.string() }),
 });
 export type ReleaseRecord = z.infer<typeof ReleaseRecord>;
 
@@ -62,7 +55,7 @@ export const Deployment = z.strictObject({
   features: z.record(z.string(), z.boolean()),
   messages: z.array(z.strictObject({ id: z.string(), title: Localised, body: Localised, link: z.url().optional() })),
   releases: z.record(
-    RemoteNameSchema,
+    RemoteName,
     z.strictObject({ stable: ReleaseId, canary: z.strictObject({ release: ReleaseId, percent: z.int().min(0).max(100) }).optional() }),
   ),
   /** Releases that nobody may go on with, not even a session that started with them. */
@@ -76,6 +69,6 @@ export type Deployment = z.infer<typeof Deployment>;
 export const PortalPage = z.strictObject({
   vendor_id: z.string(),
   portal_keys: z.array(VerificationKey).min(1),
-  team_keys: z.record(RemoteNameSchema, z.array(VerificationKey).min(1)),
+  team_keys: z.record(RemoteName, z.array(VerificationKey).min(1)),
 });
 export type PortalPage = z.infer<typeof PortalPage>;

@@ -1,7 +1,7 @@
 export { Deployment, Integrity, PortalPage, ReleaseId, ReleaseRecord, VerificationKey } from "./deployment.ts";
 export type { Http, HttpMethod, HttpOptions, HttpStream } from "./http.ts";
 export { isGuarded, mayLeave, useLeaveGuard, type LeaveGuard } from "./leaving.ts";
-export { pathsOverlap, RemoteManifest, type ManifestRoute } from "./manifest.ts";
+export { pathsOverlap, RemoteManifest, RemoteName, type ManifestRoute } from "./manifest.ts";
 export {
   languages,
   PortalContext,
@@ -20,13 +20,10 @@ export {
 export {
   capabilities,
   CONTRACT_VERSION,
-  remoteNames,
   type Capability,
+  type LoadPage,
   type PortalForServices,
   type RemoteModule,
-  type RemoteName,
-  type RemoteNavigation,
-  type RemoteRoute,
   type RemoteServices,
   type RemoteTour,
   type VaultFactory,

@@ -42,7 +42,7 @@ export type ManifestRoute = z.infer<typeof ManifestRoute>;
 export const RemoteManifest = z
   .strictObject({
     name: RemoteName,
-    /** Range of contract versions that it was built for, such as `^1` or `^1.1`. */
+    /** Range of contract versions that it was built for, such as `^2` or `^2.1`. */
     contract: z.string().regex(/^\^[1-9][0-9]*(\.[0-9]+){0,2}$/),
     /** What the area is called where its own texts cannot be had. */
     title: z.strictObject({ en: z.string().min(1), es: z.string().min(1) }),

@@ -2,7 +2,7 @@ import { createContext, useContext } from "react";
 
 import type { ErrorCode } from "../errors/index.ts";
 import type { Http } from "./http.ts";
-import type { RemoteName } from "./remote.ts";
+import type { RemoteName } from "./manifest.ts";
 import type { Vault } from "./vault.ts";
 
 export const languages = ["en", "es"] as const;

@@ -4,25 +4,10 @@ import type { Http } from "./http.ts";
 import type { Vault } from "./vault.ts";
 
 /** The version of this contract that the host offers. A release states the range it was built for. */
-export const CONTRACT_VERSION = "1.0.0";
+export const CONTRACT_VERSION = "2.0.0";
 
-/** The four areas of the product, each released by its own team. */
-export const remoteNames = ["secrets", "sharing", "recovery", "settings"] as const;
-export type RemoteName = (typeof remoteNames)[number];
-
-/** One screen of a remote. Its code is loaded when somebody goes there. */
-export interface RemoteRoute {
-  /** Absolute path pattern in the notation of react-router, such as `/edit-secret/:secretId`. */
-  readonly path: string;
-  readonly load: () => Promise<{ default: ComponentType }>;
-}
-
-/** A place in the navigation that a remote asks for, beside the five of the host. */
-export interface RemoteNavigation {
-  readonly path: string;
-  /** Key of the text, `<namespace>:<key>`. */
-  readonly titleKey: string;
-}
+/** Fetches the code of a screen, when somebody goes there. */
+export type LoadPage = () => Promise<{ default: ComponentType }>;
 
 /** A guided tour: steps point at `data-tour` names, never at positions. */
 export interface RemoteTour {
@@ -62,16 +47,10 @@ export interface PortalForServices {
   readonly signInAgain: () => Promise<{ readonly authTime: number }>;
 }
 
-/** A remote's whole face: the default export of its `remote.tsx`. */
+/** The code of a remote: the default export of its `remote.tsx`. What can be said without code stands in its `manifest.json`. */
 export interface RemoteModule {
-  readonly name: RemoteName;
-  /** Range of contract versions, such as `^1`. */
-  readonly contract: string;
-  readonly routes: readonly RemoteRoute[];
-  readonly navigation?: readonly RemoteNavigation[];
-  /** Text namespaces that this remote owns and that its release carries in `locales/{lng}/{ns}.json`. */
-  readonly namespaces: readonly string[];
+  /** The code of each route of the manifest, by the route's path; no more and no fewer. */
+  readonly routes: Readonly<Record<string, LoadPage>>;
   readonly tours?: readonly RemoteTour[];
-  readonly capabilities?: readonly Capability[];
   readonly provides?: RemoteServices;
 }

@@ -40,7 +40,7 @@ export interface RenderedApp extends RenderResult {
  * in memory. A text that is missing fails the test.
  */
 export async function renderApp(ui: ReactNode, settings: RenderAppSettings = {}): Promise<RenderedApp> {
-  const { language = "en", theme = "light", path = "/", route = "*", routes = [], ...portalSettings } = settings;
+  const { language = "en", theme = "light", path = "/", route = "*", routes = {}, ...portalSettings } = settings;
   const { portal, record } = createFakePortal({ ...portalSettings, language, theme });
   const missing = new Set<string>();
   const i18n = await createI18n({
@@ -55,7 +55,7 @@ export async function renderApp(ui: ReactNode, settings: RenderAppSettings = {})
   document.documentElement.lang = language;
   document.documentElement.dataset["theme"] = theme;
 
-  const pages = await Promise.all(routes.map(async (each) => ({ path: each.path, Component: (await each.load()).default })));
+  const pages = await Promise.all(Object.entries(routes).map(async ([path, load]) => ({ path, Component: (await load()).default })));
   const overridden = portalSettings.navigate !== undefined;
   const router = createMemoryRouter(
     [

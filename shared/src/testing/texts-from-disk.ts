@@ -28,7 +28,7 @@ export function textKeys(texts: Texts, prefix = ""): string[] {
   return [...new Set(keys)].sort();
 }
 
-function workspaceRoot(): string {
+export function workspaceRoot(): string {
   for (let folder = process.cwd(); ; folder = path.dirname(folder)) {
     if (existsSync(path.join(folder, "pnpm-workspace.yaml"))) return folder;
     if (folder === path.dirname(folder)) throw new Error("tests run inside the workspace");

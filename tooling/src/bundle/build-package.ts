@@ -1,4 +1,4 @@
-/** Builds one package in a process of its own: `node build-package.ts <host|secrets|sharing|recovery|settings> [--watch]`. */
+/** Builds one package in a process of its own: `node build-package.ts <host, or the name of a remote> [--watch]`. */
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -12,7 +12,7 @@ import { rootFolder } from "../paths.ts";
 import { compressFolder } from "../release/compress.ts";
 import { makeRelease } from "../release/release.ts";
 import { fingerprint } from "./fingerprint.ts";
-import { folderOf, isBuildable, type Buildable } from "./packages.ts";
+import { buildables, folderOf, isBuildable, type Buildable } from "./packages.ts";
 
 /** Builds a package and puts the result where it is served from: a release of a remote, or `host/dist`. */
 async function build(name: Buildable): Promise<void> {
@@ -99,7 +99,7 @@ function failureOf(error: Error | null, stats: MultiStats | undefined): string |
 
 const [name, flag] = process.argv.slice(2);
 if (!isBuildable(name)) {
-  console.error("Say what to build: host, secrets, sharing, recovery or settings.");
+  console.error(`Say what to build: ${buildables.join(", ")}.`);
   process.exitCode = 2;
 } else if (flag === "--watch") {
   await watch(name);

@@ -7,7 +7,7 @@ import { filesBelow } from "../release/files.ts";
 import { folderOf, type Buildable } from "./packages.ts";
 
 const everybody = ["pnpm-lock.yaml", "tsconfig.base.json", "shared/package.json", "shared/src", "tooling/src/bundle", "tooling/src/release"];
-const own = ["package.json", "tsconfig.json", "webpack.config.ts", "webpack", "manifest.json", "declaration.json", "src", "public", "engine/assembly", "engine/build.ts"];
+const own = ["package.json", "tsconfig.json", "webpack.config.ts", "webpack", "manifest.json", "src", "public", "engine/assembly", "engine/build.ts"];
 const notBuilt = /\.test\.tsx?$|(^|\/)testing\//;
 
 /** Hash over all that a package is built from: equal means that nothing has to be done. */

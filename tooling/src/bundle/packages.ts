@@ -1,8 +1,10 @@
-import type { remoteNames } from "@relicario/shared/contract";
+import { remoteNames } from "../remotes.ts";
+
+/** `host`, or the name of a remote. */
+export type Buildable = string;
 
 /** What webpack builds, the longest first, so that two at a time end soonest. */
-export const buildables = ["recovery", "host", "secrets", "sharing", "settings"] as const satisfies readonly ("host" | (typeof remoteNames)[number])[];
-export type Buildable = (typeof buildables)[number];
+export const buildables: readonly Buildable[] = [...new Set(["recovery", "host", ...remoteNames])];
 
 export function isBuildable(name: unknown): name is Buildable {
   return buildables.some((buildable) => buildable === name);

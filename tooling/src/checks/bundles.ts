@@ -2,15 +2,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { remoteNames } from "@relicario/shared/contract";
-
-import { folderOf } from "../bundle/packages.ts";
+import { buildables, folderOf } from "../bundle/packages.ts";
 import { rootFolder } from "../paths.ts";
 import { filesBelow } from "../release/files.ts";
 import { problemsOfBundle } from "./bundle-contents.ts";
 
 const problems: string[] = [];
-for (const name of ["host", ...remoteNames] as const) {
+for (const name of buildables) {
   const web = join(rootFolder, folderOf(name), "build/web");
   if (!existsSync(web)) {
     problems.push(`${name} is not built: run pnpm build first.`);
@@ -24,4 +22,4 @@ for (const name of ["host", ...remoteNames] as const) {
 
 for (const problem of problems) console.error(problem);
 if (problems.length > 0) process.exitCode = 1;
-console.log(`5 bundles, ${String(problems.length)} problems`);
+console.log(`${String(buildables.length)} bundles, ${String(problems.length)} problems`);

@@ -27,6 +27,11 @@ describe("problemsOfTexts", () => {
     expect(check(using('t("title")', "list"), [...both("home", { title: "T" }), ...both("list", {})])).toContainEqual(expect.stringContaining('"title" is in no text file (list)'));
   });
 
+  it("finds a title that a manifest names and nobody wrote, and counts one that is there as used", () => {
+    const named = ["home:row.title", "home:row.titel"].map((key) => ({ path: "remote-x/manifest.json", key }));
+    expect(problemsOfTexts([], both("home", { row: { title: "T" } }), ["en", "es"], named)).toEqual(['remote-x/manifest.json: "home:row.titel" is in no text file (home).']);
+  });
+
   it("finds a key that nobody uses", () => {
     expect(check(using('t("a")'), both("home", { a: "A", left_over: "B" }))).toEqual(["home:left_over is used nowhere."]);
   });

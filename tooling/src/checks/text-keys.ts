@@ -21,8 +21,15 @@ export interface TextFile {
 const plural = /_(zero|one|two|few|many|other)$/;
 const attributesThatSpeak = new Set(["aria-label", "aria-description", "alt", "title", "placeholder", "label"]);
 
+/** A text that is asked for outside the code: `<namespace>:<key>`. */
+export interface NamedText {
+  /** Path of what asks for it, from the root. */
+  readonly path: string;
+  readonly key: string;
+}
+
 /** All problems, each in one sentence. */
-export function problemsOfTexts(sources: readonly SourceFile[], texts: readonly TextFile[], languages: readonly string[]): string[] {
+export function problemsOfTexts(sources: readonly SourceFile[], texts: readonly TextFile[], languages: readonly string[], named: readonly NamedText[] = []): string[] {
   const keys = new Map<string, Map<string, string>>(); // language -> "ns:key" -> text
   for (const language of languages) keys.set(language, new Map());
   const namespaces = new Set<string>();
@@ -34,14 +41,14 @@ export function problemsOfTexts(sources: readonly SourceFile[], texts: readonly 
   const problems = [...parity(keys, languages)];
   const bases = new Set([...keys.values()].flatMap((of) => [...of.keys()].map(baseOf)));
   const used: Wanted[] = [];
-  for (const source of sources) {
-    const { wanted, words } = read(source);
+  const asking = [...sources.map((source) => ({ path: source.path, ...read(source) })), ...named.map(({ path, key }) => ({ path, wanted: [asked({ parts: [key] }, [], true)], words: [] }))];
+  for (const { path, wanted, words } of asking) {
     problems.push(...words);
     for (const each of wanted) {
       used.push(each);
       const asked = each.namespaces.length > 0 ? each.namespaces : [...namespaces];
       if (!each.certain || asked.some((namespace) => matches(each, namespace, bases))) continue;
-      problems.push(`${source.path}: ${each.shown} is in no text file (${asked.length > 4 ? "any namespace" : asked.join(", ")}).`);
+      problems.push(`${path}: ${each.shown} is in no text file (${asked.length > 4 ? "any namespace" : asked.join(", ")}).`);
     }
   }
   for (const key of bases) {

@@ -2,19 +2,20 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { languages } from "@relicario/shared/contract";
+import { languages, RemoteManifest } from "@relicario/shared/contract";
 import { errorCodes } from "@relicario/shared/errors";
 
 import { rootFolder } from "../paths.ts";
 import { filesBelow } from "../release/files.ts";
-import { problemsOfTexts, type SourceFile, type TextFile } from "./text-keys.ts";
+import { remoteNames } from "../remotes.ts";
+import { problemsOfTexts, type NamedText, type SourceFile, type TextFile } from "./text-keys.ts";
 
-const packages = ["host", "shared", "remote-secrets", "remote-sharing", "remote-recovery", "remote-settings"];
+const remotes = remoteNames.map((name) => `remote-${name}`);
 const notRead = /\.test\.tsx?$|(^|\/)testing\/|\.d\.ts$/;
 
 const sources: SourceFile[] = [];
 const texts: TextFile[] = [];
-for (const owner of packages) {
+for (const owner of ["host", "shared", ...remotes]) {
   const folder = join(rootFolder, owner, "src");
   for (const file of filesBelow(folder)) {
     if (!/\.tsx?$/.test(file) || notRead.test(file)) continue;
@@ -28,7 +29,13 @@ for (const owner of packages) {
   }
 }
 
-const problems = problemsOfTexts(sources, texts, languages);
+// Titles of screens stand in the manifests.
+const titles = remotes.flatMap((owner): NamedText[] => {
+  const path = `${owner}/manifest.json`;
+  return RemoteManifest.parse(JSON.parse(readFileSync(join(rootFolder, path), "utf8"))).routes.map(({ titleKey }) => ({ path, key: titleKey }));
+});
+
+const problems = problemsOfTexts(sources, texts, languages, titles);
 const owners = new Map<string, Set<string>>();
 for (const { namespace, owner } of texts) owners.set(namespace, (owners.get(namespace) ?? new Set()).add(owner));
 for (const [namespace, all] of owners) if (all.size > 1) problems.push(`The namespace ${namespace} has more than one owner: ${[...all].join(", ")}.`);

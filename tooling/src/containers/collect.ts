@@ -5,11 +5,10 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { remoteNames } from "@relicario/shared/contract";
-
 import { teamKey } from "../keys/development-keys.ts";
 import { rootFolder } from "../paths.ts";
 import { presentRelease } from "../release/release.ts";
+import { remoteNames } from "../remotes.ts";
 
 const [folder] = process.argv.slice(2);
 if (folder === undefined) throw new TypeError("say where to");

@@ -5,11 +5,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { PortalPage, remoteNames, type RemoteName } from "@relicario/shared/contract";
+import { PortalPage, ReleaseRecord, type RemoteName } from "@relicario/shared/contract";
 import { compactVerify, importJWK } from "jose";
 import { z } from "zod";
-
-import { ReleaseRecord } from "@relicario/shared/contract";
 
 import { publishDeployment } from "../deployment/deployment.ts";
 import { developmentKey } from "../keys/development-keys.ts";
@@ -36,7 +34,7 @@ const teamKeys = PortalPage.shape.team_keys.parse(JSON.parse(readFileSync(join(s
 
 async function releaseOf(name: RemoteName): Promise<{ record: ReleaseRecord; jws: string }> {
   const jws = readFileSync(join(settings.RELEASES_FOLDER, "records", `${name}.jws`), "utf8");
-  const { payload } = await compactVerify(jws, async ({ kid }) => importJWK(teamKeys[name].find((key) => key.kid === kid) ?? {}, "EdDSA"), { algorithms: ["EdDSA"] });
+  const { payload } = await compactVerify(jws, async ({ kid }) => importJWK(teamKeys[name]?.find((key) => key.kid === kid) ?? {}, "EdDSA"), { algorithms: ["EdDSA"] });
   return { jws, record: ReleaseRecord.parse(JSON.parse(new TextDecoder().decode(payload))) };
 }
 
@@ -50,7 +48,7 @@ async function publish(): Promise<void> {
       appVersion: settings.APP_VERSION,
       identity: { authority: settings.IDP_AUTHORITY, client_id: settings.IDP_CLIENT_ID, scope: "openid profile email" },
       api: { base_url: settings.API_BASE_URL, credentials: false },
-      releases: await Promise.all(remoteNames.map(releaseOf)),
+      releases: await Promise.all(Object.keys(teamKeys).map(releaseOf)),
     },
     portalKey,
   );

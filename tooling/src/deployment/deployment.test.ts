@@ -2,16 +2,21 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { Deployment, remoteNames } from "@relicario/shared/contract";
+import { Deployment, type ReleaseRecord } from "@relicario/shared/contract";
 import { generalVerify, importJWK, type GeneralJWS } from "jose";
 
 import { developmentKey, type SigningKey } from "../keys/development-keys.ts";
 import { publishDeployment, type DeploymentFacts } from "./deployment.ts";
 
-const releases = remoteNames.map((remote) => ({
-  jws: `a.${remote}.c`,
-  record: { v: 1 as const, release: `${remote}-0.3.1-0123456789ab`, remote, version: "0.3.1", contract: "^1", capabilities: [], api_paths: [], namespaces: [], files: {}, manifest: { id: "x", name: "x" } },
-}));
+const releaseOf = (name: string, more: Partial<ReleaseRecord["manifest"]> = {}): DeploymentFacts["releases"][number] => ({
+  jws: `a.${name}.c`,
+  record: {
+    ...{ v: 1, release: `${name}-0.3.1-0123456789ab`, version: "0.3.1", files: {}, federation: { id: "x", name: "x" } },
+    manifest: { name, contract: "^2", title: { en: name, es: name }, routes: [], namespaces: [name], capabilities: [], api_paths: [], ...more },
+  },
+});
+const routesAt = (name: string, ...paths: string[]) => ({ routes: paths.map((path) => ({ path, titleKey: `${name}:title`, access: "signed_in" as const, shell: true })) });
+const releases = ["secrets", "sharing", "recovery", "settings"].map((name) => releaseOf(name, routesAt(name, `/${name}/*`)));
 const facts: DeploymentFacts = {
   vendorId: "relicario",
   origin: "http://localhost:3000",
@@ -68,8 +73,16 @@ describe("publishDeployment", () => {
     expect((await publishDeployment(folder, facts, key, new Date(now.getTime() + 5_000))).sequence).toBeGreaterThan(before);
   });
 
-  it("signs nothing when a remote has no release", async () => {
-    await expect(publishDeployment(folder, { ...facts, releases: releases.slice(1) }, key, now)).rejects.toThrow("releases");
+  it("takes as many remotes as there are", async () => {
+    const { releases: named } = await publishDeployment(folder, { ...facts, releases: [...releases, releaseOf("notes", routesAt("notes", "/notes"))] }, key, now);
+    expect(Object.keys(named)).toEqual(["secrets", "sharing", "recovery", "settings", "notes"]);
+  });
+
+  it.each([
+    ["the same path", releaseOf("notes", routesAt("notes", "/notes", "/settings/profile")), "settings and notes both claim a path: /settings/* and /settings/profile"],
+    ["the same texts", releaseOf("notes", { namespaces: ["notes", "settings"] }), "settings and notes both own the texts settings"],
+  ])("signs nothing when two remotes claim %s", async (_, added, words) => {
+    await expect(publishDeployment(folder, { ...facts, releases: [...releases, added] }, key, now)).rejects.toThrow(words);
     expect(() => published()).toThrow("ENOENT");
   });
 

@@ -5,7 +5,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { Deployment, type RemoteName } from "@relicario/shared/contract";
+import { Deployment, pathsOverlap, type ReleaseRecord } from "@relicario/shared/contract";
 import { GeneralSign, type GeneralJWS } from "jose";
 import { z } from "zod";
 
@@ -13,6 +13,7 @@ import { codeOf } from "../error-code.ts";
 import type { SigningKey } from "../keys/development-keys.ts";
 import { rootFolder } from "../paths.ts";
 import type { Release } from "../release/release.ts";
+import { Complaint } from "../start/complaint.ts";
 
 /** A vendor's own choices: `tooling/vendors/<vendor>.json`. */
 const Vendor = z.strictObject(Deployment.pick({ branding: true, features: true, messages: true }).shape);
@@ -41,8 +42,8 @@ export async function publishDeployment(folder: string, facts: DeploymentFacts, 
 
 export function makeDeployment(facts: DeploymentFacts, sequence: number, now: Date): Deployment {
   const vendor = Vendor.parse(JSON.parse(readFileSync(join(rootFolder, `tooling/vendors/${facts.vendorId}.json`), "utf8")));
-  const releases: Partial<Record<RemoteName, { stable: string }>> = {};
-  for (const { record } of facts.releases) releases[record.remote] = { stable: record.release };
+  refuseDoubleClaims(facts.releases.map(({ record }) => record.manifest));
+  const releases = Object.fromEntries(facts.releases.map(({ record }) => [record.manifest.name, { stable: record.release }]));
   return Deployment.parse({
     v: 1,
     vendor_id: facts.vendorId,
@@ -58,6 +59,20 @@ export function makeDeployment(facts: DeploymentFacts, sequence: number, now: Da
     releases,
     release_records: Object.fromEntries(facts.releases.map(({ record, jws }) => [record.release, jws])),
   });
+}
+
+/** Two remotes that claim one path, or one namespace of texts, would each be half there: such a document is not signed. */
+function refuseDoubleClaims(manifests: readonly ReleaseRecord["manifest"][]): void {
+  for (const [at, manifest] of manifests.entries()) {
+    for (const before of manifests.slice(0, at)) {
+      for (const { path } of manifest.routes) {
+        const claimed = before.routes.find((route) => pathsOverlap(route.path, path));
+        if (claimed !== undefined) throw new Complaint(`${before.name} and ${manifest.name} both claim a path: ${claimed.path} and ${path}.`);
+      }
+      const namespace = manifest.namespaces.find((each) => before.namespaces.includes(each));
+      if (namespace !== undefined) throw new Complaint(`${before.name} and ${manifest.name} both own the texts ${namespace}.`);
+    }
+  }
 }
 
 /** JWS General JSON with one signature (EdDSA). */

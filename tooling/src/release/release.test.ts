@@ -7,7 +7,16 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { developmentKey, type SigningKey } from "../keys/development-keys.ts";
 import { makeRelease, openRecord, presentRelease, type ReleaseSources } from "./release.ts";
 
-const manifest = { id: "relicario_secrets", name: "relicario_secrets" };
+const federation = { id: "relicario_secrets", name: "relicario_secrets" };
+const manifest = {
+  name: "secrets",
+  contract: "^2",
+  title: { en: "Secrets", es: "Secretos" },
+  routes: [{ path: "/home", titleKey: "beta-home:a", access: "signed_in", shell: true }],
+  namespaces: ["beta-home"],
+  capabilities: ["http"],
+  api_paths: ["/secrets"],
+};
 const script = "console.log('a page of a remote');".repeat(20);
 
 describe("makeRelease", () => {
@@ -24,12 +33,12 @@ describe("makeRelease", () => {
     mkdirSync(join(packageFolder, "src/locales/en"), { recursive: true });
     mkdirSync(join(packageFolder, "src/locales/es"), { recursive: true });
     writeFileSync(join(packageFolder, "package.json"), JSON.stringify({ version: "1.2.3" }));
-    writeFileSync(join(packageFolder, "declaration.json"), JSON.stringify({ contract: "^1", capabilities: ["http"], api_paths: ["/secrets"] }));
+    writeFileSync(join(packageFolder, "manifest.json"), JSON.stringify(manifest));
     writeFileSync(join(packageFolder, "src/locales/en/beta-home.json"), '{"a":"A"}');
     writeFileSync(join(packageFolder, "src/locales/es/beta-home.json"), '{"a":"Á"}');
     writeFileSync(join(webFolder, "remoteEntry.js"), script);
     writeFileSync(join(webFolder, "remoteEntry.js.map"), "{}");
-    writeFileSync(join(webFolder, "mf-manifest.json"), JSON.stringify(manifest));
+    writeFileSync(join(webFolder, "mf-manifest.json"), JSON.stringify(federation));
     sources = { remote: "secrets", packageFolder, webFolder, key };
   });
   afterEach(() => {
@@ -40,11 +49,11 @@ describe("makeRelease", () => {
     writeFileSync(join(sources.packageFolder, file), text);
   };
 
-  it("lists every file with its hash, and nothing of maps, manifests or compressed forms", async () => {
+  it("lists every file with its hash, and nothing of maps, federation's manifest or compressed forms", async () => {
     const { record } = await makeRelease(sources);
-    expect(Object.keys(record.files)).toEqual(["declaration.json", "locales/en/beta-home.json", "locales/es/beta-home.json", "remoteEntry.js"]);
+    expect(Object.keys(record.files)).toEqual(["locales/en/beta-home.json", "locales/es/beta-home.json", "manifest.json", "remoteEntry.js"]);
     expect(record.files["remoteEntry.js"]).toBe(`sha384-${createHash("sha384").update(script).digest("base64")}`);
-    expect(record).toMatchObject({ v: 1, remote: "secrets", version: "1.2.3", contract: "^1", capabilities: ["http"], api_paths: ["/secrets"], namespaces: ["beta-home"], manifest });
+    expect(record).toMatchObject({ v: 1, version: "1.2.3", manifest, federation });
   });
 
   it("names the folder by remote, version and the hash of its file list", async () => {
@@ -65,7 +74,8 @@ describe("makeRelease", () => {
   it.each([
     ["one byte of a script", "build/web/remoteEntry.js", script.replace("page", "Page")],
     ["one byte of a text", "src/locales/es/beta-home.json", '{"a":"B"}'],
-    ["what it declares", "declaration.json", JSON.stringify({ contract: "^1", capabilities: ["http", "vault"], api_paths: ["/secrets"] })],
+    ["what it may ask for", "manifest.json", JSON.stringify({ ...manifest, capabilities: ["http", "vault"] })],
+    ["what a screen is open to", "manifest.json", JSON.stringify({ ...manifest, routes: [{ ...manifest.routes[0], access: "public" }] })],
   ])("makes another release when %s changes, and keeps the former", async (_what, file, text) => {
     const first = await makeRelease(sources);
     change(file, text);
@@ -99,7 +109,7 @@ describe("makeRelease", () => {
   it("throws when a signed record was changed", async () => {
     const { record, jws } = await makeRelease(sources);
     const [header, , signature] = jws.split(".");
-    const payload = Buffer.from(JSON.stringify({ ...record, contract: "^2" })).toString("base64url");
+    const payload = Buffer.from(JSON.stringify({ ...record, version: "9.9.9" })).toString("base64url");
     await expect(openRecord(`${header ?? ""}.${payload}.${signature ?? ""}`, key)).rejects.toThrow("signature verification failed");
   });
 
@@ -123,9 +133,14 @@ describe("makeRelease", () => {
     expect(gunzipSync(readFileSync(join(made, "remoteEntry.js.gz"))).toString()).toBe(script);
   });
 
-  it("refuses a declaration that asks for something unknown", async () => {
-    change("declaration.json", JSON.stringify({ contract: "^1", capabilities: ["token"], api_paths: [] }));
-    await expect(makeRelease(sources)).rejects.toThrow();
+  it.each<[string, object, string]>([
+    ["asks for something unknown", { capabilities: ["token"] }, "capabilities"],
+    ["is of another remote", { name: "sharing" }, "says that it is sharing"],
+    ["names texts that are not there", { namespaces: ["beta-home", "notes"] }, "locales/es/notes.json is missing"],
+    ["does not name texts that are there", { routes: [], namespaces: [] }, "does not name the namespace of locales/en/beta-home.json"],
+  ])("refuses a manifest that %s", async (_what, changes, words) => {
+    change("manifest.json", JSON.stringify({ ...manifest, ...changes }));
+    await expect(makeRelease(sources)).rejects.toThrow(words);
     expect(existsSync(join(sources.packageFolder, "dist/current"))).toBe(false);
   });
 });

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { ReleaseRecord, type RemoteName } from "@relicario/shared/contract";
+import { languages, ReleaseRecord, RemoteManifest, type RemoteName } from "@relicario/shared/contract";
 import { CompactSign, compactVerify, decodeProtectedHeader, importJWK } from "jose";
 import { z } from "zod";
 
@@ -14,16 +14,9 @@ import type { SigningKey } from "../keys/development-keys.ts";
 import { compressFolder, isEncodedForm } from "./compress.ts";
 import { filesBelow } from "./files.ts";
 
-/** What a remote says of itself before its code runs: `declaration.json` of its package, and a file of each release. */
-export const Declaration = z.strictObject({
-  contract: ReleaseRecord.shape.contract,
-  capabilities: ReleaseRecord.shape.capabilities,
-  api_paths: ReleaseRecord.shape.api_paths,
-});
-
 export interface ReleaseSources {
   readonly remote: RemoteName;
-  /** Folder of the remote's package: `declaration.json`, `package.json`, `src/locales`, and `dist`, where releases go. */
+  /** Folder of the remote's package: `manifest.json`, `package.json`, `src/locales`, and `dist`, where releases go. */
   readonly packageFolder: string;
   /** What webpack made. */
   readonly webFolder: string;
@@ -37,8 +30,8 @@ export interface Release {
   readonly folder: string;
 }
 
-const manifestFile = "mf-manifest.json";
-const notReleased = (path: string) => path.endsWith(".map") || path === manifestFile || path === "mf-stats.json";
+const federationFile = "mf-manifest.json";
+const notReleased = (path: string) => path.endsWith(".map") || path === federationFile || path === "mf-stats.json";
 /** Releases before the present one that stay, for sessions that started with them. */
 const kept = 2;
 
@@ -52,22 +45,21 @@ export async function makeRelease({ remote, packageFolder, webFolder, key }: Rel
   cpSync(webFolder, part, { recursive: true, filter: (source) => !notReleased(source.slice(webFolder.length + 1)) });
   const locales = join(packageFolder, "src/locales");
   if (existsSync(locales)) cpSync(locales, join(part, "locales"), { recursive: true, filter: (source) => !source.includes(".test.") });
-  const declaration = readFileSync(join(packageFolder, "declaration.json"), "utf8");
-  // A file like the others: what a remote asks for is part of what names its release.
-  writeFileSync(join(part, "declaration.json"), declaration);
+  const manifestText = readFileSync(join(packageFolder, "manifest.json"), "utf8");
+  // A file like the others: what a remote says of itself is part of what names its release.
+  writeFileSync(join(part, "manifest.json"), manifestText);
 
   const files = integrityOfFiles(part);
+  const manifest = readManifest(manifestText, remote, files);
   const { version } = z.object({ version: z.string() }).parse(JSON.parse(readFileSync(join(packageFolder, "package.json"), "utf8")));
   const release = `${remote}-${version}-${hashOfList(files)}`;
   const record = ReleaseRecord.parse({
     v: 1,
     release,
-    remote,
     version,
-    ...Declaration.parse(JSON.parse(declaration)),
-    namespaces: namespacesOf(files),
+    manifest,
     files,
-    manifest: ReleaseRecord.shape.manifest.parse(JSON.parse(readFileSync(join(webFolder, manifestFile), "utf8"))),
+    federation: ReleaseRecord.shape.federation.parse(JSON.parse(readFileSync(join(webFolder, federationFile), "utf8"))),
   } satisfies z.input<typeof ReleaseRecord>);
 
   const folder = join(dist, release);
@@ -121,9 +113,19 @@ function hashOfList(files: Readonly<Record<string, string>>): string {
   return createHash("sha256").update(list.join("")).digest("hex").slice(0, 12);
 }
 
-function namespacesOf(files: Readonly<Record<string, string>>): string[] {
-  const names = Object.keys(files).map((file) => /^locales\/en\/([^/]+)\.json$/.exec(file)?.[1]);
-  return names.filter((name) => name !== undefined);
+/** The manifest, when it is this remote's and names the texts that the release carries, no more and no fewer. */
+function readManifest(text: string, remote: RemoteName, files: Readonly<Record<string, string>>): RemoteManifest {
+  const parsed = RemoteManifest.safeParse(JSON.parse(text));
+  if (!parsed.success) throw new Error(`The manifest of ${remote} does not hold:\n${z.prettifyError(parsed.error)}`);
+  const { name, namespaces } = parsed.data;
+  if (name !== remote) throw new Error(`The manifest of ${remote} says that it is ${name}.`);
+  const wanted = namespaces.flatMap((namespace) => languages.map((language) => `locales/${language}/${namespace}.json`));
+  const carried = Object.keys(files).filter((file) => file.startsWith("locales/"));
+  const lacking = wanted.filter((file) => !carried.includes(file));
+  const unnamed = carried.filter((file) => !wanted.includes(file));
+  if (lacking.length > 0) throw new Error(`${remote} names namespaces without texts: ${lacking.join(", ")} is missing.`);
+  if (unnamed.length > 0) throw new Error(`The manifest of ${remote} does not name the namespace of ${unnamed.join(", ")}.`);
+  return parsed.data;
 }
 
 function removeOld(dist: string, present: string): void {

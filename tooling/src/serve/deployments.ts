@@ -49,8 +49,8 @@ function ownersOf(text: string): Known["owners"] {
   for (const { stable } of Object.values(deployment.releases)) {
     const payload = deployment.release_records[stable]?.split(".")[1];
     if (payload === undefined) continue;
-    const { remote, release, namespaces } = ReleaseRecord.parse(fromBase64url(payload));
-    for (const namespace of namespaces) owners.set(namespace, { remote, release });
+    const { release, manifest } = ReleaseRecord.parse(fromBase64url(payload));
+    for (const namespace of manifest.namespaces) owners.set(namespace, { remote: manifest.name, release });
   }
   return owners;
 }

@@ -1,10 +1,11 @@
 /** The gateway as a process. */
-import { PortalPage, remoteNames } from "@relicario/shared/contract";
+import { PortalPage } from "@relicario/shared/contract";
 import { z } from "zod";
 
 import { json, readEnvironment } from "./environment.ts";
 import { buildGateway } from "./gateway.ts";
 import { serve } from "./serve.ts";
+import { remoteAddresses, Upstreams } from "./upstreams.ts";
 
 const Address = z.url({ protocol: /^https?$/, error: "is not an http(s) address" });
 
@@ -19,7 +20,7 @@ const settings = readEnvironment("gateway", {
   IDP_AUTHORITY: Address,
   API_BASE_URL: Address,
   /** The service and the remotes, as this process reaches them. */
-  UPSTREAMS: json(z.strictObject({ api: Address, ...Object.fromEntries(remoteNames.map((name) => [name, Address])) }).pipe(z.record(z.enum(["api", ...remoteNames]), Address))),
+  UPSTREAMS: json(Upstreams),
 });
 
 const app = await buildGateway({
@@ -29,6 +30,8 @@ const app = await buildGateway({
   page: settings.PORTAL_PAGE,
   identityOrigin: new URL(settings.IDP_AUTHORITY).origin,
   apiOrigin: new URL(settings.API_BASE_URL).origin,
-  upstreams: settings.UPSTREAMS,
+  service: settings.UPSTREAMS.api,
+  // Whoever has a team's key in the page has a place behind the gateway.
+  remotes: remoteAddresses(settings.UPSTREAMS, Object.keys(settings.PORTAL_PAGE.team_keys)),
 });
 await serve(app, { host: settings.GATEWAY_HOST, port: settings.GATEWAY_PORT });

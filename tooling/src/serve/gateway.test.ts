@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { remoteNames, type PortalPage, type ReleaseRecord, type RemoteName } from "@relicario/shared/contract";
+import type { PortalPage, ReleaseRecord, RemoteName } from "@relicario/shared/contract";
 import fastify, { type FastifyInstance } from "fastify";
 
 import { publishDeployment } from "../deployment/deployment.ts";
@@ -43,8 +43,8 @@ describe("the gateway", () => {
 
     const signing = await developmentKey(join(folder, "keys"), "portal");
     const recordOf = (remote: RemoteName): ReleaseRecord => ({
-      ...{ v: 1, release: release.replace("secrets", remote), remote, version: "0.3.1", contract: "^1", capabilities: [], api_paths: [], files: {}, manifest: { id: "x", name: "x" } },
-      namespaces: remote === "secrets" ? ["beta-home"] : [],
+      ...{ v: 1, release: release.replace("secrets", remote), version: "0.3.1", files: {}, federation: { id: "x", name: "x" } },
+      manifest: { name: remote, contract: "^2", title: { en: remote, es: remote }, routes: [], namespaces: remote === "secrets" ? ["beta-home"] : [], capabilities: [], api_paths: [] },
     });
     await publishDeployment(
       join(folder, "deployments"),
@@ -55,7 +55,7 @@ describe("the gateway", () => {
         appVersion: "0.3.1",
         identity: { authority: "http://localhost:3001/realms/relicario", client_id: "c", scope: "openid" },
         api: { base_url: `${origin}/api`, credentials: false },
-        releases: await Promise.all(remoteNames.map(recordOf).map(async (record) => ({ record, jws: await signRecord(record, signing) }))),
+        releases: await Promise.all(["secrets", "sharing", "recovery", "settings"].map(recordOf).map(async (record) => ({ record, jws: await signRecord(record, signing) }))),
       },
       signing,
     );
@@ -81,7 +81,8 @@ describe("the gateway", () => {
       page,
       identityOrigin: "http://localhost:3001",
       apiOrigin: origin,
-      upstreams: { api: `http://127.0.0.1:${String(portOf(service))}`, secrets: `http://127.0.0.1:${String(portOf(remote))}`, sharing: nobody, recovery: nobody, settings: nobody },
+      service: `http://127.0.0.1:${String(portOf(service))}`,
+      remotes: new Map([["secrets", `http://127.0.0.1:${String(portOf(remote))}`], ["sharing", nobody], ["recovery", nobody], ["settings", nobody]]),
       note: (facts) => notes.push(facts),
     });
   });

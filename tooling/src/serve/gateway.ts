@@ -1,5 +1,5 @@
 /**
- * The portal's one origin. In front of the host's files, the four remotes, the deployment documents and the service; each
+ * The portal's one origin. In front of the host's files, the remotes, the deployment documents and the service; each
  * of those behind it may be down without taking the others along.
  */
 import { randomBytes } from "node:crypto";
@@ -7,7 +7,7 @@ import { join, resolve, sep } from "node:path";
 
 import httpProxy, { type FastifyHttpProxyOptions } from "@fastify/http-proxy";
 import fastifyStatic from "@fastify/static";
-import { remoteNames, type PortalPage, type RemoteName } from "@relicario/shared/contract";
+import type { PortalPage, RemoteName } from "@relicario/shared/contract";
 import type { ErrorCode } from "@relicario/shared/errors";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 
@@ -27,8 +27,10 @@ export interface GatewaySettings {
   readonly page: PortalPage;
   readonly identityOrigin: string;
   readonly apiOrigin: string;
-  /** Base addresses of the service and of each remote's static server. */
-  readonly upstreams: Readonly<Record<"api" | RemoteName, string>>;
+  /** Base address of the service. */
+  readonly service: string;
+  /** Base address of each remote's static server. */
+  readonly remotes: ReadonlyMap<RemoteName, string>;
   /** Told when something behind the gateway fails; never paths, addresses of people or tokens. */
   readonly note?: (facts: Readonly<Record<string, string>>) => void;
 }
@@ -39,7 +41,7 @@ const aFile = /\.[a-z0-9]{2,12}$/i;
 const loopback = new Set(["127.0.0.1", "[::1]"]);
 
 export async function buildGateway(settings: GatewaySettings): Promise<FastifyInstance> {
-  const { origin, hostFolder, upstreams, note = writeNote } = settings;
+  const { origin, hostFolder, note = writeNote } = settings;
   const app = fastify({
     logger: false, // paths hold ids of shares, and addresses are people's: what is worth a line is written below
     forceCloseConnections: "idle",
@@ -65,13 +67,13 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
   });
 
   await app.register(httpProxy, {
-    ...proxyTo({ upstream: upstreams.api, code: "service_unavailable", patienceMs: 65_000, note }),
+    ...proxyTo({ upstream: settings.service, code: "service_unavailable", patienceMs: 65_000, note }),
     prefix: "/api",
     rewritePrefix: "/",
   });
-  for (const remote of remoteNames) {
+  for (const [remote, upstream] of settings.remotes) {
     await app.register(httpProxy, {
-      ...proxyTo({ upstream: upstreams[remote], code: "remote_unreachable", patienceMs: 10_000, note }),
+      ...proxyTo({ upstream, code: "remote_unreachable", patienceMs: 10_000, note }),
       prefix: `/r/${remote}`,
       rewritePrefix: "/",
       httpMethods: ["GET", "HEAD"],

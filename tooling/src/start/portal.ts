@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
-import { remoteNames, type PortalPage, type RemoteName, type VerificationKey } from "@relicario/shared/contract";
+import type { PortalPage, RemoteName } from "@relicario/shared/contract";
 import { z } from "zod";
 
 import { ensureBuilt } from "../bundle/ensure-built.ts";
@@ -12,6 +12,7 @@ import { publishDeployment } from "../deployment/deployment.ts";
 import { developmentKey, teamKey } from "../keys/development-keys.ts";
 import { rootFolder } from "../paths.ts";
 import { presentRelease } from "../release/release.ts";
+import { remoteNames } from "../remotes.ts";
 import { createChild, type Child, type ChildSettings } from "./child.ts";
 import { Complaint } from "./complaint.ts";
 import { takeLock } from "./lock.ts";
@@ -20,8 +21,9 @@ import { secretsOf, type DemoAccount } from "./secrets.ts";
 import { readStartSettings } from "./settings.ts";
 
 /** The service, the identity provider, the static server of each remote, and the gateway in front of them. */
-export const processNames = ["identity", "service", ...remoteNames, "gateway"] as const;
-export type ProcessName = (typeof processNames)[number];
+export const processNames: readonly string[] = ["identity", "service", ...remoteNames, "gateway"];
+/** One of {@link processNames}. */
+export type ProcessName = string;
 
 export interface PortalSettings {
   /** The gateway's port, the identity provider's is the next; 0 takes a free pair. */
@@ -31,7 +33,7 @@ export interface PortalSettings {
   /** Told what is being built. */
   readonly log?: (line: string) => void;
   /** More environment for some processes, such as short lifetimes in a test. */
-  readonly environment?: Readonly<Partial<Record<ProcessName, Readonly<Record<string, string>>>>>;
+  readonly environment?: Readonly<Partial<Record<"identity" | "service" | "gateway", Readonly<Record<string, string>>>>>;
   /** A process ended that nobody had asked to. The others go on. */
   readonly onDeath?: (name: ProcessName, how: string) => void;
   /** Processes that start anew when their sources change. */
@@ -93,7 +95,7 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
     const child = (settings: Omit<ChildSettings, "logFile" | "onDeath" | "name" | "watch"> & { readonly name: ProcessName }): Child =>
       createChild({
         ...settings,
-        environment: (ownPort) => ({ ...settings.environment(ownPort), ...environment[settings.name] }),
+        environment: (ownPort) => ({ ...settings.environment(ownPort), ...Object.entries(environment).find(([name]) => name === settings.name)?.[1] }),
         watch: watch.includes(settings.name),
         logFile: join(dataDir, "logs", `${settings.name}.log`),
         onDeath: (_name, how) => onDeath?.(settings.name, how),
@@ -239,8 +241,7 @@ async function presentReleaseOf(name: RemoteName) {
 }
 
 async function teamKeys(): Promise<PortalPage["team_keys"]> {
-  const keysOf = async (name: RemoteName): Promise<VerificationKey[]> => [(await teamKey(name)).publicKey];
-  return { secrets: await keysOf("secrets"), sharing: await keysOf("sharing"), recovery: await keysOf("recovery"), settings: await keysOf("settings") };
+  return Object.fromEntries(await Promise.all(remoteNames.map(async (name) => [name, [(await teamKey(name)).publicKey]] satisfies [RemoteName, PortalPage["team_keys"][string]])));
 }
 
 function appVersion(): string {

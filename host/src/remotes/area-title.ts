@@ -1,0 +1,16 @@
+import type { Language, RemoteName } from "@relicario/shared/contract";
+
+import { manifestOf, type VerifiedRemote } from "../deployment/verify.ts";
+import { useHost } from "../host-context.ts";
+import { useLanguage } from "../settings/use-language.ts";
+
+/** What an area is called without its texts: by its signed manifest, or by its plain name where that does not hold. */
+export function areaTitle(name: RemoteName, remote: VerifiedRemote | undefined, language: Language): string {
+  return manifestOf(remote)?.title[language] ?? name;
+}
+
+export function useAreaTitle(): (name: RemoteName) => string {
+  const { remotes } = useHost().verified;
+  const language = useLanguage();
+  return (name) => areaTitle(name, remotes.get(name), language);
+}

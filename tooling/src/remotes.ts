@@ -1,0 +1,27 @@
+/** Which packages and remotes there are: `packages:` of pnpm-workspace.yaml is the one list of them. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { rootFolder } from "./paths.ts";
+
+/** Names that mean something else where remotes are named, too: builds, processes and addresses behind the gateway. */
+const taken = ["host", "api", "identity", "service", "gateway"];
+
+/** Folders of the packages, in the order of the workspace. */
+export function packagesOf(workspace: string): readonly string[] {
+  const section = /^packages:\n((?: +- .*\n|\s*(?:#.*)?\n)*)/m.exec(workspace)?.[1] ?? "";
+  return [...section.matchAll(/^ +- ["']?([^"'#\s]+)/gm)].map(([, folder = ""]) => folder);
+}
+
+/** Names of the remotes among those folders: what follows `remote-`. Throws for a name that cannot be one. */
+export function remotesOf(folders: readonly string[]): readonly string[] {
+  const names = folders.filter((folder) => folder.startsWith("remote-")).map((folder) => folder.slice("remote-".length));
+  for (const name of names) {
+    if (!/^[a-z][a-z0-9]{0,31}$/.test(name)) throw new TypeError(`remote-${name}: the name of a remote is up to 32 small letters and digits, a letter first.`);
+    if (taken.includes(name)) throw new TypeError(`remote-${name}: ${name} is the name of something else (${taken.join(", ")}).`);
+  }
+  return names;
+}
+
+export const packages = packagesOf(readFileSync(join(rootFolder, "pnpm-workspace.yaml"), "utf8"));
+export const remoteNames = remotesOf(packages);
