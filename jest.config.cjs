@@ -1,4 +1,5 @@
 /** One project a package. Node by default; packages that draw get jsdom with the realm's own web APIs. */
+const fs = require("node:fs");
 const path = require("node:path");
 
 const transform = {
@@ -23,6 +24,8 @@ const project = (name, environment, testMatch, more = {}) => ({
   ...more,
 });
 
+const remotes = fs.readdirSync(__dirname).filter((name) => name.startsWith("remote-")).map((name) => name.slice("remote-".length));
+
 module.exports = {
   projects: [
     project("shared", "node", ["shared/src/{api,errors,contract,webpack}/**/*.test.ts"]),
@@ -30,9 +33,7 @@ module.exports = {
     project("vault", "node", ["remote-recovery/src/vault/**/*.test.ts"]),
     project("engine", "node", ["remote-recovery/src/engine/**/*.test.ts", "remote-recovery/engine/**/*.test.ts"]),
     project("recovery", "jsdom", ["remote-recovery/src/**/*.test.tsx"]),
-    project("secrets", "jsdom", ["remote-secrets/src/**/*.test.{ts,tsx}"]),
-    project("sharing", "jsdom", ["remote-sharing/src/**/*.test.{ts,tsx}"]),
-    project("settings", "jsdom", ["remote-settings/src/**/*.test.{ts,tsx}"]),
+    ...remotes.filter((name) => name !== "recovery").map((name) => project(name, "jsdom", [`remote-${name}/src/**/*.test.{ts,tsx}`])),
     project("host", "jsdom", ["host/src/**/*.test.{ts,tsx}"]),
     project("service", "node", ["api/src/**/*.test.ts"], {
       globalSetup: "<rootDir>/tooling/src/database/jest-setup.ts",

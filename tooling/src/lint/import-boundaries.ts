@@ -6,15 +6,12 @@ import { posix, relative, sep } from "node:path";
 
 import type { Rule } from "eslint";
 
-const packages: readonly string[] = ["shared", "host", "remote-secrets", "remote-sharing", "remote-recovery", "remote-settings", "api", "tooling", "e2e"];
+import { packages } from "../remotes.ts";
 
-/** What a package may import of the others; an entry with a `/` is one door of `shared`. */
+/** What a package may import of the others, remotes as one; an entry with a `/` is one door of `shared`. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   shared: [],
-  "remote-secrets": ["shared"],
-  "remote-sharing": ["shared"],
-  "remote-recovery": ["shared"],
-  "remote-settings": ["shared"],
+  "remote-*": ["shared"],
   host: ["shared"],
   api: ["shared/api", "shared/errors", "shared/contract"],
   tooling: ["shared/contract", "shared/errors", "shared/api", "shared/webpack"],
@@ -79,7 +76,7 @@ export function objectionTo(file: string, specifier: string): string | null {
 
 function objectionToPackage(file: string, own: string, other: string, door?: string): string | null {
   if (other === own) return `Inside ${own} import the file, not the package's door: a door that is used from within makes cycles.`;
-  const allowed = [...(mayImport[own] ?? []), ...(isTest(file) || /\.(config|setup)\./.test(file) ? (mayImportInTests[own] ?? []) : [])];
+  const allowed = [...(mayImport[own.replace(/^remote-.*/, "remote-*")] ?? []), ...(isTest(file) || /\.(config|setup)\./.test(file) ? (mayImportInTests[own] ?? []) : [])];
   if (allowed.includes(other) || (door !== undefined && allowed.includes(`${other}/${door}`))) {
     if (other === "shared" && door === "webpack" && own !== "tooling" && !/(^|\/)webpack(\.config\.ts|\/)/.test(file)) {
       return "The build is no part of the product: only webpack.config.ts, and a folder webpack beside it, import @relicario/shared/webpack.";

@@ -7,6 +7,7 @@ import { z } from "zod";
 import { buildables } from "../bundle/packages.ts";
 import { ensureBuilt } from "../bundle/ensure-built.ts";
 import { rootFolder } from "../paths.ts";
+import { packages } from "../remotes.ts";
 import { chromiumVariable, findChromium } from "./chromium.ts";
 import { node, run, type Outcome } from "./run.ts";
 
@@ -31,7 +32,6 @@ export interface Step {
 }
 
 const bin = (name: string): string => join(rootFolder, "node_modules/.bin", name);
-const packages = ["shared", "api", "tooling", "host", "remote-recovery", "remote-secrets", "remote-sharing", "remote-settings", "e2e"];
 const jestReport = join(rootFolder, ".cache/jest-results.json");
 const e2eReport = join(rootFolder, ".cache/e2e-results.json");
 
