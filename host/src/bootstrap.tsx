@@ -1,6 +1,6 @@
 import "./zod-settings.ts"; // before the first schema is made
 
-import { toPortalError } from "@relicario/shared/errors";
+import { PortalError, toPortalError } from "@relicario/shared/errors";
 import { detectLanguage } from "@relicario/shared/i18n";
 import { createRoot } from "react-dom/client";
 
@@ -8,7 +8,6 @@ import { sessionDraw } from "./deployment/canary.ts";
 import { loadDeployment } from "./deployment/load.ts";
 import { readPortalPage } from "./deployment/page.ts";
 import { DeploymentProblem } from "./DeploymentProblem.tsx";
-import { startHost } from "./start-host.tsx";
 import { takeFragment } from "./session/fragment.ts";
 import { hostTexts } from "./settings/texts.ts";
 import { createThemeStore } from "./settings/theme.ts";
@@ -32,20 +31,27 @@ function takeOverFragment(): boolean {
   return true;
 }
 
-/** Deployment first, then the host: nothing is started that was not checked. */
+/** Deployment first, then the host: nothing is started that was not checked. Its code is on the way meanwhile. */
 async function start(): Promise<void> {
   const language = detectLanguage(localStorage, navigator.language);
   document.documentElement.lang = language;
   const own = hostTexts(language); // on their way while the deployment is fetched
+  let again = () => void start();
+  const code = import("./start-host.tsx").catch((cause: unknown) => {
+    again = () => { location.reload(); }; // what began to run without all of its code stays half begun
+    throw new PortalError("deployment_unreachable", { cause });
+  });
+  code.catch(() => undefined); // told where it is waited for
   try {
     const page = readPortalPage(document);
     const readDeployment = () =>
       loadDeployment({ page, origin: location.origin, storage: localStorage, fetch: fetch.bind(window), now: Date.now, draw: sessionDraw(sessionStorage) });
     const verified = await readDeployment();
+    const { startHost } = await code;
     root.render(await startHost({ verified, readDeployment, language, theme, texts: await own }));
   } catch (error) {
     const [en, es] = await Promise.all([hostTexts("en"), hostTexts("es")]);
     const texts = { en: en["errors"] ?? {}, es: es["errors"] ?? {} };
-    root.render(<DeploymentProblem code={toPortalError(error).code} texts={texts} onRetry={() => void start()} />);
+    root.render(<DeploymentProblem code={toPortalError(error).code} texts={texts} onRetry={again} />);
   }
 }

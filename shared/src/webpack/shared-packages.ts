@@ -15,8 +15,8 @@ export interface SharedModule {
 /** The surface by the name that is imported, such as `react-dom/client`. Made by `pnpm surface`, checked by `pnpm check:surface`. */
 export const sharedModules: Readonly<Record<string, SharedModule>> = surface;
 
-/** What the host gives in a script of its own, beside the first one. */
-const later: readonly string[] = ["@relicario/shared/forms"];
+/** What the host gives in scripts of their own, beside the first one; what imports one of them cannot be eager either. */
+const later: readonly string[] = ["framer-motion", "@relicario/shared/ui", "@relicario/shared/forms"];
 
 interface SharedPackage {
   readonly singleton: true;

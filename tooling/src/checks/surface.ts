@@ -28,6 +28,7 @@ const names = [
   "i18next",
   "react-i18next",
   "styled-components",
+  "framer-motion",
   "zod",
   ...["contract", "api", "errors", "i18n", "ui", "forms"].map((door) => `@relicario/shared/${door}`),
 ];
