@@ -1,11 +1,13 @@
 import { ConfirmDialog } from "@relicario/shared/ui";
-import { useSyncExternalStore } from "react";
+import { useState, useSyncExternalStore } from "react";
 
 import type { Confirms } from "./confirms.ts";
 
 /** Shows the question that waits. */
 export function ConfirmHost({ confirms }: { readonly confirms: Confirms }) {
-  const open = useSyncExternalStore(confirms.subscribe, confirms.getState);
-  if (open === null) return null;
-  return <ConfirmDialog open {...open.request} onAnswer={open.answer} />;
+  const waiting = useSyncExternalStore(confirms.subscribe, confirms.getState);
+  const [last, setLast] = useState(waiting);
+  if (waiting !== null && waiting !== last) setLast(waiting);
+  const shown = waiting ?? last; // an answered one stays, closed, while its shade fades
+  return shown !== null && <ConfirmDialog open={waiting !== null} {...shown.request} onAnswer={shown.answer} />;
 }

@@ -1,7 +1,9 @@
 import * as Dialog from "@radix-ui/react-dialog";
 import { depths, IconButton, panelMotion, s, space } from "@relicario/shared/ui";
+import { AnimatePresence, m, useIsPresent } from "framer-motion";
 import { CircleHelp, X } from "lucide-react";
 import type { RefObject } from "react";
+import { createPortal } from "react-dom";
 import { useTranslation } from "react-i18next";
 import { NavLink } from "react-router-dom";
 import styled from "styled-components";
@@ -19,72 +21,96 @@ export interface MobileMenuProps {
   readonly onLogout: () => void;
 }
 
-/** What slides down over the whole of a small screen. */
+/** What slides down over the whole of a small screen, and up again. */
 export function MobileMenu({ open, onClose, opener, userName, onLogout }: MobileMenuProps) {
-  const { t } = useTranslation(["header", "beta-sidebar", "common"]);
   return (
     <Dialog.Root open={open} onOpenChange={onClose}>
-      <Dialog.Portal>
-        <Dialog.Content
-          asChild
-          aria-describedby={undefined}
-          onCloseAutoFocus={(event) => {
-            event.preventDefault(); // Radix would look for a trigger of its own
-            opener.current?.focus();
-          }}
-        >
-          <Sheet>
-            <SheetHead>
-              <Dialog.Title asChild>
-                <SheetTitle>{t("header:menu.title")}</SheetTitle>
-              </Dialog.Title>
-              <Dialog.Close asChild>
-                <IconButton label={t("common:dialog.close_action")} icon={<X aria-hidden />} />
-              </Dialog.Close>
-            </SheetHead>
-            <nav aria-label={t("beta-sidebar:navigation_aria")}>
-              <List>
-                {destinations.map((destination) => (
-                  <li key={destination.name}>
-                    <DestinationEntry destination={destination} onGo={onClose} />
-                  </li>
-                ))}
-                <li>
-                  <HelpLink to="/help" onClick={onClose}>
-                    <CircleHelp aria-hidden />
-                    <EntryText>{t("beta-sidebar:help_action")}</EntryText>
-                  </HelpLink>
-                </li>
-              </List>
-            </nav>
-            <Foot>
-              <LanguageEntry />
-              <ThemeEntry />
-              <LogoutEntry
-                userName={userName}
-                onLogout={() => {
-                  onClose();
-                  onLogout();
-                }}
-              />
-            </Foot>
-          </Sheet>
-        </Dialog.Content>
-      </Dialog.Portal>
+      {createPortal(
+        <AnimatePresence>
+          {open && (
+            <Panel {...panelMotion}>
+              <Sheet onClose={onClose} opener={opener} userName={userName} onLogout={onLogout} />
+            </Panel>
+          )}
+        </AnimatePresence>,
+        document.body,
+      )}
     </Dialog.Root>
   );
 }
 
-const Sheet = styled.div`
-  ${panelMotion}
+/** While the panel goes, there is only its picture in it: the dialog has ended, and the page and the focus are given back. */
+function Sheet({ onClose, opener, userName, onLogout }: Omit<MobileMenuProps, "open">) {
+  const { t } = useTranslation(["header", "beta-sidebar", "common"]);
+  const here = useIsPresent();
+  const content = (
+    <Column {...(!here && { inert: true, "aria-hidden": true })}>
+      <SheetHead>
+        <Dialog.Title asChild>
+          <SheetTitle>{t("header:menu.title")}</SheetTitle>
+        </Dialog.Title>
+        <Dialog.Close asChild>
+          <IconButton label={t("common:dialog.close_action")} icon={<X aria-hidden />} />
+        </Dialog.Close>
+      </SheetHead>
+      <nav aria-label={t("beta-sidebar:navigation_aria")}>
+        <List>
+          {destinations.map((destination) => (
+            <li key={destination.name}>
+              <DestinationEntry destination={destination} onGo={onClose} />
+            </li>
+          ))}
+          <li>
+            <HelpLink to="/help" onClick={onClose}>
+              <CircleHelp aria-hidden />
+              <EntryText>{t("beta-sidebar:help_action")}</EntryText>
+            </HelpLink>
+          </li>
+        </List>
+      </nav>
+      <Foot>
+        <LanguageEntry />
+        <ThemeEntry />
+        <LogoutEntry
+          userName={userName}
+          onLogout={() => {
+            onClose();
+            onLogout();
+          }}
+        />
+      </Foot>
+    </Column>
+  );
+  if (!here) return content;
+  return (
+    <Dialog.Content
+      asChild
+      aria-describedby={undefined}
+      onCloseAutoFocus={(event) => {
+        event.preventDefault(); // Radix would look for a trigger of its own
+        opener.current?.focus();
+      }}
+    >
+      {content}
+    </Dialog.Content>
+  );
+}
+
+const Panel = styled(m.div)`
   position: fixed;
   inset: 0;
   z-index: ${depths.overlay};
+  background: ${s("surface")};
+  pointer-events: none; /* the dialog in it has them, as long as there is one */
+  box-shadow: 0 -12vh ${s("surface")}; /* where it swings over, the page does not look out above it */
+`;
+
+const Column = styled.div`
   display: flex;
   flex-direction: column;
   gap: ${space(4)};
+  height: 100%;
   padding: 0 ${space(4)} ${space(6)};
-  background: ${s("surface")};
   overflow-y: auto;
 `;
 

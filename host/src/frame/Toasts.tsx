@@ -1,35 +1,123 @@
 import type { Notice } from "@relicario/shared/contract";
-import { createLater } from "@relicario/shared/ui";
-import { useSyncExternalStore } from "react";
+import { depths, media, s, space, toastMotion } from "@relicario/shared/ui";
+import { m } from "framer-motion";
+import { CircleAlert, CircleCheck, Info, X } from "lucide-react";
+import { useEffect, useEffectEvent } from "react";
+import { useTranslation } from "react-i18next";
+import { toast, ToastContainer, type CloseButtonProps, type ToastTransitionProps } from "react-toastify/unstyled";
+import styled from "styled-components";
 
-/** What draws toasts is fetched once somebody touches the page, or with the first toast. */
-export const toasts = createLater(() => import("./ToastList.tsx"));
+/** Toasts go by themselves after so long, at the top right (specification, section 9). */
+export const toastMilliseconds = 5000;
 
-/** Grows when toasts are cleared, so that one whose code is still on its way does not come after all. */
-let round = 0;
+const icons = { success: CircleCheck, info: Info, error: CircleAlert } as const;
 
-/** Shows a notice. */
-export function showToast(notice: Notice): void {
-  const mine = round;
-  toasts.load().then(
-    ({ addToast }) => {
-      if (mine === round) addToast(notice);
-    },
-    () => {
-      // The portal is out of reach. A failure must be said all the same; that something was done can be seen on the page.
-      if (mine === round && notice.tone === "error") window.alert(notice.text);
-    },
+/** Shows a notice; one that comes before the page is drawn waits for it. */
+export function showToast({ tone, text }: Notice): void {
+  const Icon = icons[tone];
+  toast(text, { type: tone, icon: <Icon size={20} aria-hidden />, role: tone === "error" ? "alert" : "status" });
+}
+
+/** Takes away what is shown and what waits, at sign-out: a toast may name a secret. */
+export function clearToasts(): void {
+  toast.dismiss();
+  toast.clearWaitingQueue();
+}
+
+/** The place of the toasts. The library's styles come as a file of ours: made at run time they would need a nonce that it does not take. */
+export function Toasts() {
+  return (
+    <Place>
+      <ToastContainer
+        position="top-right"
+        autoClose={toastMilliseconds}
+        hideProgressBar
+        pauseOnFocusLoss
+        pauseOnHover
+        closeOnClick={false}
+        draggable={false}
+        limit={4}
+        closeButton={Close}
+        transition={Coming}
+      />
+    </Place>
   );
 }
 
-/** Takes away what is shown, at sign-out: a toast may name a secret. */
-export function clearToasts(): void {
-  round += 1;
-  toasts.get()?.removeToasts();
+/** The library's contract of a transition: `playToast` starts its clock, and `done` lets it forget a toast that is not in any more. */
+function Coming({ children, isIn, done, ...clock }: ToastTransitionProps) {
+  const play = useEffectEvent(() => {
+    clock.playToast();
+  });
+  useEffect(() => {
+    play();
+  }, []);
+  return (
+    <Line
+      {...toastMotion}
+      animate={isIn ? "here" : "gone"}
+      onAnimationComplete={(to) => {
+        if (to === "gone") done();
+      }}
+    >
+      {children}
+    </Line>
+  );
 }
 
-/** The place of the toasts. */
-export function Toasts() {
-  const parts = useSyncExternalStore(toasts.subscribe, toasts.get);
-  return parts !== null && <parts.ToastList />;
+function Close({ closeToast }: CloseButtonProps) {
+  const { t } = useTranslation("common");
+  return (
+    <CloseButton type="button" aria-label={t("dialog.close_action")} onClick={closeToast}>
+      <X size={16} aria-hidden />
+    </CloseButton>
+  );
 }
+
+/** As high as the toast and the gap below it. */
+const Line = styled(m.div)`
+  display: flow-root;
+  width: 100%;
+`;
+
+const CloseButton = styled.button`
+  display: grid;
+  place-items: center;
+  flex: none;
+  width: 32px;
+  height: 32px;
+  margin: -6px -8px -6px auto;
+  border: 0;
+  border-radius: ${s("radiusSmall")};
+  background: none;
+  color: ${s("textMuted")};
+  cursor: pointer;
+`;
+
+const Place = styled.div`
+  --toastify-z-index: ${depths.toast};
+  --toastify-toast-width: min(360px, calc(100vw - ${space(8)}));
+  --toastify-font-family: ${s("fontFamily")};
+  --toastify-toast-offset: ${space(4)};
+  & .Toastify__toast {
+    align-items: center;
+    gap: ${space(2)};
+    min-height: 0;
+    padding: ${space(3)} ${space(4)};
+    border: 1px solid ${s("border")};
+    border-radius: ${s("radius")};
+    background: ${s("surfaceRaised")};
+    color: ${s("text")};
+    box-shadow: ${s("shadowRaised")};
+  }
+  & .Toastify__toast--success .Toastify__toast-icon { color: ${s("successText")}; }
+  & .Toastify__toast--info .Toastify__toast-icon { color: ${s("accentText")}; }
+  & .Toastify__toast--error .Toastify__toast-icon { color: ${s("dangerText")}; }
+  ${media.mobile} {
+    /* The library would glue them to the edges of a phone. */
+    & .Toastify__toast-container { inset: ${space(2)} ${space(2)} auto; width: auto; margin: 0; padding: 0; }
+    & .Toastify__toast { width: 100%; margin-bottom: ${space(2)}; border-radius: ${s("radius")}; }
+  }
+  /* The library closes a toast when this animation ends: it runs its time for people who want no motion, too. */
+  & .Toastify__progress-bar { animation-duration: ${toastMilliseconds}ms !important; }
+`;

@@ -1,4 +1,4 @@
-import { createLater, depths, IconButton, s, space, useLater } from "@relicario/shared/ui";
+import { depths, IconButton, s, space } from "@relicario/shared/ui";
 import { Menu } from "lucide-react";
 import { useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -7,9 +7,7 @@ import styled from "styled-components";
 import { LoginEntry } from "./Entries.tsx";
 import { frameSizes } from "./frame-parts.ts";
 import { Logo } from "./Logo.tsx";
-
-/** The menu's code: for small screens, once somebody touches the page. */
-export const mobileMenu = createLater(() => import("./MobileMenu.tsx"));
+import { MobileMenu } from "./MobileMenu.tsx";
 
 export interface TopBarProps {
   readonly product: string;
@@ -21,16 +19,12 @@ export interface TopBarProps {
 
 /** The top bar of small screens, with a menu that slides down over the whole screen. */
 export function TopBar({ product, userName, onLogout, onLogin }: TopBarProps) {
-  const { t } = useTranslation(["header", "errors"]);
+  const { t } = useTranslation("header");
   const [open, setOpen] = useState(false);
   const opener = useRef<HTMLButtonElement>(null);
   const close = () => {
     setOpen(false);
   };
-  const parts = useLater(mobileMenu, open, () => {
-    window.alert(t("errors:remote_unreachable"));
-    close();
-  });
   return (
     <Bar>
       <Logo product={product} />
@@ -42,7 +36,7 @@ export function TopBar({ product, userName, onLogout, onLogin }: TopBarProps) {
         <>
           <IconButton
             ref={opener}
-            label={t("header:menu.open_action")}
+            label={t("menu.open_action")}
             icon={<Menu aria-hidden />}
             aria-haspopup="dialog"
             aria-expanded={open}
@@ -52,7 +46,7 @@ export function TopBar({ product, userName, onLogout, onLogin }: TopBarProps) {
               setOpen(true);
             }}
           />
-          {parts !== null && <parts.MobileMenu open={open} onClose={close} opener={opener} userName={userName} onLogout={onLogout} />}
+          <MobileMenu open={open} onClose={close} opener={opener} userName={userName} onLogout={onLogout} />
         </>
       )}
     </Bar>

@@ -1,7 +1,7 @@
 import type { Language } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { expectAccessible, renderApp } from "@relicario/shared/testing";
-import { act, fireEvent, screen, within } from "@testing-library/react";
+import { act, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 
 import { HostContext } from "../host-context.ts";
@@ -11,16 +11,17 @@ import { ConfirmHost } from "./ConfirmHost.tsx";
 import { Frame } from "./Frame.tsx";
 import { Overlay } from "./Overlay.tsx";
 import { SignInFailed } from "./ProblemScreens.tsx";
-import { showToast, Toasts } from "./Toasts.tsx";
+import { clearToasts, showToast, Toasts } from "./Toasts.tsx";
 
 interface Settings extends FakeHostSettings {
   readonly mobile?: boolean;
   readonly path?: string;
   readonly language?: Language;
   readonly signedIn?: boolean;
+  readonly moving?: boolean;
 }
 
-async function show({ mobile = false, path = "/home", language = "en", theme = "light", signedIn = true, ...settings }: Settings = {}) {
+async function show({ mobile = false, path = "/home", language = "en", theme = "light", signedIn = true, moving = false, ...settings }: Settings = {}) {
   windowIs({ mobile });
   const fake = fakeHost({ theme, ...settings });
   const app = await renderApp(
@@ -29,7 +30,7 @@ async function show({ mobile = false, path = "/home", language = "en", theme = "
         <h1>Screen</h1>
       </Frame>
     </HostContext>,
-    { path, language, theme },
+    { path, language, theme, moving },
   );
   return { app, ...fake };
 }
@@ -155,6 +156,23 @@ describe("Frame on a small screen", () => {
     await userEvent.click(within(menu).getByRole("link", { name: "Settings" }));
     expect(screen.queryByRole("dialog")).not.toBeInTheDocument();
     expect(app.location()).toBe("/settings/profile");
+  });
+
+  it("gives page and focus back at once when the menu is closed, and leaves its picture to slide away", async () => {
+    await show({ mobile: true, moving: true });
+    const opener = screen.getByRole("button", { name: "Open the menu" });
+    await userEvent.click(opener);
+    await userEvent.click(await screen.findByRole("button", { name: "Close" }));
+    expect(screen.queryByRole("dialog")).not.toBeInTheDocument();
+    const picture = () => document.querySelector("body > div > [inert]");
+    expect(picture()).toHaveTextContent("Settings");
+    await expectAccessible();
+    await waitFor(() => {
+      expect(opener).toHaveFocus();
+    });
+    await waitFor(() => {
+      expect(picture()).not.toBeInTheDocument();
+    });
   });
 
   it("shows a visitor of a shared link no bar and no menu", async () => {
@@ -396,6 +414,30 @@ describe("Toasts", () => {
     expect(progress?.style.animationDuration).toBe("5000ms");
   });
 
+  it("come from the edge of the window, whole, and are forgotten once they have gone", async () => {
+    await renderApp(<Toasts />, { moving: true });
+    act(() => {
+      showToast({ tone: "info", text: "Kept" });
+    });
+    const line = (await screen.findByText("Kept")).closest<HTMLElement>("[style*=translateX]");
+    expect(line?.style.opacity).toBe("");
+    await userEvent.click(screen.getByRole("button", { name: "Close" }));
+    await waitFor(() => {
+      expect(screen.queryByText("Kept")).not.toBeInTheDocument();
+    });
+  });
+
+  it("wait for the page when they come before it, and are all taken away at sign-out", async () => {
+    showToast({ tone: "info", text: "Early" });
+    await renderApp(<Toasts />);
+    expect(await screen.findByText("Early")).toBeVisible();
+    act(() => {
+      clearToasts();
+    });
+    await waitFor(() => {
+      expect(screen.queryByText("Early")).not.toBeInTheDocument();
+    });
+  });
 
   it("shows a notice that assistive technology hears, and that can be closed", async () => {
     await renderApp(<Toasts />);

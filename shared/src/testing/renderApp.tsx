@@ -1,5 +1,6 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { act, configure, render, type RenderResult } from "@testing-library/react";
+import { domAnimation, LazyMotion, MotionConfig } from "framer-motion";
 import type { i18n as I18n } from "i18next";
 import { Suspense, useEffect, useMemo, type ReactNode } from "react";
 import { I18nextProvider } from "react-i18next";
@@ -7,7 +8,7 @@ import { createMemoryRouter, Outlet, RouterProvider, useBlocker, useNavigate } f
 
 import { isGuarded, mayLeave, PortalContext, type Language, type Portal, type RemoteModule, type ThemeName } from "../contract/index.ts";
 import { createI18n } from "../i18n/index.ts";
-import { GlobalStyle, overlays } from "../ui/index.ts";
+import { GlobalStyle } from "../ui/index.ts";
 import { createFakePortal, type FakePortalSettings, type PortalRecord } from "./fake-portal.ts";
 import { acceptForeignSignals } from "./router-request.ts";
 import { textsFromDisk } from "./texts-from-disk.ts";
@@ -23,6 +24,8 @@ export interface RenderAppSettings extends FakePortalSettings {
   readonly route?: string;
   /** Screens of a remote, beside `ui`. */
   readonly routes?: RemoteModule["routes"];
+  /** Draws what moves, as for everybody who does not ask for less motion. */
+  readonly moving?: boolean;
 }
 
 export interface RenderedApp extends RenderResult {
@@ -40,7 +43,7 @@ export interface RenderedApp extends RenderResult {
  * in memory. A text that is missing fails the test.
  */
 export async function renderApp(ui: ReactNode, settings: RenderAppSettings = {}): Promise<RenderedApp> {
-  const { language = "en", theme = "light", path = "/", route = "*", routes = {}, ...portalSettings } = settings;
+  const { language = "en", theme = "light", path = "/", route = "*", routes = {}, moving = false, ...portalSettings } = settings;
   const { portal, record } = createFakePortal({ ...portalSettings, language, theme });
   const missing = new Set<string>();
   const i18n = await createI18n({
@@ -50,7 +53,6 @@ export async function renderApp(ui: ReactNode, settings: RenderAppSettings = {})
     namespaces: ["common", "errors"],
     onMissing: (key) => missing.add(key),
   });
-  await overlays.load(); // as for somebody who has touched the page
   const queryClient = createTestQueryClient();
   document.documentElement.lang = language;
   document.documentElement.dataset["theme"] = theme;
@@ -73,9 +75,13 @@ export async function renderApp(ui: ReactNode, settings: RenderAppSettings = {})
       <I18nextProvider i18n={i18n}>
         <QueryClientProvider client={queryClient}>
           <GlobalStyle />
-          <Suspense fallback={null}>
-            <RouterProvider router={router} />
-          </Suspense>
+          <LazyMotion features={domAnimation}>
+            <MotionConfig skipAnimations={!moving}>
+              <Suspense fallback={null}>
+                <RouterProvider router={router} />
+              </Suspense>
+            </MotionConfig>
+          </LazyMotion>
         </QueryClientProvider>
       </I18nextProvider>,
     );

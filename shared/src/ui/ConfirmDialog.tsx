@@ -4,8 +4,7 @@ import styled from "styled-components";
 
 import type { ConfirmRequest } from "../contract/portal.ts";
 import { Button } from "./Button.tsx";
-import { useLater } from "./later.ts";
-import { overlays } from "./overlays-later.ts";
+import { Dialog } from "./Dialog.tsx";
 import { s } from "./tokens.ts";
 
 export interface ConfirmDialogProps extends ConfirmRequest {
@@ -33,13 +32,8 @@ export function ConfirmDialog({
   danger = false,
 }: ConfirmDialogProps) {
   const { t } = useTranslation("common");
-  const parts = useLater(overlays, open, () => {
-    // What keeps signing out alive must not wait for code: the browser's own question needs none.
-    onAnswer(window.confirm(`${title}\n\n${description}`));
-  });
-  if (parts === null) return null;
   return (
-    <parts.DialogSheet
+    <Dialog
       open={open}
       onClose={() => {
         onAnswer(false);

@@ -1,8 +1,14 @@
-import { useCallback, useMemo, useState, type ReactNode } from "react";
+import * as Radix from "@radix-ui/react-dialog";
+import { AnimatePresence, m } from "framer-motion";
+import { X } from "lucide-react";
+import { useCallback, useMemo, useRef, useState, type ReactNode } from "react";
+import { createPortal } from "react-dom";
 import { useTranslation } from "react-i18next";
+import styled from "styled-components";
 
-import { useLater } from "./later.ts";
-import { overlays } from "./overlays-later.ts";
+import { IconButton } from "./Button.tsx";
+import { shadeMotion, dialogMotion } from "./motion.ts";
+import { depths, media, s, space } from "./tokens.ts";
 
 /** What every dialog takes. */
 export interface DialogProps {
@@ -24,14 +30,67 @@ export interface DialogWithContentProps extends DialogProps {
   readonly children?: ReactNode;
 }
 
-/** A dialog with focus kept inside; Escape and a click outside close it. */
-export function Dialog(props: DialogWithContentProps) {
-  const { t } = useTranslation("errors");
-  const parts = useLater(overlays, props.open, () => {
-    window.alert(t("remote_unreachable")); // the browser's own needs no code
-    props.onClose();
-  });
-  return parts !== null && <parts.DialogSheet {...props} />;
+/**
+ * A dialog with focus kept inside; Escape and a click outside close it. It can be used while it still grows, and when it is
+ * answered it is gone at once, with the page and the focus given back: only the shade behind it fades.
+ */
+export function Dialog({ open, onClose, title, description, icon, mustAnswer = false, role = "dialog", footer, children }: DialogWithContentProps) {
+  const { t } = useTranslation("common");
+  const opener = useRef<Element | null>(null);
+  const handleOpenFocus = (event: Event) => {
+    opener.current = document.activeElement;
+    const chosen = event.currentTarget instanceof Element ? event.currentTarget.querySelector("[data-autofocus]") : null;
+    if (!(chosen instanceof HTMLElement)) return; // the first control, as usual
+    event.preventDefault();
+    chosen.focus();
+  };
+  const giveFocusBack = (event: Event) => {
+    event.preventDefault(); // Radix would look for a trigger of its own
+    if (opener.current instanceof HTMLElement && opener.current.isConnected) opener.current.focus();
+  };
+  const stay = (event: Event) => {
+    if (mustAnswer) event.preventDefault();
+  };
+  return (
+    <Radix.Root
+      open={open}
+      onOpenChange={(next) => {
+        if (!next) onClose();
+      }}
+    >
+      {createPortal(<AnimatePresence>{open && <Shade {...shadeMotion} />}</AnimatePresence>, document.body)}
+      <Radix.Portal>
+        <Outside />
+        <Place>
+          <Radix.Content
+            asChild
+            role={role}
+            onOpenAutoFocus={handleOpenFocus}
+            onCloseAutoFocus={giveFocusBack}
+            onEscapeKeyDown={stay}
+            onInteractOutside={stay}
+            {...(description === undefined ? { "aria-describedby": undefined } : {})}
+          >
+            <Sheet {...dialogMotion}>
+              <Head $cross={!mustAnswer}>
+                {icon}
+                <Title>{title}</Title>
+              </Head>
+              {description !== undefined && <Description>{description}</Description>}
+              {children}
+              {footer !== undefined && <Footer>{footer}</Footer>}
+              {/* Last, so that what the dialog is about comes first by keyboard. */}
+              {!mustAnswer && (
+                <Radix.Close asChild>
+                  <Cross label={t("dialog.close_action")} icon={<X aria-hidden />} />
+                </Radix.Close>
+              )}
+            </Sheet>
+          </Radix.Content>
+        </Place>
+      </Radix.Portal>
+    </Radix.Root>
+  );
 }
 
 /** Whether a dialog is open, with its two moves. */
@@ -45,3 +104,79 @@ export function useDialog(initiallyOpen = false): DialogProps & { readonly show:
   }, []);
   return useMemo(() => ({ open, show, onClose }), [open, show, onClose]);
 }
+
+/** Only to be looked at: a page can be used while the shade above it still fades. */
+const Shade = styled(m.div)`
+  position: fixed;
+  inset: 0;
+  z-index: ${depths.dialog};
+  background: ${s("overlay")};
+  pointer-events: none;
+`;
+
+/** Takes the clicks beside the dialog, and keeps the page from scrolling. */
+const Outside = styled(Radix.Overlay)`
+  position: fixed;
+  inset: 0;
+  z-index: ${depths.dialog};
+`;
+
+const Place = styled.div`
+  position: fixed;
+  inset: 0;
+  z-index: ${depths.dialog};
+  display: grid;
+  place-items: center;
+  padding: ${space(4)};
+  overflow-y: auto;
+  pointer-events: none;
+  ${media.mobile} { align-items: end; }
+`;
+
+const Sheet = styled(m.div)`
+  position: relative;
+  display: flex;
+  flex-direction: column;
+  gap: ${space(4)};
+  width: min(100%, 480px);
+  padding: ${space(6)};
+  border: 1px solid ${s("border")};
+  border-radius: ${s("radius")};
+  background: ${s("surfaceRaised")};
+  color: ${s("text")};
+  box-shadow: ${s("shadowRaised")};
+  pointer-events: auto;
+  &:focus-visible { outline: none; }
+`;
+
+const Cross = styled(IconButton)`
+  position: absolute;
+  top: ${space(3)};
+  right: ${space(3)};
+`;
+
+const Head = styled.div<{ readonly $cross: boolean }>`
+  display: flex;
+  align-items: flex-start;
+  gap: ${space(3)};
+  padding-right: ${({ $cross }) => ($cross ? space(10) : 0)};
+  & > svg { flex: none; margin-top: 2px; }
+`;
+
+const Title = styled(Radix.Title)`
+  font-size: ${s("textLarge")};
+  min-width: 0;
+`;
+
+const Description = styled(Radix.Description)`
+  color: ${s("textMuted")};
+  max-width: ${s("lineLength")};
+`;
+
+const Footer = styled.div`
+  display: flex;
+  flex-wrap: wrap;
+  gap: ${space(3)};
+  margin-top: ${space(2)};
+  & > * { flex: 1 1 auto; }
+`;

@@ -1,10 +1,8 @@
 import { EllipsisVertical } from "lucide-react";
 import { useState, type KeyboardEvent, type ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 
 import { IconButton } from "./Button.tsx";
-import { useLater } from "./later.ts";
-import { overlays } from "./overlays-later.ts";
+import { MenuSheet } from "./MenuSheet.tsx";
 
 export interface MenuItem {
   readonly key: string;
@@ -23,13 +21,8 @@ export interface MenuProps {
 
 /** A button with three dots and what it opens. A list has many: each is a plain button until it is pressed for the first time. */
 export function Menu({ label, items }: MenuProps) {
-  const { t } = useTranslation("errors");
   const [asked, setAsked] = useState<"pointer" | "keyboard" | null>(null);
-  const parts = useLater(overlays, asked !== null, () => {
-    window.alert(t("remote_unreachable"));
-    setAsked(null);
-  });
-  if (asked !== null && parts !== null) return <parts.MenuSheet label={label} items={items} by={asked} />;
+  if (asked !== null) return <MenuSheet label={label} items={items} by={asked} />;
   const handleKey = (event: KeyboardEvent) => {
     if (event.key !== "ArrowDown") return;
     event.preventDefault();

@@ -1,10 +1,12 @@
 import * as Radix from "@radix-ui/react-dropdown-menu";
+import { m } from "framer-motion";
 import { EllipsisVertical } from "lucide-react";
 import { useRef, type FocusEvent } from "react";
 import styled from "styled-components";
 
 import { IconButton } from "./Button.tsx";
 import type { MenuProps } from "./Menu.tsx";
+import { dialogMotion } from "./motion.ts";
 import { depths, s, space } from "./tokens.ts";
 
 interface MenuSheetProps extends MenuProps {
@@ -26,20 +28,22 @@ export function MenuSheet({ label, items, by }: MenuSheetProps) {
         <IconButton label={label} icon={<EllipsisVertical aria-hidden />} />
       </Radix.Trigger>
       <Radix.Portal>
-        <Sheet align="end" sideOffset={4} collisionPadding={8} aria-label={label} onFocus={handleFocus}>
-          {items.map((item) => (
-            <Item key={item.key} data-tone={item.tone} disabled={item.disabled ?? false} onSelect={item.onSelect}>
-              {item.icon}
-              <span>{item.label}</span>
-            </Item>
-          ))}
-        </Sheet>
+        <Radix.Content asChild align="end" sideOffset={4} collisionPadding={8} aria-label={label} onFocus={handleFocus}>
+          <Sheet {...dialogMotion}>
+            {items.map((item) => (
+              <Item key={item.key} data-tone={item.tone} disabled={item.disabled ?? false} onSelect={item.onSelect}>
+                {item.icon}
+                <span>{item.label}</span>
+              </Item>
+            ))}
+          </Sheet>
+        </Radix.Content>
       </Radix.Portal>
     </Radix.Root>
   );
 }
 
-const Sheet = styled(Radix.Content)`
+const Sheet = styled(m.div)`
   z-index: ${depths.menu};
   min-width: 200px;
   max-width: calc(100vw - 16px);
@@ -48,6 +52,7 @@ const Sheet = styled(Radix.Content)`
   border-radius: ${s("radius")};
   background: ${s("surfaceRaised")};
   box-shadow: ${s("shadowRaised")};
+  transform-origin: var(--radix-dropdown-menu-content-transform-origin);
 `;
 
 const Item = styled(Radix.Item)`

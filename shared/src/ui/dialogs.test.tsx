@@ -46,6 +46,35 @@ describe("Dialog", () => {
     expect(screen.queryByRole("dialog")).not.toBeInTheDocument();
   });
 
+  it("is whole from its first moment on, only a little smaller", async () => {
+    await renderApp(<WithDialog />, { moving: true });
+    await userEvent.click(screen.getByRole("button", { name: "Open" }));
+    const { style } = screen.getByRole("dialog");
+    expect(style.transform).toMatch(/^scale\(0?\.9/);
+    expect(style.opacity).toBe("");
+    await waitFor(() => {
+      expect(style.transform).toBe("none");
+    });
+  });
+
+  it("is gone and gives page and focus back at once when it is closed, while its shade still fades", async () => {
+    await renderApp(<WithDialog />, { moving: true });
+    const opener = screen.getByRole("button", { name: "Open" });
+    await userEvent.click(opener);
+    const shade = () => document.querySelector<HTMLElement>("body > [style*=opacity]:not([data-radix-focus-guard])");
+    await userEvent.keyboard("{Escape}");
+    expect(screen.queryByRole("dialog")).not.toBeInTheDocument();
+    expect(document.body.style.pointerEvents).toBe("");
+    expect(shade()).toBeInTheDocument();
+    expect(getComputedStyle(shade() ?? document.body).pointerEvents).toBe("none");
+    await waitFor(() => {
+      expect(opener).toHaveFocus();
+    });
+    await waitFor(() => {
+      expect(shade()).not.toBeInTheDocument();
+    });
+  });
+
   it.each(["light", "dark"] as const)("has no accessibility violations in %s", async (theme) => {
     await renderApp(<WithDialog />, { theme });
     await userEvent.click(screen.getByRole("button", { name: "Open" }));

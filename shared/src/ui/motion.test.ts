@@ -1,24 +1,35 @@
-import { spring, springAt, springEasing, springMilliseconds } from "./motion.ts";
+import { dialogMotion, layoutBlockMilliseconds, layoutMotion, leaveMilliseconds, panelMotion, shadeMotion, slideMotion, spring, toastMotion } from "./motion.ts";
 
 describe("the spring of modals", () => {
   it("has the specification's stiffness and damping", () => {
-    expect(spring).toEqual({ stiffness: 400, damping: 17 });
+    expect(spring).toEqual({ type: "spring", stiffness: 400, damping: 17 });
   });
 
-  it("obeys the equation of a damped spring of mass 1", () => {
-    const step = 0.01;
-    for (let at = 20; at < springMilliseconds; at += 20) {
-      const [before, now, after] = [springAt(at - step), springAt(at), springAt(at + step)];
-      const speed = (after - before) / (2 * step) * 1000;
-      const acceleration = ((after - 2 * now + before) / (step * step)) * 1_000_000;
-      expect(acceleration).toBeCloseTo(spring.stiffness * (1 - now) - spring.damping * speed, 1);
-    }
+  it.each(Object.entries({ dialogMotion, panelMotion, toastMotion, slideMotion }))("is what %s comes by", (_, { variants }) => {
+    expect(variants.here.transition).toBe(spring);
+  });
+});
+
+describe("what comes", () => {
+  it.each(Object.entries({ dialogMotion, panelMotion, toastMotion }))("can be read from its first moment on: %s", (_, { variants }) => {
+    expect(variants.away).not.toHaveProperty("opacity");
   });
 
-  it("starts at rest, swings over, and has come to rest when it ends", () => {
-    expect(springAt(0)).toBe(0);
-    expect(Math.max(...Array.from({ length: 30 }, (_, index) => springAt(index * 20)))).toBeGreaterThan(1.1);
-    expect(Math.abs(springAt(springMilliseconds) - 1)).toBeLessThan(0.01);
-    expect(springEasing).toMatch(/^linear\(0\.000, .*, 1\)$/);
+  it("comes as a slide from the side that somebody goes to", () => {
+    expect(slideMotion.variants.away(1).x).toBeGreaterThan(0);
+    expect(slideMotion.variants.away(-1).x).toBe(-slideMotion.variants.away(1).x);
+    expect(slideMotion.variants.gone(1).x).toBe(slideMotion.variants.away(-1).x);
   });
+});
+
+describe("what goes", () => {
+  it.each(Object.entries({ shadeMotion, panelMotion, toastMotion }))("does so quickly, and without a swing: %s", (_, { variants }) => {
+    expect(variants.gone.transition).toMatchObject({ type: "tween", duration: leaveMilliseconds / 1000 });
+    expect(leaveMilliseconds).toBeLessThan(200);
+  });
+});
+
+it("a change of layout takes its 250 ms and does not swing over", () => {
+  expect(layoutBlockMilliseconds).toBe(250);
+  expect(layoutMotion).toEqual({ type: "spring", visualDuration: 0.25, bounce: 0 });
 });
