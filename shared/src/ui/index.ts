@@ -5,7 +5,6 @@ export { ConfirmDialog, type ConfirmDialogProps } from "./ConfirmDialog.tsx";
 export { Dialog, useDialog, type DialogProps } from "./Dialog.tsx";
 export { GlobalStyle } from "./GlobalStyle.tsx";
 export { Muted, SectionTitle, SmallText, SpacedRow, Stack, visuallyHidden, VisuallyHidden } from "./layout.tsx";
-export { createLater, useLater, type Later } from "./later.ts";
 export { Menu, type MenuItem, type MenuProps } from "./Menu.tsx";
 export { layoutBlockMilliseconds, layoutMotion, panelMotion, slideMotion, spring, toastMotion } from "./motion.ts";
 export { useErrorSentence } from "./error-sentence.ts";
