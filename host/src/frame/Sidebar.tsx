@@ -1,4 +1,5 @@
-import { layoutBlockMilliseconds, s, space } from "@relicario/shared/ui";
+import { layoutMotion, s, space } from "@relicario/shared/ui";
+import { m } from "framer-motion";
 import { CircleHelp, PanelLeftClose, PanelLeftOpen } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import { NavLink } from "react-router-dom";
@@ -25,7 +26,7 @@ export function Sidebar({ product, narrow, onToggle, userName, onLogout, onLogin
   const toggle = t(narrow ? "expand_action" : "collapse_action");
   const ToggleIcon = narrow ? PanelLeftOpen : PanelLeftClose;
   return (
-    <Bar data-state={narrow ? "narrow" : "wide"}>
+    <Bar data-state={narrow ? "narrow" : "wide"} initial={false} animate={{ width: narrow ? frameSizes.narrowSidebar : frameSizes.sidebar }} transition={layoutMotion}>
       <Head>
         <Logo product={product} compact={narrow} />
       </Head>
@@ -63,22 +64,30 @@ export function Sidebar({ product, narrow, onToggle, userName, onLogout, onLogin
   );
 }
 
-const Bar = styled.header`
+const { narrowSidebar, sidebar } = frameSizes;
+/** Inside the sidebar's border and padding. */
+const inside = (width: number) => width - 1 - 2 * 8;
+/** Before an entry's icon: it stands in the middle of the narrow sidebar, and stays where it is when that becomes wide. */
+const iconInset = (inside(narrowSidebar) - 20) / 2;
+/** Words are laid out for the wide sidebar at once, and not anew with each step on the way. */
+const wordsWidth = inside(sidebar) - iconInset - 20 - 12 - 10;
+const logoWidth = inside(sidebar) - 2 * 8;
+
+const Bar = styled(m.header)`
   position: sticky;
   top: 0;
   display: flex;
   flex: none;
   flex-direction: column;
   gap: ${space(4)};
-  width: ${frameSizes.sidebar}px;
   height: 100dvh;
   padding: ${space(4)} ${space(2)};
   border-right: 1px solid ${s("border")};
   background: ${s("surface")};
   overflow: hidden auto;
-  transition: width ${layoutBlockMilliseconds}ms ease;
-  &[data-state="narrow"] { width: ${frameSizes.narrowSidebar}px; }
-  &[data-state="narrow"] a, &[data-state="narrow"] button { justify-content: center; padding-inline: 0; }
+  & a, & button { padding-inline: ${iconInset}px 0; overflow: hidden; }
+  & a > span, & button > span { flex: none; width: ${wordsWidth}px; }
+  & [data-tour="layout-logout"] { min-height: 52px; } /* of its two lines, and as high without them: what is above stays in place */
 `;
 
 const Head = styled.div`
@@ -86,6 +95,7 @@ const Head = styled.div`
   align-items: center;
   min-height: 44px;
   padding: 0 ${space(2)};
+  & > span { flex: none; width: ${logoWidth}px; }
 `;
 
 const List = styled.ul`

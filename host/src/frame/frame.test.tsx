@@ -66,6 +66,16 @@ describe("Frame on a wide screen", () => {
     expect(screen.getByRole("button", { name: "Wide sidebar" })).toHaveFocus();
   });
 
+  it("takes 208 px, or 64 px while it is narrow", async () => {
+    await show();
+    const { style } = screen.getByRole("banner");
+    expect(style.width).toBe("208px");
+    await userEvent.click(screen.getByRole("button", { name: "Narrow sidebar" }));
+    await waitFor(() => {
+      expect(style.width).toBe("64px");
+    });
+  });
+
   it("shows tooltips only while it is narrow", async () => {
     await show();
     await userEvent.tab();
