@@ -1,14 +1,14 @@
 import { expectAccessible, renderApp } from "@relicario/shared/testing";
-import { fireEvent, screen } from "@testing-library/react";
+import { fireEvent, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
 import { Slides } from "./Slides.tsx";
 import { swipeThreshold } from "./swipe.ts";
 
-async function show(language: "en" | "es" = "en") {
+async function show(language: "en" | "es" = "en", moving = false) {
   const onSkip = jest.fn();
   const onFinish = jest.fn();
-  await renderApp(<Slides onSkip={onSkip} onFinish={onFinish} />, { language });
+  await renderApp(<Slides onSkip={onSkip} onFinish={onFinish} />, { language, moving });
   return { onSkip, onFinish };
 }
 
@@ -63,6 +63,22 @@ describe("Slides", () => {
     expect(shown()).toBe(titles[0]);
     swipe(50);
     expect(shown()).toBe(titles[0]);
+  });
+
+  it("come from the side that somebody goes to, with the words of the new one at once", async () => {
+    await show("en", true);
+    const slide = (name: string) => document.querySelector<HTMLElement>(`[data-slide="${name}"]`);
+    swipe(-50);
+    expect(slide("device")?.style.transform).toMatch(/^translateX\(\d/);
+    expect(screen.getByRole("dialog", { name: titles[1] })).toHaveAccessibleDescription(/never leave your device/);
+    expect(slide("seal")).toBeInTheDocument(); // on its way
+    await expectAccessible();
+    await waitFor(() => {
+      expect(slide("seal")).not.toBeInTheDocument();
+      expect(slide("device")?.style.transform).toBe("none");
+    });
+    swipe(50);
+    expect(slide("seal")?.style.transform).toMatch(/^translateX\(-\d/);
   });
 
   it("stay at the last at a swipe to the left, and end at Finish", async () => {

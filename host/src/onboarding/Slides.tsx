@@ -1,6 +1,7 @@
 import * as Dialog from "@radix-ui/react-dialog";
-import { Button, depths, media, s, space } from "@relicario/shared/ui";
-import { useRef, useState } from "react";
+import { Button, depths, s, slideMotion, space } from "@relicario/shared/ui";
+import { AnimatePresence, m, useIsPresent } from "framer-motion";
+import { useRef, useState, type ComponentType } from "react";
 import { useTranslation } from "react-i18next";
 import styled from "styled-components";
 
@@ -14,6 +15,8 @@ const slides = [
   { name: "back", Picture: BackPicture },
 ] as const;
 
+type SlideName = (typeof slides)[number]["name"];
+
 export interface SlidesProps {
   readonly onSkip: () => void;
   readonly onFinish: () => void;
@@ -22,11 +25,12 @@ export interface SlidesProps {
 /** Three slides over the whole screen: swipe, or use the dots and buttons. Escape skips. */
 export function Slides({ onSkip, onFinish }: SlidesProps) {
   const { t } = useTranslation("joyride");
-  const [at, setAt] = useState(0);
+  const [{ at, direction }, setPlace] = useState({ at: 0, direction: 1 });
   const whole = useRef<HTMLDivElement>(null);
   const last = at === slides.length - 1;
   const go = (to: number) => {
-    setAt(Math.max(0, Math.min(slides.length - 1, to)));
+    const next = Math.max(0, Math.min(slides.length - 1, to));
+    if (next !== at) setPlace({ at: next, direction: Math.sign(next - at) });
   };
   const swipe = useSwipe({ onLeft: () => { go(at + 1); }, onRight: () => { go(at - 1); } });
   const { name, Picture } = slides[at] ?? slides[0];
@@ -45,15 +49,13 @@ export function Slides({ onSkip, onFinish }: SlidesProps) {
           <Skip type="button" onClick={onSkip}>
             {t("slides.skip_action")}
           </Skip>
-          <Slide key={name} data-slide={name}>
-            <Picture />
-            <Dialog.Title asChild>
-              <Title>{t(`slides.${name}_title`)}</Title>
-            </Dialog.Title>
-            <Dialog.Description asChild>
-              <Body>{t(`slides.${name}_body`)}</Body>
-            </Dialog.Description>
-          </Slide>
+          <Stage>
+            <AnimatePresence initial={false} custom={direction}>
+              <Place key={name} data-slide={name} custom={direction} {...slideMotion}>
+                <Slide name={name} Picture={Picture} />
+              </Place>
+            </AnimatePresence>
+          </Stage>
           <Dots aria-label={t("slides.dots_aria")}>
             {slides.map((slide, index) => (
               <li key={slide.name}>
@@ -74,6 +76,21 @@ export function Slides({ onSkip, onFinish }: SlidesProps) {
         </Whole>
       </Dialog.Portal>
     </Dialog.Root>
+  );
+}
+
+/** One slide. While it goes, it is only a picture of itself: the dialog has the title and the text of the one that comes. */
+function Slide({ name, Picture }: { readonly name: SlideName; readonly Picture: ComponentType }) {
+  const { t } = useTranslation("joyride");
+  const here = useIsPresent();
+  const title = <Title>{t(`slides.${name}_title`)}</Title>;
+  const body = <Body>{t(`slides.${name}_body`)}</Body>;
+  return (
+    <Column {...(!here && { "aria-hidden": true })}>
+      <Picture />
+      {here ? <Dialog.Title asChild>{title}</Dialog.Title> : title}
+      {here ? <Dialog.Description asChild>{body}</Dialog.Description> : body}
+    </Column>
   );
 }
 
@@ -108,16 +125,26 @@ const Skip = styled.button`
   cursor: pointer;
 `;
 
-const Slide = styled.div`
+/** Slides lie on each other while one comes and another goes. */
+const Stage = styled.div`
+  display: grid;
+  flex: 1 0 auto;
+  margin: 0 -${space(6)};
+  overflow: hidden;
+`;
+
+const Place = styled(m.div)`
+  grid-area: 1 / 1;
+`;
+
+const Column = styled.div`
   display: flex;
-  flex: 1 1 auto;
   flex-direction: column;
   align-items: center;
   gap: ${space(4)};
-  padding-top: clamp(${space(4)}, 10vh, ${space(24)}); /* from the top, so that the picture stays where it is from slide to slide */
+  padding: clamp(${space(4)}, 10vh, ${space(24)}) ${space(6)} 0; /* from the top, so that the picture stays where it is from slide to slide */
   text-align: center;
   & > svg { width: min(240px, 60vw); height: auto; margin-bottom: ${space(4)}; }
-  ${media.still} { animation: none; }
 `;
 
 const Title = styled.h2`
