@@ -10,6 +10,7 @@ import { createFeatureFlags } from "./flags/feature-flags.ts";
 import { createConfirms } from "./frame/confirms.ts";
 import { clearToasts, showToast } from "./frame/Toasts.tsx";
 import type { Host } from "./host-context.ts";
+import { places } from "./places.ts";
 import { loadFace, registerVerified } from "./remotes/federation.ts";
 import { createRemoteLoader, type LoaderParts } from "./remotes/loader.ts";
 import { scopedHttp } from "./remotes/scoped-http.ts";
@@ -100,6 +101,7 @@ export async function createHost({ verified, readDeployment, language, theme, te
 
   return {
     verified,
+    places,
     watch,
     session,
     http,

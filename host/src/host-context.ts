@@ -8,6 +8,7 @@ import type { VerifiedDeployment } from "./deployment/verify.ts";
 import type { DeploymentWatch } from "./deployment/watch.ts";
 import type { FeatureFlags } from "./flags/feature-flags.ts";
 import type { Confirms } from "./frame/confirms.ts";
+import type { Place } from "./places.ts";
 import type { RemoteLoader } from "./remotes/loader.ts";
 import type { VaultSource } from "./remotes/vault-source.ts";
 import type { Reachability } from "./service/reachability.ts";
@@ -18,6 +19,8 @@ import type { VendorStore } from "./settings/vendor.ts";
 /** What the parts of the host are made of; put together once, in create-host.ts. */
 export interface Host {
   readonly verified: VerifiedDeployment;
+  /** Where paths lead; the router is made of them. */
+  readonly places: readonly Place[];
   /** What became of the release set that this page runs. */
   readonly watch: DeploymentWatch;
   readonly session: Session;

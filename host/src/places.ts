@@ -9,6 +9,8 @@ export type Place = {
   readonly pattern: string;
   readonly shell: boolean;
   readonly access: "signed_in" | "public" | "guarded";
+  /** Key of the window's title, `<namespace>:<key>`. The screen itself may have a more exact one. */
+  readonly titleKey: string;
 } & ({ readonly remote: RemoteName } | { readonly screen: HostScreen });
 
 const inShell = { shell: true, access: "signed_in" } as const;
@@ -16,32 +18,37 @@ const alone = { shell: false, access: "signed_in" } as const;
 
 /** Which remote owns which path. */
 export const places: readonly Place[] = [
-  ...["/home", "/add-secret", "/edit-secret/:secretId", "/secret-history/:secretId", "/secrets", "/user-secrets"].map((pattern) => ({ pattern, remote: "secrets" as const, ...inShell })),
+  { pattern: "/home", remote: "secrets", titleKey: "beta-sidebar:destination.home", ...inShell },
+  { pattern: "/add-secret", remote: "secrets", titleKey: "beta-add-secret:page.title", ...inShell },
+  { pattern: "/edit-secret/:secretId", remote: "secrets", titleKey: "beta-add-secret:edit.title", ...inShell },
+  { pattern: "/secret-history/:secretId", remote: "secrets", titleKey: "beta-home:history.title", ...inShell },
+  { pattern: "/secrets", remote: "secrets", titleKey: "beta-home:list.title", ...inShell },
+  { pattern: "/user-secrets", remote: "secrets", titleKey: "beta-home:list.title", ...inShell },
 
-  ...["/provide-image", "/upload-image", "/provide-image-recovery"].map((pattern) => ({ pattern, remote: "recovery" as const, ...alone })),
-  ...[
-    "/welcome",
-    "/welcome-backup",
-    "/provide-secret",
-    "/processing",
-    "/safeguard",
-    "/congrats",
-    "/welcome-recovery",
-    "/processing-recovery",
-    "/congrats-recover",
-  ].map((pattern) => ({ pattern, remote: "recovery" as const, ...inShell })),
+  { pattern: "/provide-image", remote: "recovery", titleKey: "provide-image:page.title", ...alone },
+  { pattern: "/upload-image", remote: "recovery", titleKey: "provide-image:page.title", ...alone },
+  { pattern: "/provide-image-recovery", remote: "recovery", titleKey: "image-recovery:provide.recover_title", ...alone },
+  { pattern: "/welcome", remote: "recovery", titleKey: "welcome:page.title", ...inShell },
+  { pattern: "/welcome-backup", remote: "recovery", titleKey: "welcome:page.title", ...inShell },
+  { pattern: "/provide-secret", remote: "recovery", titleKey: "beta-sidebar:destination.add", ...inShell },
+  { pattern: "/processing", remote: "recovery", titleKey: "beta-sidebar:destination.add", ...inShell },
+  { pattern: "/safeguard", remote: "recovery", titleKey: "safeguard:page.title", ...inShell },
+  { pattern: "/congrats", remote: "recovery", titleKey: "congrats:page.title", ...inShell },
+  { pattern: "/welcome-recovery", remote: "recovery", titleKey: "image-recovery:welcome.title", ...inShell },
+  { pattern: "/processing-recovery", remote: "recovery", titleKey: "image-recovery:provide.recover_title", ...inShell },
+  { pattern: "/congrats-recover", remote: "recovery", titleKey: "beta-recover:closed.title", ...inShell },
 
-  { pattern: "/recived", remote: "sharing", ...inShell },
-  { pattern: "/shared/:shareId", remote: "sharing", shell: true, access: "public" },
-  { pattern: "/p-shared/:shareId", remote: "sharing", shell: true, access: "guarded" },
-  { pattern: "/secret-landing", remote: "sharing", shell: false, access: "public" },
+  { pattern: "/recived", remote: "sharing", titleKey: "beta-share:received.title", ...inShell },
+  { pattern: "/shared/:shareId", remote: "sharing", titleKey: "beta-recover-share:open.title", shell: true, access: "public" },
+  { pattern: "/p-shared/:shareId", remote: "sharing", titleKey: "beta-recover-share:open.title", shell: true, access: "guarded" },
+  { pattern: "/secret-landing", remote: "sharing", titleKey: "landing:page.title", shell: false, access: "public" },
 
-  { pattern: "/settings/*", remote: "settings", ...inShell },
+  { pattern: "/settings/*", remote: "settings", titleKey: "beta-sidebar:destination.settings", ...inShell },
 
-  { pattern: "/help", screen: "help", ...inShell },
-  { pattern: "/status", screen: "status", ...inShell },
-  { pattern: "/validate-email", screen: "validate-email", ...inShell },
-  { pattern: "/_debug_flags_", screen: "flags", ...inShell },
+  { pattern: "/help", screen: "help", titleKey: "help:title", ...inShell },
+  { pattern: "/status", screen: "status", titleKey: "header:status.title", ...inShell },
+  { pattern: "/validate-email", screen: "validate-email", titleKey: "header:validate_email.title", ...inShell },
+  { pattern: "/_debug_flags_", screen: "flags", titleKey: "header:flags.title", ...inShell },
 ];
 
 /** Where a path leads, or where to go instead: the index to home, settings to the profile, an unknown path to home. */

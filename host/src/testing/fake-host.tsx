@@ -8,6 +8,7 @@ import type { WatchState } from "../deployment/watch.ts";
 import { createFeatureFlags } from "../flags/feature-flags.ts";
 import { createConfirms } from "../frame/confirms.ts";
 import type { Host } from "../host-context.ts";
+import { places } from "../places.ts";
 import type { SessionState } from "../session/machine.ts";
 import type { ExchangeState } from "../session/token-exchange.ts";
 import type { VendorLook } from "../settings/vendor.ts";
@@ -93,6 +94,7 @@ export function fakeHost(settings: FakeHostSettings = {}): FakeHost {
   };
   const parts: Partial<Host> = {
     verified,
+    places,
     watch: { getState: watch.get, subscribe: watch.subscribe, check: calls.check, start: () => () => undefined },
     session: {
       getState: session.get,
