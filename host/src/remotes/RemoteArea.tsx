@@ -1,7 +1,7 @@
 import { PortalContext, type Portal, type RemoteModule, type RemoteName, type RemoteRoute } from "@relicario/shared/contract";
 import type { PortalError } from "@relicario/shared/errors";
 import { createElement, Suspense, use, useCallback, useMemo, useState, type ComponentType, type ReactNode } from "react";
-import { matchPath, Outlet, useLocation, useRoutes } from "react-router-dom";
+import { matchPath, useLocation } from "react-router-dom";
 
 import { AreaLoading } from "./AreaLoading.tsx";
 import { RemoteBoundary } from "./RemoteBoundary.tsx";
@@ -9,6 +9,8 @@ import type { RemoteLoader } from "./loader.ts";
 
 export interface RemoteAreaProps {
   readonly name: RemoteName;
+  /** The pattern of the place; the screen that the remote has for it is shown. */
+  readonly path: string;
   readonly loader: RemoteLoader;
   readonly portal: Portal;
   /** Gives the portal as the remote may see it. */
@@ -16,12 +18,12 @@ export interface RemoteAreaProps {
   readonly onCrash: (name: RemoteName, error: PortalError) => void;
   /** Also tried again, beside the remote itself. */
   readonly onRetry: () => void;
-  /** Shown at a path that the remote does not have. */
+  /** Shown at a place that the remote has no screen for. */
   readonly missing: ReactNode;
 }
 
-/** The screens of one remote, inside its boundary. */
-export function RemoteArea({ name, loader, portal, scope, onCrash, onRetry, missing }: RemoteAreaProps) {
+/** A screen of one remote, inside its boundary. */
+export function RemoteArea({ name, path, loader, portal, scope, onCrash, onRetry, missing }: RemoteAreaProps) {
   const { pathname } = useLocation();
   const [attempt, setAttempt] = useState(0);
   const retry = useCallback(() => {
@@ -36,32 +38,21 @@ export function RemoteArea({ name, loader, portal, scope, onCrash, onRetry, miss
     <RemoteBoundary name={name} place={pathname} onRetry={retry} onCrash={onCrash}>
       <Suspense key={`${name}-${String(loading.attempt)}`} fallback={<AreaLoading />}>
         <PortalContext.Provider value={scoped}>
-          <Screens name={name} loader={loader} module={loading.module} missing={missing} />
+          <ScreenOf name={name} path={path} loader={loader} module={loading.module} missing={missing} />
         </PortalContext.Provider>
       </Suspense>
     </RemoteBoundary>
   );
 }
 
-interface ScreensProps {
-  readonly name: RemoteName;
-  readonly loader: RemoteLoader;
+interface ScreenOfProps extends Pick<RemoteAreaProps, "name" | "path" | "loader" | "missing"> {
   readonly module: Promise<RemoteModule>;
-  readonly missing: ReactNode;
 }
 
-function Screens({ name, loader, module, missing }: ScreensProps) {
-  const { routes } = use(module);
-  const elements = useMemo(
-    () => [
-      {
-        element: <Outlet />,
-        children: [...routes.map((route) => ({ path: route.path, element: <Screen key={route.path} name={name} route={route} loader={loader} /> })), { path: "*", element: missing }],
-      },
-    ],
-    [routes, name, loader, missing],
-  );
-  return useRoutes(elements);
+/** The router has found the place by the same pattern: what the remote has there needs no second search by address. */
+function ScreenOf({ name, path, loader, module, missing }: ScreenOfProps) {
+  const route = use(module).routes.find((each) => each.path === path);
+  return route === undefined ? missing : <Screen key={path} name={name} route={route} loader={loader} />;
 }
 
 function Screen({ name, route, loader }: { readonly name: RemoteName; readonly route: RemoteRoute; readonly loader: RemoteLoader }) {
