@@ -29,7 +29,7 @@ const remotes = fs.readdirSync(__dirname).filter((name) => name.startsWith("remo
 module.exports = {
   projects: [
     project("shared", "node", ["shared/src/{api,errors,contract,webpack}/**/*.test.ts"]),
-    project("shared-ui", "jsdom", ["shared/src/{ui,forms,i18n,testing}/**/*.test.{ts,tsx}"]),
+    project("shared-ui", "jsdom", ["shared/src/{ui,forms,i18n,testing}/**/*.test.{ts,tsx}", "shared/src/contract/**/*.test.tsx"]),
     project("vault", "node", ["remote-recovery/src/vault/**/*.test.ts"]),
     project("engine", "node", ["remote-recovery/src/engine/**/*.test.ts", "remote-recovery/engine/**/*.test.ts"]),
     project("recovery", "jsdom", ["remote-recovery/src/**/*.test.tsx"]),

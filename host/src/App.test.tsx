@@ -1,20 +1,21 @@
 import { expectAccessible, renderApp } from "@relicario/shared/testing";
 import { act, screen } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
+import { Outlet } from "react-router-dom";
 
-import { App } from "./App.tsx";
 import { HostContext } from "./host-context.ts";
+import { portalRoutes } from "./router.tsx";
 import { alba, fakeHost, windowIs, type FakeHostSettings } from "./testing/fake-host.tsx";
 
 async function show(path: string, settings: FakeHostSettings & { language?: "en" | "es" } = {}) {
   windowIs({ mobile: false });
   const fake = fakeHost(settings);
-  const app = await renderApp(
+  const around = (
     <HostContext value={fake.host}>
-      <App />
-    </HostContext>,
-    { path, language: settings.language ?? "en" },
+      <Outlet />
+    </HostContext>
   );
+  const app = await renderApp(null, { tree: [{ element: around, children: portalRoutes(fake.host.places) }], path, language: settings.language ?? "en" });
   return { app, ...fake };
 }
 

@@ -1,37 +1,29 @@
-import { PortalContext, type Portal, type RemoteName } from "@relicario/shared/contract";
-import { isPortalError, PortalError } from "@relicario/shared/errors";
-import { lazy, useCallback, useEffect, useSyncExternalStore, type ReactNode } from "react";
-import { Navigate, useLocation } from "react-router-dom";
+import { blocksLeaving, PortalContext, useLeaveQuestion } from "@relicario/shared/contract";
+import { useEffect, useSyncExternalStore } from "react";
+import { Navigate, Outlet, useBlocker, useLocation } from "react-router-dom";
 
 import { admit, landingVisitedKey } from "./access.ts";
 import { Frame } from "./frame/Frame.tsx";
-import { HostArea } from "./frame/HostArea.tsx";
 import { Overlay } from "./frame/Overlay.tsx";
-import { ComingScreen, SignedOut, SignInFailed } from "./frame/ProblemScreens.tsx";
+import { SignedOut, SignInFailed } from "./frame/ProblemScreens.tsx";
 import { useHost } from "./host-context.ts";
-import { placeOf, type HostScreen, type Place } from "./places.ts";
+import type { Place } from "./places.ts";
 import { usePortalObject } from "./portal/use-portal-object.ts";
 import { AreaLoading } from "./remotes/AreaLoading.tsx";
-import { RemoteArea } from "./remotes/RemoteArea.tsx";
-import { AreaFailed } from "./remotes/RemoteBoundary.tsx";
-import { UnavailableArea } from "./remotes/UnavailableArea.tsx";
-import { scopedPortal } from "./remotes/scoped-portal.ts";
+import { RenewVault } from "./remotes/RemotePlace.tsx";
 import { claimsOf } from "./session-claims.ts";
 import { userOf, type SessionState } from "./session/machine.ts";
-import { TourHost } from "./tours/TourHost.tsx";
-import StatusPage from "./status/StatusPage.tsx"; // part of the page from the start: it is for when little else loads
 import { WhatIsDown } from "./status/WhatIsDown.tsx";
+import { TourHost } from "./tours/TourHost.tsx";
+import { usePlace } from "./use-place.ts";
 
-const HelpPage = lazy(async () => ({ default: (await import("./help/HelpPage.tsx")).HelpPage }));
-const DebugFlagsPage = lazy(() => import("./flags/DebugFlagsPage.tsx"));
-const ValidateEmailPage = lazy(() => import("./validate-email/ValidateEmailPage.tsx"));
-
-/** Which screen belongs to the address, and whether this visitor may see it. */
+/** What every route stands in: whether this visitor may see the place, and the frame around its screen. */
 export function App() {
-  const { flags, places, session } = useHost();
+  const { flags, session } = useHost();
   const { pathname, search, hash } = useLocation();
   const state = useSyncExternalStore(session.subscribe, session.getState);
-  const place = placeOf(places, pathname);
+  const place = usePlace();
+  useLeaveQuestion(useBlocker(blocksLeaving));
 
   if (state.status === "loading" && state.navigator === "sign_out") return <Overlay kind="signing_out" />;
   if (state.status === "loading" && state.user === null) return <Overlay kind="signing_in" />;
@@ -42,7 +34,7 @@ export function App() {
       </SignInFailed>
     );
   }
-  if ("redirect" in place) return <Navigate to={place.redirect} replace />;
+  if (place === null) return <Outlet />;
   if ("screen" in place && place.screen === "flags" && !flags.switchable) return <Navigate to="/home" replace />;
 
   const signedIn = userOf(state) !== null;
@@ -53,7 +45,7 @@ export function App() {
       if (session.endedElsewhere()) return <SignedOut onSignIn={() => void session.signIn("/home")} />;
       return <GoToSignIn returnTo={returnAddress(pathname, search, hash)} />;
     case "show":
-      return <Screen place={place} state={state} />;
+      return <Inside place={place} state={state} />;
   }
 }
 
@@ -66,7 +58,8 @@ function GoToSignIn({ returnTo }: { readonly returnTo: string }) {
   return <Overlay kind="signing_in" />;
 }
 
-function Screen({ place, state }: { readonly place: Place; readonly state: SessionState }) {
+/** The portal and the frame, which stay while somebody goes from place to place. */
+function Inside({ place, state }: { readonly place: Place; readonly state: SessionState }) {
   const { session, watch } = useHost();
   const user = userOf(state);
   const exchange = useSyncExternalStore(session.exchange.subscribe, session.exchange.getState);
@@ -80,63 +73,21 @@ function Screen({ place, state }: { readonly place: Place; readonly state: Sessi
     if (key !== firstKey) void watch.check();
   }, [key, vaultFailed, renewVault, watch]);
 
-  const waiting = user !== null && claims === null && place.access !== "public";
-  const screen = () => {
-    if ("screen" in place) return <HostArea>{hostScreens[place.screen]}</HostArea>;
-    if (waiting) return exchange.status === "exchanging" && <AreaLoading />;
-    return <Remote place={place} portal={portal} onRetry={renewVault} />;
-  };
+  const waiting = "remote" in place && user !== null && claims === null && place.access !== "public";
   return (
     <PortalContext value={portal}>
-      <Frame userName={portal.user.userName} shell={place.shell} signedIn={user !== null}>
-        {screen()}
-      </Frame>
-      <TourHost signedIn={claims !== null} shell={place.shell} remote={"remote" in place ? place.remote : null} />
+      <RenewVault value={renewVault}>
+        <Frame userName={portal.user.userName} shell={place.shell} signedIn={user !== null}>
+          {waiting ? exchange.status === "exchanging" && <AreaLoading /> : <Outlet />}
+        </Frame>
+        <TourHost signedIn={claims !== null} shell={place.shell} remote={"remote" in place ? place.remote : null} />
+      </RenewVault>
     </PortalContext>
   );
 }
 
-interface RemoteProps {
-  readonly place: Extract<Place, { remote: unknown }>;
-  readonly portal: Portal;
-  readonly onRetry: () => void;
-}
-
-function Remote({ place, portal, onRetry }: RemoteProps) {
-  const { loader, verified, watch, report } = useHost();
-  const { disabled } = useSyncExternalStore(watch.subscribe, watch.getState);
-  const scope = useCallback(
-    (whole: Portal, name: RemoteName) => {
-      const remote = verified.remotes.get(name);
-      return scopedPortal(whole, remote?.status === "verified" ? remote.record.manifest : { name, capabilities: [], api_paths: [] });
-    },
-    [verified],
-  );
-  const handleCrash = useCallback(
-    (name: RemoteName, error: PortalError) => {
-      // What did not load was reported when it failed.
-      if (isPortalError(error, "remote_crashed")) report(name, "render", error);
-    },
-    [report],
-  );
-  if (disabled.has(place.remote)) {
-    return <AreaFailed name={place.remote} error={switchedOff} onRetry={() => window.location.reload()} />;
-  }
-  return <RemoteArea name={place.remote} loader={loader} portal={portal} scope={scope} onCrash={handleCrash} onRetry={onRetry} missing={<ComingScreen />} />;
-}
-
-const switchedOff = new PortalError("remote_disabled");
-
 /** The router's name of the entry that a page starts with: nobody went there yet. */
 const firstKey = "default";
-
-const hostScreens: Readonly<Record<HostScreen, ReactNode>> = {
-  help: <HelpPage />,
-  status: <StatusPage />,
-  "validate-email": <ValidateEmailPage />,
-  flags: <DebugFlagsPage />,
-  unavailable: <UnavailableArea />,
-};
 
 function returnAddress(pathname: string, search: string, hash: string): string {
   return `${pathname}${search}${hash}`;

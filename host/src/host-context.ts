@@ -19,7 +19,7 @@ import type { VendorStore } from "./settings/vendor.ts";
 /** What the parts of the host are made of; put together once, in create-host.ts. */
 export interface Host {
   readonly verified: VerifiedDeployment;
-  /** Where each path of the portal leads. */
+  /** Where each path of the portal leads; the router is made of them. */
   readonly places: readonly Place[];
   /** What became of the release set that this page runs. */
   readonly watch: DeploymentWatch;

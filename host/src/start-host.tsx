@@ -1,10 +1,10 @@
 import type { ReactNode } from "react";
+import { RouterProvider } from "react-router-dom";
 
-import { App } from "./App.tsx";
 import { createHost, type HostSettings } from "./create-host.ts";
 import { HostRoot } from "./HostRoot.tsx";
-import { PortalRouter } from "./PortalRouter.tsx";
 import { pathToShow, preloadPlace } from "./remotes/preload.ts";
+import { createPortalRouter } from "./router.tsx";
 
 /** Puts the parts together, reads who is signed in, and gives the page. */
 export async function startHost(settings: HostSettings): Promise<ReactNode> {
@@ -16,9 +16,7 @@ export async function startHost(settings: HostSettings): Promise<ReactNode> {
   await host.session.start();
   return (
     <HostRoot host={host}>
-      <PortalRouter>
-        <App />
-      </PortalRouter>
+      <RouterProvider router={createPortalRouter(host)} />
     </HostRoot>
   );
 }

@@ -1,5 +1,5 @@
 import { ConfirmDialog, depths, layoutBlockMilliseconds, s, space, useDialog } from "@relicario/shared/ui";
-import { useEffect, useRef, useState, type ReactNode } from "react";
+import { useRef, useState, type ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { useLocation } from "react-router-dom";
 import styled from "styled-components";
@@ -16,6 +16,7 @@ import { SessionNotice } from "./SessionNotice.tsx";
 import { Sidebar } from "./Sidebar.tsx";
 import { TopBar } from "./TopBar.tsx";
 import { useMobile } from "./use-media.ts";
+import { useRouteChange } from "./use-route-change.ts";
 import { useStillWhileResizing } from "./use-still-while-resizing.ts";
 import { VendorLayout } from "./VendorLayout.tsx";
 
@@ -37,7 +38,7 @@ export function Frame({ userName, shell, signedIn, children }: FrameProps) {
   const [leaving, setLeaving] = useState(false);
   const [narrow, toggleNarrow] = useNarrow();
   const main = useRef<HTMLElement>(null);
-  useFocusOnMain(main, pathname);
+  useRouteChange(main);
   useStillWhileResizing();
 
   const product = verified.deployment.branding.product_name;
@@ -101,17 +102,6 @@ function useNarrow(): [boolean, () => void] {
     setNarrow((before) => !before);
   };
   return [narrow, toggle];
-}
-
-/** After going elsewhere, the keyboard and screen readers begin at the new screen; the first screen takes no focus. */
-function useFocusOnMain(main: { readonly current: HTMLElement | null }, pathname: string): void {
-  const before = useRef(pathname);
-  useEffect(() => {
-    if (before.current === pathname) return;
-    before.current = pathname;
-    main.current?.focus({ preventScroll: true });
-    window.scrollTo({ top: 0 });
-  }, [main, pathname]);
 }
 
 const Whole = styled.div`

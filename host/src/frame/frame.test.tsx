@@ -127,16 +127,11 @@ describe("Frame on a wide screen", () => {
     expect(button).toHaveFocus();
   });
 
-  it("lets the keyboard skip to the content, and moves the focus there when the screen changes", async () => {
-    const { app } = await show();
+  it("lets the keyboard skip to the content", async () => {
+    await show();
     await userEvent.tab();
     expect(screen.getByRole("link", { name: "Skip to the content" })).toHaveFocus();
     await userEvent.keyboard("{Enter}");
-    expect(screen.getByRole("main")).toHaveFocus();
-    act(() => {
-      screen.getByRole("link", { name: "Home" }).focus();
-    });
-    await app.goTo("/secrets");
     expect(screen.getByRole("main")).toHaveFocus();
   });
 

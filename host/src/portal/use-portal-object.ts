@@ -2,7 +2,7 @@ import { Me, type SessionClaims } from "@relicario/shared/api";
 import type { Portal, PortalUser, Vault } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { queryOptions, useQuery } from "@tanstack/react-query";
-import { useCallback, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import { useCallback, useMemo, useState, useSyncExternalStore } from "react";
 import { useNavigate } from "react-router-dom";
 
 import { showToast } from "../frame/Toasts.tsx";
@@ -29,7 +29,7 @@ export interface PortalObject {
 export function usePortalObject(claims: SessionClaims | null, signedIn: SessionUser | null): PortalObject {
   const host = useHost();
   const { session, http, verified, confirms, flags, theme, vault: source } = host;
-  const navigate = useStableNavigate();
+  const navigate = usePortalNavigate();
   const language = useLanguage();
   const features = useSyncExternalStore(flags.subscribe, flags.get);
   const themeName = useSyncExternalStore(theme.subscribe, theme.get);
@@ -76,16 +76,10 @@ export function usePortalObject(claims: SessionClaims | null, signedIn: SessionU
   return { portal, vaultFailed: holder.failed, renewVault };
 }
 
-/** The router's own `navigate` is another one at each address; the portal stays the same object while somebody goes about. */
-function useStableNavigate(): Portal["navigate"] {
+/** The same function as long as the page lives: the router's own is, outside of descendant routes. */
+function usePortalNavigate(): Portal["navigate"] {
   const navigate = useNavigate();
-  const latest = useRef(navigate);
-  useLayoutEffect(() => {
-    latest.current = navigate;
-  });
-  return useCallback((path, options) => {
-    void latest.current(path, { replace: options?.replace ?? false });
-  }, []);
+  return useCallback((path, options) => void navigate(path, { replace: options?.replace ?? false }), [navigate]);
 }
 
 function vaultHolder(ask: () => Promise<Vault>): { readonly get: () => Promise<Vault>; readonly failed: () => boolean } {

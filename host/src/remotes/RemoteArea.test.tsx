@@ -3,6 +3,7 @@ import { PortalError } from "@relicario/shared/errors";
 import { expectAccessible, renderApp } from "@relicario/shared/testing";
 import { act, screen } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
+import { useLocation } from "react-router-dom";
 
 import { HostContext } from "../host-context.ts";
 import { fakeHost } from "../testing/fake-host.tsx";
@@ -29,10 +30,11 @@ async function show({ load = () => Promise.resolve(face), page, path = "/setting
   const scope = jest.fn((portal: Parameters<React.ComponentProps<typeof RemoteArea>["scope"]>[0]) => portal);
   function Area() {
     const portal = usePortal();
+    const { pathname } = useLocation();
     return (
       <>
         <nav>navigation</nav>
-        <RemoteArea name="settings" loader={loader} portal={portal} scope={scope} onCrash={onCrash} onRetry={onRetry} missing={<h1>Not here yet</h1>} />
+        <RemoteArea name="settings" path={pathname} loader={loader} portal={portal} scope={scope} onCrash={onCrash} onRetry={onRetry} missing={<h1>Not here yet</h1>} />
       </>
     );
   }
@@ -54,7 +56,7 @@ afterEach(() => {
 });
 
 describe("RemoteArea", () => {
-  it("shows the remote's screen at its path, with the portal", async () => {
+  it("shows the remote's screen of the place, with the portal", async () => {
     await show();
     expect(await screen.findByRole("heading", { name: "Profile of alba" })).toBeVisible();
   });

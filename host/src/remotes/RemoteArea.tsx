@@ -1,7 +1,7 @@
 import { PortalContext, type Portal, type RemoteName } from "@relicario/shared/contract";
 import type { PortalError } from "@relicario/shared/errors";
 import { createElement, Suspense, use, useCallback, useMemo, useState, type ComponentType, type ReactNode } from "react";
-import { Outlet, useLocation, useRoutes } from "react-router-dom";
+import { useLocation } from "react-router-dom";
 
 import { AreaLoading } from "./AreaLoading.tsx";
 import type { FaceRoute, RemoteFace } from "./face.ts";
@@ -10,6 +10,8 @@ import type { RemoteLoader } from "./loader.ts";
 
 export interface RemoteAreaProps {
   readonly name: RemoteName;
+  /** The pattern of the place; the screen that the remote has for it is shown. */
+  readonly path: string;
   readonly loader: RemoteLoader;
   readonly portal: Portal;
   /** Gives the portal as the remote may see it. */
@@ -17,12 +19,12 @@ export interface RemoteAreaProps {
   readonly onCrash: (name: RemoteName, error: PortalError) => void;
   /** Also tried again, beside the remote itself. */
   readonly onRetry: () => void;
-  /** Shown at a path that the remote does not have. */
+  /** Shown at a place that the remote has no screen for. */
   readonly missing: ReactNode;
 }
 
-/** The screens of one remote, inside its boundary. */
-export function RemoteArea({ name, loader, portal, scope, onCrash, onRetry, missing }: RemoteAreaProps) {
+/** A screen of one remote, inside its boundary. */
+export function RemoteArea({ name, path, loader, portal, scope, onCrash, onRetry, missing }: RemoteAreaProps) {
   const { pathname } = useLocation();
   const [attempt, setAttempt] = useState(0);
   const retry = useCallback(() => {
@@ -37,32 +39,22 @@ export function RemoteArea({ name, loader, portal, scope, onCrash, onRetry, miss
     <RemoteBoundary name={name} place={pathname} onRetry={retry} onCrash={onCrash}>
       <Suspense key={`${name}-${String(loading.attempt)}`} fallback={<AreaLoading />}>
         <PortalContext.Provider value={scoped}>
-          <Screens name={name} loader={loader} module={loading.module} missing={missing} />
+          <ScreenOf name={name} path={path} loader={loader} module={loading.module} missing={missing} />
         </PortalContext.Provider>
       </Suspense>
     </RemoteBoundary>
   );
 }
 
-interface ScreensProps {
-  readonly name: RemoteName;
-  readonly loader: RemoteLoader;
+interface ScreenOfProps extends Pick<RemoteAreaProps, "name" | "path" | "loader" | "missing"> {
   readonly module: Promise<RemoteFace>;
-  readonly missing: ReactNode;
 }
 
-function Screens({ name, loader, module, missing }: ScreensProps) {
+/** The router has found the place by the same pattern: what the remote has there needs no second search by address. */
+function ScreenOf({ name, path, loader, module, missing }: ScreenOfProps) {
   const { routes } = use(module);
-  const elements = useMemo(
-    () => [
-      {
-        element: <Outlet />,
-        children: [...routes.map((route) => ({ path: route.path, element: <Screen key={pageOf(route, routes)} name={name} route={route} loader={loader} /> })), { path: "*", element: missing }],
-      },
-    ],
-    [routes, name, loader, missing],
-  );
-  return useRoutes(elements);
+  const route = routes.find((each) => each.path === path);
+  return route === undefined ? missing : <Screen key={pageOf(route, routes)} name={name} route={route} loader={loader} />;
 }
 
 function Screen({ name, route, loader }: { readonly name: RemoteName; readonly route: FaceRoute; readonly loader: RemoteLoader }) {

@@ -104,6 +104,7 @@ export function fakeHost(settings: FakeHostSettings = {}): FakeHost {
       signIn: calls.signIn,
       signInAgain: calls.signInAgain,
       signOut: calls.signOut,
+      wake: () => undefined,
       endedElsewhere: () => settings.endedElsewhere === true,
       exchange: { getState: exchange.get, subscribe: exchange.subscribe, renew: calls.renew, token: () => Promise.resolve("t"), start: () => undefined, clear: () => undefined },
       publicHttp: http,
@@ -153,4 +154,5 @@ export function windowIs({ mobile }: { readonly mobile: boolean }): void {
   window.matchMedia = (query: string) =>
     ({ matches: mobile && query.includes("639.98"), addEventListener: () => undefined, removeEventListener: () => undefined }) as unknown as MediaQueryList;
   window.scrollTo = jest.fn() as typeof window.scrollTo;
+  Object.defineProperty(performance, "getEntriesByType", { value: () => [], configurable: true });
 }

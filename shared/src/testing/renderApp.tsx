@@ -2,11 +2,11 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { act, configure, render, type RenderResult } from "@testing-library/react";
 import { domAnimation, LazyMotion, MotionConfig } from "framer-motion";
 import type { i18n as I18n } from "i18next";
-import { Suspense, useEffect, useMemo, type ReactNode } from "react";
+import { Suspense, useMemo, type ReactNode } from "react";
 import { I18nextProvider } from "react-i18next";
-import { createMemoryRouter, Outlet, RouterProvider, useBlocker, useNavigate } from "react-router-dom";
+import { createMemoryRouter, Outlet, RouterProvider, useBlocker, useNavigate, type RouteObject } from "react-router-dom";
 
-import { isGuarded, mayLeave, PortalContext, type Language, type Portal, type RemoteModule, type ThemeName } from "../contract/index.ts";
+import { blocksLeaving, PortalContext, useLeaveQuestion, type Language, type Portal, type RemoteModule, type ThemeName } from "../contract/index.ts";
 import { createI18n } from "../i18n/index.ts";
 import { GlobalStyle } from "../ui/index.ts";
 import { createFakePortal, type FakePortalSettings, type PortalRecord } from "./fake-portal.ts";
@@ -26,6 +26,8 @@ export interface RenderAppSettings extends FakePortalSettings {
   readonly routes?: RemoteModule["routes"];
   /** Draws what moves, as for everybody who does not ask for less motion. */
   readonly moving?: boolean;
+  /** All that the router knows, in place of `ui` and of the portal around it: for the host, which brings both. */
+  readonly tree?: RouteObject[];
 }
 
 export interface RenderedApp extends RenderResult {
@@ -36,6 +38,8 @@ export interface RenderedApp extends RenderResult {
   /** Path and query where the page stands now. */
   readonly location: () => string;
   readonly goTo: (path: string) => Promise<void>;
+  /** So many entries of the history; forth when negative. */
+  readonly goBack: (steps?: number) => Promise<void>;
 }
 
 /**
@@ -43,7 +47,7 @@ export interface RenderedApp extends RenderResult {
  * in memory. A text that is missing fails the test.
  */
 export async function renderApp(ui: ReactNode, settings: RenderAppSettings = {}): Promise<RenderedApp> {
-  const { language = "en", theme = "light", path = "/", route = "*", routes = {}, moving = false, ...portalSettings } = settings;
+  const { language = "en", theme = "light", path = "/", route = "*", routes = {}, tree, moving = false, ...portalSettings } = settings;
   const { portal, record } = createFakePortal({ ...portalSettings, language, theme });
   const missing = new Set<string>();
   const i18n = await createI18n({
@@ -60,7 +64,7 @@ export async function renderApp(ui: ReactNode, settings: RenderAppSettings = {})
   const pages = await Promise.all(Object.entries(routes).map(async ([path, load]) => ({ path, Component: (await load()).default })));
   const overridden = portalSettings.navigate !== undefined;
   const router = createMemoryRouter(
-    [
+    tree ?? [
       {
         element: <WithPortal portal={portal} keepNavigate={overridden} />,
         children: [...pages, { path: route, element: ui }, ...(route === "*" ? [] : [{ path: "*", element: null }])],
@@ -104,6 +108,9 @@ export async function renderApp(ui: ReactNode, settings: RenderAppSettings = {})
     goTo: async (target) => {
       await act(() => router.navigate(target));
     },
+    goBack: async (steps = 1) => {
+      await act(() => router.navigate(-steps));
+    },
   };
 }
 
@@ -114,7 +121,7 @@ export function createTestQueryClient(): QueryClient {
 
 function WithPortal({ portal, keepNavigate }: { readonly portal: Portal; readonly keepNavigate: boolean }) {
   const navigate = useNavigate();
-  useLeaving();
+  useLeaveQuestion(useBlocker(blocksLeaving));
   const whole = useMemo(
     () =>
       keepNavigate
@@ -135,18 +142,6 @@ function WithPortal({ portal, keepNavigate }: { readonly portal: Portal; readonl
       </Suspense>
     </PortalContext.Provider>
   );
-}
-
-/** Asks the screen before another path is shown, as the host does. */
-function useLeaving(): void {
-  const blocker = useBlocker(({ currentLocation, nextLocation }) => isGuarded() && currentLocation.pathname !== nextLocation.pathname);
-  useEffect(() => {
-    if (blocker.state !== "blocked") return;
-    void mayLeave(blocker.location.pathname).then((may) => {
-      if (may) blocker.proceed();
-      else blocker.reset();
-    });
-  }, [blocker]);
 }
 
 const watched: Set<string>[] = [];

@@ -1,12 +1,20 @@
-import { useLeaveGuard } from "@relicario/shared/contract";
 import { act, render, renderHook, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
-import { Link, useLocation } from "react-router-dom";
+import { createBrowserRouter, Link, Outlet, RouterProvider, useBlocker, useLocation } from "react-router-dom";
 
-import { PortalRouter } from "./PortalRouter.tsx";
+import "../testing/index.ts";
+import { blocksLeaving, useLeaveGuard, useLeaveQuestion } from "./leaving.ts";
 
 let answer: Promise<boolean> = Promise.resolve(true);
 const asked = jest.fn();
+
+let router: ReturnType<typeof createBrowserRouter>;
+
+/** As the host's. */
+function Root() {
+  useLeaveQuestion(useBlocker(blocksLeaving));
+  return <Outlet />;
+}
 
 function Screen() {
   const { pathname, search } = useLocation();
@@ -43,14 +51,15 @@ beforeEach(() => {
   window.history.pushState(null, "", "/home");
   asked.mockReset();
   answer = Promise.resolve(true);
-  render(
-    <PortalRouter>
-      <Screen />
-    </PortalRouter>,
-  );
+  router = createBrowserRouter([{ element: <Root />, children: [{ path: "*", element: <Screen /> }] }]);
+  render(<RouterProvider router={router} />);
 });
 
-describe("PortalRouter", () => {
+afterEach(() => {
+  router.dispose();
+});
+
+describe("leaving", () => {
   it("goes where links lead, and back", async () => {
     expect(shown()).toBe("/home");
     await go("/secrets");
@@ -129,5 +138,34 @@ describe("PortalRouter", () => {
     await go("/secrets");
     await go("/home");
     expect(asked).toHaveBeenCalledTimes(1);
+  });
+
+  it("asks every screen that holds something, and stays when one of them does", async () => {
+    await go("/add-secret");
+    const other = jest.fn(() => Promise.resolve(false));
+    renderHook(() => { useLeaveGuard(true, other); });
+    await go("/secrets");
+    await waitFor(() => {
+      expect(other).toHaveBeenCalledWith("/secrets");
+    });
+    expect(asked).toHaveBeenCalledTimes(1);
+    await isAt("/add-secret");
+  });
+
+  it("drops the question when the page went elsewhere by itself", async () => {
+    const { unmount: letGo } = renderHook(() => {
+      useLeaveGuard(true, () => answer);
+    });
+    let leave: (may: boolean) => void = () => undefined;
+    answer = new Promise((resolve) => {
+      leave = resolve;
+    });
+    await go("/secrets");
+    letGo(); // saved, say
+    await act(() => router.navigate("/home?saved"));
+    await isAt("/home?saved");
+    leave(true);
+    await act(() => router.navigate("/secrets"));
+    await isAt("/secrets");
   });
 });

@@ -1,0 +1,95 @@
+import type { Page } from "@playwright/test";
+
+import { newAccount, signUp } from "../pages/account.ts";
+import { expect, test } from "../support/portal-test.ts";
+
+const heading = (page: Page, name: string | RegExp) => page.getByRole("heading", { level: 1, name });
+const path = (page: Page) => new URL(page.url()).pathname;
+const scrolled = (page: Page) => page.evaluate(() => window.scrollY);
+/** As by the browser's own button. */
+const back = (page: Page) =>
+  page.evaluate(() => {
+    history.back();
+  });
+
+test("every change of route names the window, begins at the new screen, and finds its place again on the way back", async ({ page }) => {
+  await page.setViewportSize({ width: 1000, height: 320 });
+  await signUp(page, newAccount());
+
+  await test.step("the first screen takes no focus", async () => {
+    await expect(page).toHaveTitle(/^Hello.* · Relicario$/);
+    expect(await page.evaluate(() => document.activeElement === document.body)).toBe(true);
+  });
+
+  await test.step("a link leads to the top of the next screen, and the focus to its heading", async () => {
+    await expect.poll(() => page.evaluate(() => document.documentElement.scrollHeight)).toBeGreaterThan(600);
+    await page.evaluate(() => {
+      window.scrollTo(0, 240);
+    });
+    await page.getByRole("link", { name: "Secrets", exact: true }).first().click();
+    await expect(heading(page, "Secrets")).toBeFocused();
+    await expect(page).toHaveTitle("Secrets · Relicario");
+    expect(await scrolled(page)).toBe(0);
+  });
+
+  await test.step("the keyboard goes on from there", async () => {
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate(() => document.querySelector("main")?.contains(document.activeElement))).toBe(true);
+  });
+
+  await test.step("back is where it was left", async () => {
+    await back(page);
+    await expect(heading(page, /^Hello/)).toBeFocused();
+    await expect(page).toHaveTitle(/^Hello.* · Relicario$/);
+    await expect.poll(() => scrolled(page)).toBe(240);
+    await page.goForward();
+    await expect(heading(page, "Secrets")).toBeFocused();
+    await back(page);
+    await expect.poll(() => scrolled(page)).toBe(240);
+  });
+
+  await test.step("a page that is loaded anew, too", async () => {
+    await page.reload();
+    await expect(heading(page, /^Hello/)).toBeVisible();
+    await expect.poll(() => scrolled(page)).toBe(240);
+  });
+
+  await test.step("a screen of the host's own as well, and sub-pages of a remote", async () => {
+    await page.getByRole("link", { name: "Help" }).click();
+    await expect(heading(page, "Help")).toBeFocused();
+    await expect(page).toHaveTitle("Help · Relicario");
+    await page.getByRole("link", { name: "Settings" }).first().click();
+    await expect(heading(page, "Profile")).toBeFocused();
+    await page.getByRole("link", { name: "Delete account" }).click();
+    await expect(heading(page, "Delete account")).toBeFocused();
+    await expect(page).toHaveTitle("Delete account · Relicario");
+  });
+});
+
+test("what was typed is not lost by the browser's back button", async ({ page }) => {
+  await signUp(page, newAccount());
+  await page.getByRole("link", { name: "Add secret" }).first().click();
+  await page.getByLabel("Your secret").fill("correct horse battery staple");
+
+  await back(page);
+  const question = page.getByRole("alertdialog");
+  await expect(question).toBeVisible();
+  await expect.poll(() => path(page)).toBe("/add-secret");
+  await question.getByRole("button", { name: "Stay" }).click();
+  await expect(question).toBeHidden();
+  await expect(page.getByLabel("Your secret")).toHaveValue("correct horse battery staple");
+  expect(path(page)).toBe("/add-secret");
+
+  await back(page);
+  await question.getByRole("button", { name: "Leave" }).click();
+  await expect(heading(page, /^Hello/)).toBeFocused();
+  expect(path(page)).toBe("/home");
+});
+
+test("the menu of a small screen leads to the heading of the next", async ({ page }) => {
+  await page.setViewportSize({ width: 400, height: 700 });
+  await signUp(page, newAccount());
+  await page.getByRole("button", { name: "Open the menu" }).click();
+  await page.getByRole("dialog", { name: "Menu" }).getByRole("link", { name: "Help" }).click();
+  await expect(heading(page, "Help")).toBeFocused();
+});

@@ -1,0 +1,304 @@
+import { Dialog, Loading, Page } from "@relicario/shared/ui";
+import { expectAccessible, renderApp, type RenderAppSettings } from "@relicario/shared/testing";
+import { act, screen, waitFor } from "@testing-library/react";
+import { userEvent } from "@testing-library/user-event";
+import { useEffect, useState, type ReactNode } from "react";
+import { Link, Outlet } from "react-router-dom";
+
+import { HostContext, type Host } from "../host-context.ts";
+import { fakeHost, windowIs } from "../testing/fake-host.tsx";
+import { Frame } from "./Frame.tsx";
+
+// jsdom lays nothing out: how far the window is scrolled, how far it can be, and who wants to hear that the page grew.
+let [scrollY, furthest] = [0, 2000];
+let grown: () => void = () => undefined;
+
+function scrolls(top: number): void {
+  scrollY = Math.min(top, furthest);
+  window.dispatchEvent(new Event("scroll"));
+}
+
+beforeEach(() => {
+  [scrollY, furthest] = [0, 2000];
+  Object.defineProperty(window, "scrollY", { get: () => scrollY, configurable: true });
+  globalThis.ResizeObserver = class {
+    readonly tell: () => void;
+    constructor(callback: ResizeObserverCallback) {
+      this.tell = () => {
+        callback([], this);
+      };
+    }
+    observe() {
+      grown = this.tell;
+    }
+    unobserve() {
+      grown = () => undefined;
+    }
+    disconnect() {
+      grown = () => undefined;
+    }
+  };
+});
+
+/** What a test lets a screen wait for. */
+let come: () => void = () => undefined;
+
+function useArrival(): boolean {
+  const [here, setHere] = useState(false);
+  useEffect(() => {
+    come = () => {
+      act(() => {
+        setHere(true);
+      });
+    };
+  }, []);
+  return here;
+}
+
+function Late() {
+  return useArrival() ? <h1>Late</h1> : <Loading label="Loading">…</Loading>;
+}
+
+function Covered() {
+  const here = useArrival();
+  return (
+    <>
+      <h1>Covered</h1>
+      <Dialog open={!here} onClose={() => undefined} title="First this">
+        <button type="button">Do it</button>
+      </Dialog>
+    </>
+  );
+}
+
+function Own() {
+  return (
+    <>
+      <h1>Own</h1>
+      <input aria-label="Code" autoFocus />
+    </>
+  );
+}
+
+const settings = <><h1>Settings</h1><Link to="/settings/billing">Billing</Link></>;
+
+const screens: Readonly<Record<string, ReactNode>> = {
+  "/home": <><h1>Home</h1><Link to="/secrets">inner link</Link></>,
+  "/secrets": <Page title="What I keep">rows</Page>,
+  "/help": <p>no heading</p>,
+  "/status": <Late />,
+  "/safeguard": <Covered />,
+  "/add-secret": <Own />,
+  "/settings/profile": settings,
+  "/settings/billing": settings,
+};
+
+function Root({ host }: { readonly host: Host }) {
+  return (
+    <HostContext value={host}>
+      <Frame userName="alba" shell signedIn>
+        <Outlet />
+      </Frame>
+    </HostContext>
+  );
+}
+
+/** Frame and places of the host, around screens of this test. */
+async function show(path: string, settings: RenderAppSettings = {}, type: "navigate" | "reload" = "navigate") {
+  windowIs({ mobile: false });
+  Object.defineProperty(performance, "getEntriesByType", { value: () => [{ type }], configurable: true });
+  window.scrollTo = ((to: ScrollToOptions) => {
+    scrolls(to.top ?? 0);
+  }) as typeof window.scrollTo;
+  const { host } = fakeHost();
+  const children = host.places.map((place) => ({ path: place.pattern, handle: place, element: screens[place.pattern] ?? <h1>{place.pattern}</h1> }));
+  return renderApp(null, { tree: [{ element: <Root host={host} />, children }], path, ...settings });
+}
+
+const heading = (name: string) => screen.getByRole("heading", { level: 1, name });
+
+describe("the title of the window", () => {
+  it("is that of the place, also when its screen says none", async () => {
+    const app = await show("/home");
+    await act(() => app.i18n.loadNamespaces("beta-home")); // as the remote's, when it comes
+    expect(document.title).toBe("Home · Relicario");
+    await app.goTo("/help");
+    await act(() => app.i18n.loadNamespaces("help"));
+    expect(document.title).toBe("Help · Relicario");
+    await app.goTo("/home");
+    expect(document.title).toBe("Home · Relicario");
+  });
+
+  it("is the product's until the texts of the place are there", async () => {
+    const app = await show("/safeguard");
+    expect(document.title).toBe("Relicario");
+    await act(() => app.i18n.loadNamespaces("safeguard"));
+    expect(document.title).toMatch(/^.+ · Relicario$/);
+  });
+
+  it("is refined by a screen that knows more, and stays so", async () => {
+    const app = await show("/secrets");
+    await app.goTo("/home");
+    await app.goTo("/secrets");
+    expect(document.title).toMatch(/^What I keep/);
+    await act(() => app.i18n.loadNamespaces("beta-home"));
+    expect(document.title).toMatch(/^What I keep/);
+  });
+
+  it("speaks the language that is chosen", async () => {
+    const app = await show("/home");
+    await act(() => app.i18n.loadNamespaces("beta-home"));
+    await act(() => app.i18n.changeLanguage("es"));
+    expect(document.title).toBe("Inicio · Relicario");
+  });
+});
+
+describe("the focus", () => {
+  it("stays where it is on the first screen", async () => {
+    await show("/home");
+    expect(document.body).toHaveFocus();
+  });
+
+  it("moves to the heading of each next screen, whose name is then heard", async () => {
+    const app = await show("/home");
+    await userEvent.click(screen.getByRole("link", { name: "Secrets" }));
+    expect(heading("What I keep")).toHaveFocus();
+    await app.goTo("/home");
+    expect(heading("Home")).toHaveFocus();
+  });
+
+  it("moves to the heading when the link was part of the screen that stays", async () => {
+    await show("/settings/profile");
+    await userEvent.click(screen.getByRole("link", { name: "Billing" }));
+    expect(heading("Settings")).toHaveFocus();
+  });
+
+  it("waits for a heading that is on its way", async () => {
+    const app = await show("/home");
+    const link = screen.getByRole("link", { name: "Home" });
+    act(() => {
+      link.focus();
+    });
+    await app.goTo("/status");
+    expect(link).toHaveFocus();
+    come();
+    await waitFor(() => {
+      expect(heading("Late")).toHaveFocus();
+    });
+  });
+
+  it("is the person's own once they press something", async () => {
+    const app = await show("/home");
+    await app.goTo("/status");
+    await userEvent.tab();
+    const chosen = document.activeElement;
+    come();
+    expect(heading("Late")).toBeVisible();
+    expect(chosen).toHaveFocus();
+  });
+
+  it("moves to the main part of a screen without a heading", async () => {
+    const app = await show("/home");
+    await app.goTo("/help");
+    expect(screen.getByRole("main")).toHaveFocus();
+  });
+
+  it("is not taken from a field that the screen focuses itself", async () => {
+    const app = await show("/home");
+    await app.goTo("/add-secret");
+    expect(screen.getByLabelText("Code")).toHaveFocus();
+  });
+
+  it("is not taken from a dialog, and moves to the heading when that is closed", async () => {
+    const app = await show("/home");
+    await app.goTo("/safeguard");
+    expect(await screen.findByRole("dialog")).toContainElement(document.activeElement as HTMLElement);
+    come();
+    await waitFor(() => {
+      expect(heading("Covered")).toHaveFocus();
+    });
+  });
+
+  it("stays where it is for another search or hash", async () => {
+    const app = await show("/secrets");
+    const link = screen.getByRole("link", { name: "Home" });
+    act(() => {
+      link.focus();
+    });
+    await app.goTo("/secrets?tag=a");
+    await app.goTo("/secrets?tag=a#b");
+    expect(link).toHaveFocus();
+  });
+});
+
+describe("the window", () => {
+  it("begins at the top of another screen, and is where it was left on the way back and forth", async () => {
+    const app = await show("/home");
+    scrolls(300);
+    await app.goTo("/secrets");
+    expect(scrollY).toBe(0);
+    scrolls(120);
+    await app.goBack();
+    expect(scrollY).toBe(300);
+    await app.goBack(-1);
+    expect(scrollY).toBe(120);
+  });
+
+  it("stays where it is for another search or hash", async () => {
+    const app = await show("/secrets");
+    scrolls(300);
+    await app.goTo("/secrets?tag=a#b");
+    expect(scrollY).toBe(300);
+    await app.goTo("/home");
+    await app.goBack();
+    expect(scrollY).toBe(300);
+  });
+
+  it("waits for what makes the page as tall as it was", async () => {
+    const app = await show("/home");
+    scrolls(900);
+    await app.goTo("/secrets");
+    furthest = 200;
+    await app.goBack();
+    expect(scrollY).toBe(200);
+    furthest = 2000;
+    grown();
+    expect(scrollY).toBe(900);
+  });
+
+  it("is the person's own once they press something", async () => {
+    const app = await show("/home");
+    scrolls(900);
+    await app.goTo("/secrets");
+    furthest = 200;
+    await app.goBack();
+    await userEvent.keyboard("{ArrowDown}");
+    furthest = 2000;
+    grown();
+    expect(scrollY).toBe(200);
+  });
+
+  it("is where it was in a page that is loaded anew, but not in one that is opened", async () => {
+    sessionStorage.setItem("scrollPositions", JSON.stringify({ default: 500 }));
+    const opened = await show("/home");
+    expect(scrollY).toBe(0);
+    opened.unmount();
+    sessionStorage.setItem("scrollPositions", JSON.stringify({ default: 500 }));
+    await show("/home", {}, "reload");
+    expect(scrollY).toBe(500);
+    window.dispatchEvent(new Event("pagehide"));
+    expect(JSON.parse(sessionStorage.getItem("scrollPositions") ?? "")).toMatchObject({ default: 500 });
+  });
+
+  it("begins at the top when what was kept is not readable", async () => {
+    sessionStorage.setItem("scrollPositions", "{");
+    await show("/home", {}, "reload");
+    expect(scrollY).toBe(0);
+  });
+});
+
+it("leaves no accessibility violations behind", async () => {
+  const app = await show("/home");
+  await app.goTo("/secrets");
+  await expectAccessible();
+});

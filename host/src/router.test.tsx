@@ -1,0 +1,220 @@
+import { useLeaveGuard, usePortal } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
+import { createI18n } from "@relicario/shared/i18n";
+import { expectAccessible, textsFromDisk } from "@relicario/shared/testing";
+import { act, render, screen, waitFor } from "@testing-library/react";
+import { userEvent } from "@testing-library/user-event";
+import type { ComponentType } from "react";
+import { Link, Navigate, Route, RouterProvider, Routes, useParams } from "react-router-dom";
+
+import type { Host } from "./host-context.ts";
+import { HostRoot } from "./HostRoot.tsx";
+import { createPortalRouter } from "./router.tsx";
+import { fakeHost, windowIs } from "./testing/fake-host.tsx";
+
+function Home() {
+  const { navigate } = usePortal();
+  return (
+    <>
+      <h1>Home</h1>
+      <button
+        type="button"
+        onClick={() => {
+          navigate("/edit-secret/7");
+        }}
+      >
+        edit
+      </button>
+    </>
+  );
+}
+
+/** Unsaved, until it is left. */
+function Edit() {
+  const { confirm } = usePortal();
+  useLeaveGuard(true, () => confirm({ title: "Leave?", description: "What you typed is lost." }));
+  return <h1>Edit {useParams()["secretId"]}</h1>;
+}
+
+function Settings() {
+  return (
+    <>
+      <h1>Settings</h1>
+      <Link to="/settings/more/billing">Billing</Link>
+    </>
+  );
+}
+
+/** What a remote has below a path that ends in `*`. */
+function Below() {
+  return (
+    <Routes>
+      <Route index element={<Navigate to="/settings/profile" replace />} />
+      <Route path="more/billing" element={<h1>Nothing to pay</h1>} />
+    </Routes>
+  );
+}
+
+function Broken(): never {
+  throw new Error("boom");
+}
+
+const pages: Readonly<Record<string, ComponentType>> = { "/home": Home, "/edit-secret/:secretId": Edit, "/settings/profile": Settings, "/settings/*": Below, "/secrets": Broken };
+const routes = Object.entries(pages).map(([path, page]) => ({ path, load: () => Promise.resolve({ default: page }) }));
+
+const loader: Host["loader"] = {
+  load: (name) => Promise.resolve({ name, routes }),
+  page: (_name, route) => route.load().then(({ default: page }) => page),
+  prefetch: () => undefined,
+};
+
+let router: ReturnType<typeof createPortalRouter>;
+let unmount: () => void;
+
+async function show(path: string, more: Partial<Host> = {}) {
+  windowIs({ mobile: false });
+  window.history.pushState(null, "", path);
+  const { host, calls } = fakeHost();
+  const i18n = await createI18n({ language: "en", product: "Relicario", fetchTexts: textsFromDisk, namespaces: ["common", "errors", "header", "beta-sidebar", "modals", "language"] });
+  const remotes: Host["verified"]["remotes"] = new Map(
+    [...host.verified.remotes].map(([name, remote]) => [name, remote.status === "verified" ? { ...remote, record: { ...remote.record, manifest: { ...remote.record.manifest, capabilities: ["navigate", "confirm"] } } } : remote]),
+  );
+  const whole: Host = { ...host, verified: { ...host.verified, remotes }, i18n, loader, ...more };
+  router = createPortalRouter(whole);
+  await act(async () => {
+    ({ unmount } = render(
+      <HostRoot host={whole}>
+        <RouterProvider router={router} />
+      </HostRoot>,
+    ));
+    await Promise.resolve();
+  });
+  return { calls };
+}
+
+const heading = (name: string) => screen.findByRole("heading", { level: 1, name });
+const press = (name: string) => act(() => userEvent.click(screen.getByRole("button", { name })));
+const isAt = (path: string) =>
+  waitFor(() => {
+    expect(window.location.pathname).toBe(path);
+  });
+
+beforeEach(() => {
+  localStorage.setItem("onboarding", "true");
+  // What a boundary catches, React writes to the console too.
+  jest.spyOn(console, "error").mockImplementation(() => undefined);
+  jest.spyOn(console, "warn").mockImplementation(() => undefined);
+});
+
+afterEach(() => {
+  unmount();
+  router.dispose();
+  jest.restoreAllMocks();
+});
+
+describe("the router of the portal", () => {
+  it.each([
+    ["/", "/home", "Home"],
+    ["/nothing/here", "/home", "Home"],
+    ["/settings", "/settings/profile", "Settings"],
+  ])("leads from %s to %s", async (path, expected, title) => {
+    await show(path);
+    expect(await heading(title)).toBeVisible();
+    await isAt(expected);
+  });
+
+  it("gives a screen the parameters of its address, and a remote routes of its own below it", async () => {
+    await show("/home");
+    await heading("Home");
+    await press("edit");
+    expect(await heading("Edit 7")).toBeVisible();
+    unmount();
+    router.dispose();
+    await show("/settings/profile");
+    await heading("Settings");
+    await act(() => userEvent.click(screen.getByRole("link", { name: "Billing" })));
+    expect(await heading("Nothing to pay")).toBeVisible();
+    await expectAccessible();
+  });
+
+  it("keeps the frame while somebody goes from place to place, whoever owns them", async () => {
+    await show("/home");
+    await heading("Home");
+    const [main, navigation] = [screen.getByRole("main"), screen.getByRole("navigation", { name: "Main navigation" })];
+    await act(() => router.navigate("/settings/profile"));
+    await heading("Settings");
+    await act(() => router.navigate("/status"));
+    await heading("Status");
+    expect(screen.getByRole("main")).toBe(main);
+    expect(screen.getByRole("navigation", { name: "Main navigation" })).toBe(navigation);
+  });
+});
+
+describe("a screen that holds something unsaved", () => {
+  const open = async () => {
+    await show("/home");
+    await heading("Home");
+    await press("edit");
+    await heading("Edit 7");
+  };
+  const back = () => {
+    act(() => {
+      window.history.back();
+    });
+  };
+  const answer = async (name: string) => {
+    await screen.findByRole("dialog", { name: "Leave?" });
+    await press(name);
+  };
+
+  it("is asked when a link leads elsewhere, and stays or is left", async () => {
+    await open();
+    await act(() => userEvent.click(screen.getByRole("link", { name: "Settings" })));
+    await answer("Cancel");
+    expect(screen.getByRole("heading", { name: "Edit 7" })).toBeVisible();
+    expect(window.location.pathname).toBe("/edit-secret/7");
+    await act(() => userEvent.click(screen.getByRole("link", { name: "Settings" })));
+    await answer("Yes");
+    expect(await heading("Settings")).toBeVisible();
+    await isAt("/settings/profile");
+  });
+
+  it("is asked at the browser's back button, and the next screen has the focus once the question is gone", async () => {
+    await open();
+    back();
+    await answer("Cancel");
+    await isAt("/edit-secret/7");
+    back();
+    await answer("Yes");
+    await isAt("/home");
+    await waitFor(() => {
+      expect(screen.getByRole("heading", { name: "Home" })).toHaveFocus();
+    });
+  });
+});
+
+describe("what throws while it is drawn", () => {
+  it("takes down its own area only when it is a remote's", async () => {
+    await show("/secrets");
+    expect(await screen.findByRole("alert")).toHaveTextContent("stopped unexpectedly");
+    expect(screen.getByRole("navigation", { name: "Main navigation" })).toBeVisible();
+    await act(() => router.navigate("/home"));
+    expect(await heading("Home")).toBeVisible();
+  });
+
+  it("leads to the portal's own last screen when it is the frame, and signing out still works", async () => {
+    const theme: Host["theme"] = {
+      get: () => {
+        throw new PortalError("unknown");
+      },
+      toggle: () => undefined,
+      subscribe: () => () => undefined,
+    };
+    const { calls } = await show("/home", { theme });
+    expect(await heading("Something stopped here")).toBeVisible();
+    expect(screen.queryByText(/Unexpected Application Error/)).not.toBeInTheDocument();
+    await expectAccessible();
+    await userEvent.click(screen.getByRole("button", { name: "Log out" }));
+    expect(calls.signOut).toHaveBeenCalledTimes(1);
+  });
+});
