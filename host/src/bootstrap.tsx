@@ -31,13 +31,19 @@ function takeOverFragment(): boolean {
   return true;
 }
 
+/** The host's own, with what it gives to remotes: federation remembers for ever that a shared script did not come, so none is left for later. */
+async function allCode() {
+  const [host] = await Promise.all([import("./start-host.tsx"), import("@relicario/shared/forms")]);
+  return host;
+}
+
 /** Deployment first, then the host: nothing is started that was not checked. Its code is on the way meanwhile. */
 async function start(): Promise<void> {
   const language = detectLanguage(localStorage, navigator.language);
   document.documentElement.lang = language;
   const own = hostTexts(language); // on their way while the deployment is fetched
   let again = () => void start();
-  const code = import("./start-host.tsx").catch((cause: unknown) => {
+  const code = allCode().catch((cause: unknown) => {
     again = () => { location.reload(); }; // what began to run without all of its code stays half begun
     throw new PortalError("deployment_unreachable", { cause });
   });

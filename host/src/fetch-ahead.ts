@@ -1,7 +1,7 @@
 import { whenSettled } from "./tours/when-settled.ts";
 
 /** What a first screen can do without, and a first click may open. */
-const opened = [() => import("@relicario/shared/forms"), () => import("./help/HelpPage.tsx")] as const;
+const opened = [() => import("./help/HelpPage.tsx")] as const;
 
 /** Fetches it once the first screen is drawn and the page has nothing else to do. Returns its undo. */
 export function fetchAhead(page: HTMLElement, code: readonly (() => Promise<unknown>)[] = opened): () => void {

@@ -1,7 +1,4 @@
-/**
- * What people fill in, choose, copy, print and save. A door of its own because no page begins with it: its code comes with
- * the first screen that imports it, or at the first touch (docs/decisions/0050).
- */
+/** What people fill in, choose, copy, print and save: its code comes beside the host's own. */
 export { Checkbox, ChoiceGroup, Switch, type CheckboxProps, type Choice, type ChoiceGroupProps, type SwitchProps } from "./choices.tsx";
 export { clipboardMilliseconds, copyForAWhile, type CopiedForAWhile } from "./clipboard.ts";
 export { CopyButton, type CopyButtonProps } from "./CopyButton.tsx";

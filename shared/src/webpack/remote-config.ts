@@ -29,8 +29,7 @@ export function remoteConfig(folder: string): (environment: unknown, options: Bu
       hashFunction: "sha256",
       uniqueName: container,
       crossOriginLoading: "anonymous",
-      // eslint-disable-next-line @typescript-eslint/no-deprecated -- what throws while it starts, starts anew when somebody tries again; its successor throws the first error for ever
-      strictModuleExceptionHandling: true,
+      strictModuleErrorHandling: true,
       clean: true,
     },
     plugins: [
