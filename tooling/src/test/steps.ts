@@ -82,7 +82,7 @@ const JestReport = z.object({
 
 async function jest(more: readonly string[]): Promise<Result> {
   rmSync(jestReport, { force: true });
-  const { code, said } = await run(bin("jest"), ["--maxWorkers=2", "--json", `--outputFile=${jestReport}`, "--reporters=default", ...more], {
+  const { code, said } = await run(bin("jest"), [...more, "--maxWorkers=2", "--json", `--outputFile=${jestReport}`, "--reporters=default"], {
     environment: { NODE_OPTIONS: "--experimental-vm-modules --disable-warning=ExperimentalWarning" },
   });
   if (!existsSync(jestReport)) return { passed: 0, failed: 1, said };
