@@ -33,8 +33,9 @@ function takeOverFragment(): boolean {
 
 /** The host's own, with what it gives to remotes: federation remembers for ever that a shared script did not come, so none is left for later. */
 async function allCode() {
-  const [host] = await Promise.all([import("./start-host.tsx"), import("@relicario/shared/forms")]);
-  return host;
+  await Promise.all([import("./start-host.tsx"), import("@relicario/shared/forms")]);
+  const { startHost } = await import("./start-host.tsx");
+  return startHost;
 }
 
 /** Deployment first, then the host: nothing is started that was not checked. Its code is on the way meanwhile. */
@@ -53,7 +54,7 @@ async function start(): Promise<void> {
     const readDeployment = () =>
       loadDeployment({ page, origin: location.origin, storage: localStorage, fetch: fetch.bind(window), now: Date.now, draw: sessionDraw(sessionStorage) });
     const verified = await readDeployment();
-    const { startHost } = await code;
+    const startHost = await code;
     root.render(await startHost({ verified, readDeployment, language, theme, texts: await own }));
   } catch (error) {
     const [en, es] = await Promise.all([hostTexts("en"), hostTexts("es")]);

@@ -4,7 +4,7 @@ import path from "node:path";
 import type { Language } from "../contract/index.ts";
 import type { FetchTexts, Texts } from "../i18n/index.ts";
 
-/** The real texts, from the packages' `src/locales` folders. */
+/** The real texts: of the package that is tested, of the packages beside it, and of the host, which come with this kit. */
 export const textsFromDisk: FetchTexts = (language, namespace) => {
   const texts = readTexts(language, namespace);
   return texts === null ? Promise.reject(new Error(`no package has the texts ${language}/${namespace}`)) : Promise.resolve(texts);
@@ -12,9 +12,10 @@ export const textsFromDisk: FetchTexts = (language, namespace) => {
 
 /** The texts of one namespace, or null when no package has them. */
 export function readTexts(language: Language, namespace: string): Texts | null {
-  const root = workspaceRoot();
-  for (const name of readdirSync(root)) {
-    const file = path.join(root, name, "src", "locales", language, `${namespace}.json`);
+  const root = findWorkspace();
+  const packages = root === null ? [] : readdirSync(root).map((name) => path.join(root, name, "src", "locales"));
+  for (const folder of [path.join(process.cwd(), "src", "locales"), ...packages, path.join(import.meta.dirname, "locales")]) {
+    const file = path.join(folder, language, `${namespace}.json`);
     if (existsSync(file)) return JSON.parse(readFileSync(file, "utf8")) as Texts;
   }
   return null;
@@ -28,9 +29,16 @@ export function textKeys(texts: Texts, prefix = ""): string[] {
   return [...new Set(keys)].sort();
 }
 
+/** @throws Error outside the portal's own workspace */
 export function workspaceRoot(): string {
+  const root = findWorkspace();
+  if (root === null) throw new Error("tests run inside the workspace");
+  return root;
+}
+
+function findWorkspace(): string | null {
   for (let folder = process.cwd(); ; folder = path.dirname(folder)) {
     if (existsSync(path.join(folder, "pnpm-workspace.yaml"))) return folder;
-    if (folder === path.dirname(folder)) throw new Error("tests run inside the workspace");
+    if (folder === path.dirname(folder)) return null;
   }
 }

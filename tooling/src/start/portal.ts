@@ -1,9 +1,9 @@
 /** The whole system on one machine, every part the real one. Used by `npm start` and by the end-to-end tests. */
-import { mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
-import type { PortalPage, RemoteName } from "@relicario/shared/contract";
+import { RemoteManifest, type PortalPage, type RemoteName } from "@relicario/shared/contract";
 import { z } from "zod";
 
 import { ensureBuilt } from "../bundle/ensure-built.ts";
@@ -11,7 +11,7 @@ import { startDatabase, type Database } from "../database/embedded.ts";
 import { publishDeployment } from "../deployment/deployment.ts";
 import { developmentKey, teamKey } from "../keys/development-keys.ts";
 import { rootFolder } from "../paths.ts";
-import { presentRelease } from "../release/release.ts";
+import { makeRelease, presentRelease } from "../release/release.ts";
 import { remoteNames } from "../remotes.ts";
 import { createChild, type Child, type ChildSettings } from "./child.ts";
 import { Complaint } from "./complaint.ts";
@@ -36,6 +36,8 @@ export interface PortalSettings {
   readonly environment?: Readonly<Partial<Record<"identity" | "service" | "gateway", Readonly<Record<string, string>>>>>;
   /** A process ended that nobody had asked to. The others go on. */
   readonly onDeath?: (name: ProcessName, how: string) => void;
+  /** Built remotes from outside this repository, beside those of `REMOTES`. */
+  readonly remoteFolders?: readonly string[];
   /** Processes that start anew when their sources change. */
   readonly watch?: readonly ProcessName[];
   /** Gives up starting: what was started is undone, and {@link startPortal} rejects with the signal's reason. */
@@ -51,6 +53,8 @@ export interface RunningPortal {
   /** An account that is there from the start. */
   readonly demo: DemoAccount;
   readonly processes: {
+    /** All that run here. */
+    readonly names: readonly ProcessName[];
     readonly stop: (name: ProcessName) => Promise<void>;
     readonly kill: (name: ProcessName) => Promise<void>;
     readonly start: (name: ProcessName) => Promise<void>;
@@ -70,7 +74,7 @@ const renewEveryMs = 24 * 60 * 60_000;
  * Builds what is not built, starts everything and waits until it is healthy.
  * @throws Complaint, with one line, for what the person can put right: a port in use, a second start on the same folder
  */
-export async function startPortal({ port, dataDir, log = () => undefined, environment = {}, onDeath, watch = [], signal }: PortalSettings): Promise<RunningPortal> {
+export async function startPortal({ port, dataDir, log = () => undefined, environment = {}, onDeath, remoteFolders = [], watch = [], signal }: PortalSettings): Promise<RunningPortal> {
   const given = readStartSettings({ ...process.env, PORT: String(port), DATA_DIR: dataDir });
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const lock = takeLock(join(dataDir, "running.lock"));
@@ -133,15 +137,16 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
         ...secrets.service,
       }),
     });
-    const remotes = remoteNames.map((name) => ({
+    const served = servedRemotes([...given.remoteFolders, ...remoteFolders]);
+    const remotes = served.map(({ name, folder }) => ({
       name,
       child: child({
         name,
         script: "tooling/src/serve/remote-main.ts",
-        environment: (ownPort) => ({ REMOTE_FOLDER: join(rootFolder, `remote-${name}`, "dist"), REMOTE_PORT: String(ownPort) }),
+        environment: (ownPort) => ({ REMOTE_FOLDER: join(folder, "dist"), REMOTE_PORT: String(ownPort) }),
       }),
     }));
-    const page: PortalPage = { vendor_id: vendorId, portal_keys: [portalKey.publicKey], team_keys: await teamKeys() };
+    const page: PortalPage = { vendor_id: vendorId, portal_keys: [portalKey.publicKey], team_keys: await teamKeys(served) };
     const gateway = child({
       name: "gateway",
       script: "tooling/src/serve/gateway-main.ts",
@@ -160,7 +165,7 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
     });
 
     const publish = async (): Promise<void> => {
-      const releases = await Promise.all(remoteNames.map(presentReleaseOf));
+      const releases = await Promise.all(served.map(releaseOf));
       const facts = { vendorId, origin, environment: given.environment, appVersion: appVersion(), releases };
       await publishDeployment(
         join(dataDir, "deployments"),
@@ -178,7 +183,7 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
     await settleAll([publish(), ...all.filter((each) => each !== gateway).map((each) => each.start())]);
     signal?.throwIfAborted();
     await gateway.start();
-    await becomesHealthy([`${origin}/healthz`, `${origin}/api/readyz`, `${authority}/.well-known/openid-configuration`, ...remoteNames.map((name) => `${origin}/r/${name}/healthz`)]);
+    await becomesHealthy([`${origin}/healthz`, `${origin}/api/readyz`, `${authority}/.well-known/openid-configuration`, ...served.map(({ name }) => `${origin}/r/${name}/healthz`)]);
     signal?.throwIfAborted();
 
     // A document lives for a week; a portal that runs for longer signs again long before.
@@ -200,6 +205,7 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
       demo: secrets.demo,
       databaseUrl: (name) => (name === "relicario" ? databases.service : (databases.identity ?? "")),
       processes: {
+        names: all.map((each) => each.name),
         stop: (name) => named(name).stop(),
         kill: (name) => named(name).kill(),
         start: (name) => named(name).start(),
@@ -234,14 +240,35 @@ async function embeddedDatabases(folder: string, undo: (() => Promise<void> | vo
   return { service: database.url("relicario"), identity: database.url("relicario_identity") };
 }
 
-async function presentReleaseOf(name: RemoteName) {
-  const release = await presentRelease(join(rootFolder, `remote-${name}`), await teamKey(name));
+/** A remote whose releases are served here. */
+interface ServedRemote {
+  readonly name: RemoteName;
+  /** Of its package; releases lie in `dist`. */
+  readonly folder: string;
+  readonly foreign: boolean;
+}
+
+/** The remotes of this repository, and others; one of the same name takes the place of ours. */
+function servedRemotes(foreignFolders: readonly string[]): readonly ServedRemote[] {
+  const served = new Map<RemoteName, ServedRemote>(remoteNames.map((name) => [name, { name, folder: join(rootFolder, `remote-${name}`), foreign: false }]));
+  for (const folder of foreignFolders) {
+    if (!existsSync(join(folder, "build/web"))) throw new Complaint(`${folder} is not a remote that is built: it has no build/web.`);
+    const { name } = RemoteManifest.parse(JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8")));
+    served.set(name, { name, folder, foreign: true });
+  }
+  return [...served.values()];
+}
+
+/** What was built last; of a remote from elsewhere the release is made here, signed with a development key. */
+async function releaseOf({ name, folder, foreign }: ServedRemote) {
+  const key = await teamKey(name);
+  const release = foreign ? await makeRelease({ remote: name, packageFolder: folder, webFolder: join(folder, "build/web"), key }) : await presentRelease(folder, key);
   if (release === null) throw new Complaint(`remote-${name} is not built.`);
   return release;
 }
 
-async function teamKeys(): Promise<PortalPage["team_keys"]> {
-  return Object.fromEntries(await Promise.all(remoteNames.map(async (name) => [name, [(await teamKey(name)).publicKey]] satisfies [RemoteName, PortalPage["team_keys"][string]])));
+async function teamKeys(served: readonly ServedRemote[]): Promise<PortalPage["team_keys"]> {
+  return Object.fromEntries(await Promise.all(served.map(async ({ name }) => [name, [(await teamKey(name)).publicKey]] satisfies [RemoteName, PortalPage["team_keys"][string]])));
 }
 
 function appVersion(): string {

@@ -1,8 +1,15 @@
+import { delimiter, resolve } from "node:path";
+
 import { readStartSettings } from "./settings.ts";
 
 describe("readStartSettings", () => {
   it("needs nothing to be set", () => {
     expect(readStartSettings({})).toMatchObject({ port: 3000, databaseUrls: null, authority: null, clientId: "relicario-portal", environment: "test" });
+  });
+
+  it("takes folders of remotes from elsewhere, as in PATH", () => {
+    expect(readStartSettings({ REMOTES: ["/a/one", "/b/two"].join(delimiter) }).remoteFolders).toEqual(["/a/one", "/b/two"].map((folder) => resolve(folder)));
+    expect(readStartSettings({ REMOTES: "" }).remoteFolders).toEqual([]);
   });
 
   it("lists all that is wrong in one line, without values", () => {

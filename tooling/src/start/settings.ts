@@ -1,4 +1,4 @@
-import { join, resolve } from "node:path";
+import { delimiter, join, resolve } from "node:path";
 
 import { z } from "zod";
 
@@ -17,6 +17,8 @@ const Environment = z.object({
   IDP_AUTHORITY: z.preprocess(empty, z.url({ protocol: /^https?$/, error: "is not an http(s) address" }).optional()),
   IDP_CLIENT_ID: z.preprocess(empty, z.string().default("relicario-portal")),
   ENVIRONMENT: z.preprocess(empty, z.string().default("test")),
+  /** Folders of remotes from outside this repository, separated as in PATH. */
+  REMOTES: z.preprocess(empty, z.string().default("")),
 });
 
 /** What the start command is told by its environment. */
@@ -27,6 +29,7 @@ export interface StartSettings {
   readonly authority: string | null;
   readonly clientId: string;
   readonly environment: string;
+  readonly remoteFolders: readonly string[];
 }
 
 /** @throws Complaint that lists all names that are wrong, without their values */
@@ -47,5 +50,6 @@ export function readStartSettings(environment: Readonly<Record<string, string | 
     authority: found.IDP_AUTHORITY ?? null,
     clientId: found.IDP_CLIENT_ID,
     environment: found.ENVIRONMENT,
+    remoteFolders: found.REMOTES.split(delimiter).filter((folder) => folder !== "").map((folder) => resolve(folder)),
   };
 }

@@ -2,7 +2,7 @@
 import { relative } from "node:path";
 
 import { Complaint } from "./complaint.ts";
-import { processNames, startPortal, type ProcessName, type RunningPortal } from "./portal.ts";
+import { startPortal, type ProcessName, type RunningPortal } from "./portal.ts";
 import { readStartSettings } from "./settings.ts";
 
 const began = performance.now();
@@ -37,7 +37,7 @@ function handleDeath(name: ProcessName, how: string): void {
 
 /** Starts again what has ended. */
 async function revive(running: RunningPortal): Promise<void> {
-  for (const name of processNames) {
+  for (const name of running.processes.names) {
     if (running.processes.running(name)) continue;
     await running.processes.start(name).then(
       () => log(`${name} runs again.`),

@@ -1,0 +1,106 @@
+import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+import { startPortal } from "@relicario/tooling/portal";
+import { z } from "zod";
+
+import { newAccount, signUp } from "../pages/account.ts";
+import { expect, test as base } from "../support/portal-test.ts";
+import { strangersRemote, type StrangersRemote } from "../support/strangers-remote.ts";
+
+const test = base.extend<object, { readonly strangers: StrangersRemote }>({
+  strangers: [
+    async ({}, use) => {
+      const strangers = await strangersRemote();
+      await use(strangers);
+      await strangers.remove();
+    },
+    { scope: "worker", timeout: 240_000 },
+  ],
+  // A portal of its own, whose host is the one that is built, with the stranger's remote beside ours.
+  portal: [
+    async ({ strangers }, use) => {
+      const [types, build] = [await strangers.types(), await strangers.build()];
+      expect(types, types.said).toMatchObject({ ok: true });
+      expect(build, build.said).toMatchObject({ ok: true });
+      const dataDir = await mkdtemp(path.join(tmpdir(), "relicario-e2e-"));
+      const portal = await startPortal({ port: 0, dataDir, remoteFolders: [strangers.folder] });
+      await use(portal);
+      await portal.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+    { scope: "worker", timeout: 240_000 },
+  ],
+});
+
+const host = path.join(import.meta.dirname, "../../host/dist/index.html");
+const Surface = z.record(z.string(), z.object({ exports: z.array(z.string()) }));
+
+test("a remote of a team that nobody here knows, built against the packed contract alone, runs in the unchanged host", async ({ page, portal, strangers }) => {
+  test.slow();
+  const built = (await stat(host)).mtimeMs;
+  await signUp(page, newAccount());
+  await page.goto("/garden");
+
+  await test.step("it uses of the shared packages what no page of ours does", async () => {
+    await expect(page.getByRole("heading", { level: 1, name: "Garden" })).toBeVisible();
+    await expect(page.getByTestId("trans")).toHaveText("1,234.5 beds in Garden"); // Trans, an i18next formatter, nesting
+    await expect(page.getByTestId("trans").locator("strong")).toHaveText("1,234.5");
+    await expect(page.getByTestId("beds")).toHaveText("1 2"); // useInfiniteQuery
+    await page.getByRole("button", { name: "More beds" }).click();
+    await expect(page.getByTestId("beds")).toHaveText("1 2 2 3");
+    await expect(page.getByTestId("leaf")).toHaveText("name rows"); // toJSONSchema
+    await expect(page.getByTestId("leaf")).toHaveCSS("color", "rgb(0, 100, 0)"); // ThemeProvider
+    await expect(page.getByRole("img", { name: "Flower" })).toHaveCSS("opacity", "0.75"); // motion.div
+    await page.getByLabel("Garden").fill("  ");
+    await expect(page.getByText("That is no name for a bed.")).toBeVisible(); // trim().nonempty()
+  });
+
+  await test.step("every listed name is there", async () => {
+    const surface = Surface.parse(JSON.parse(await readFile(path.join(import.meta.dirname, "../../shared/src/webpack/surface.json"), "utf8")));
+    const given = z.record(z.string(), z.array(z.string())).parse(JSON.parse((await page.getByTestId("given").textContent()) ?? ""));
+    expect(Object.keys(given).length).toBeGreaterThan(8);
+    for (const [module, names] of Object.entries(given)) {
+      const missing = surface[module]?.exports.filter((name) => !names.includes(name));
+      expect([module, missing]).toEqual([module, missing?.filter((name) => name === "default")]);
+    }
+  });
+
+  await test.step("useLeaveGuard asks before it is left", async () => {
+    await page.getByLabel("Garden").fill("Herbs");
+    await page.getByRole("main").getByRole("link", { name: "Home" }).click();
+    await page.getByRole("dialog", { name: "Garden" }).getByRole("button", { name: "Cancel" }).click();
+    await expect(page).toHaveURL(/\/garden$/);
+    await page.getByRole("main").getByRole("link", { name: "Home" }).click();
+    await page.getByRole("dialog", { name: "Garden" }).getByRole("button", { name: "Yes" }).click();
+    await expect(page).toHaveURL(/\/home$/);
+  });
+
+  await test.step("a page that it adds is shown without a new host", async () => {
+    await strangers.change("manifest.json", (text) => text.replace('"routes": [', '"routes": [{ "path": "/shed", "titleKey": "garden:second.title", "access": "signed_in", "shell": true }, '));
+    await strangers.change("src/remote.tsx", (text) => text.replace("routes: {", 'routes: { "/shed": () => import("./garden/ShedPage.tsx"),'));
+    await strangers.change("src/garden/ShedPage.tsx", () =>
+      `import { Page } from "@relicario/shared/ui";\nimport { useTranslation } from "react-i18next";\nexport default function ShedPage() {\n  const { t } = useTranslation("garden");\n  return <Page title={t("second.title")} />;\n}\n`,
+    );
+    const built = await strangers.build();
+    expect(built, built.said).toMatchObject({ ok: true });
+    await portal.publish();
+    await page.goto("/shed");
+    await expect(page.getByRole("heading", { level: 1, name: "Shed" })).toBeVisible();
+    await expect(page).toHaveTitle(/^Shed/);
+  });
+  expect((await stat(host)).mtimeMs).toBe(built);
+});
+
+test("a remote that imports what the list lacks fails at its own build", async ({ strangers }) => {
+  test.slow();
+  const page = "src/garden/GardenPage.tsx";
+  const original = await readFile(path.join(strangers.folder, page), "utf8");
+  await strangers.change(page, (text) => `import { renderToString } from "react-dom/server";\nimport { useTelepathy } from "react";\nconsole.log(renderToString, useTelepathy);\n${text}`);
+  const { ok, said } = await strangers.build();
+  await strangers.change(page, () => original);
+  expect(ok).toBe(false);
+  expect(said).toContain("react-dom/server is not given by the host");
+  expect(said).toContain("useTelepathy of react is not given by the host");
+});
