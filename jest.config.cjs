@@ -1,6 +1,7 @@
 /** One project a package. Node by default; packages that draw get jsdom with the realm's own web APIs. */
 const fs = require("node:fs");
-const path = require("node:path");
+
+const { setupFilesAfterEnv, testEnvironment } = require("./shared/jest/preset.cjs");
 
 const transform = {
   "\\.(ts|tsx)$": [
@@ -15,12 +16,12 @@ const transform = {
 const project = (name, environment, testMatch, more = {}) => ({
   displayName: name,
   rootDir: __dirname,
-  testEnvironment: environment === "node" ? "node" : path.join(__dirname, "tooling/jest/jsdom-with-web-apis.cjs"),
+  testEnvironment: environment === "node" ? "node" : testEnvironment,
   testMatch: testMatch.map((pattern) => `<rootDir>/${pattern}`),
   testPathIgnorePatterns: ["/node_modules/", "/build/", "/dist/"],
   transform,
   moduleNameMapper: { "\\.(css|svg)$": "<rootDir>/tooling/jest/empty.cjs" },
-  ...(environment === "node" ? {} : { setupFilesAfterEnv: ["<rootDir>/tooling/jest/dom-matchers.cjs"] }),
+  ...(environment === "node" ? {} : { setupFilesAfterEnv }),
   ...more,
 });
 

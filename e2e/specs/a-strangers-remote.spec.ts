@@ -93,6 +93,13 @@ test("a remote of a team that nobody here knows, built against the packed contra
   expect((await stat(host)).mtimeMs).toBe(built);
 });
 
+test("it passes the conformance kit that comes with the contract", async ({ strangers }) => {
+  test.slow();
+  const { ok, said } = await strangers.test();
+  expect(ok, said).toBe(true);
+  expect(said).toContain("shows a screen that is accessible (es, dark)");
+});
+
 test("a remote that imports what the list lacks fails at its own build", async ({ strangers }) => {
   test.slow();
   const page = "src/garden/GardenPage.tsx";

@@ -18,6 +18,8 @@ export interface StrangersRemote {
   /** What `webpack` says; `ok` is false when it ended with an error. */
   readonly build: () => Promise<{ readonly ok: boolean; readonly said: string }>;
   readonly types: () => Promise<{ readonly ok: boolean; readonly said: string }>;
+  /** Its tests: the conformance kit. */
+  readonly test: () => Promise<{ readonly ok: boolean; readonly said: string }>;
   /** Of a file that is not there yet the text is empty. */
   readonly change: (file: string, edit: (text: string) => string) => Promise<void>;
   readonly remove: () => Promise<void>;
@@ -36,25 +38,26 @@ export async function strangersRemote(): Promise<StrangersRemote> {
     await writeFile(target, edit(existsSync(target) ? await readFile(target, "utf8") : ""));
   };
   await change("package.json", (text) => {
-    const asked = [...Object.keys(peerDependencies), "@types/node", "@types/react", "@types/react-dom", "typescript"];
+    const asked = [...Object.keys(peerDependencies), "@types/jest", "@types/node", "@types/react", "@types/react-dom", "jest", "typescript"];
     const dependencies = { "@relicario/shared": `file:./relicario-shared-${version}.tgz`, ...Object.fromEntries(asked.map((name) => [name, catalog.get(name) ?? "*"])) };
     return JSON.stringify({ ...z.record(z.string(), z.unknown()).parse(JSON.parse(text)), dependencies });
   });
-  await writeFile(path.join(folder, "pnpm-workspace.yaml"), "nodeVersion: 24.21.0\nallowBuilds:\n  \"@swc/core\": false\n  esbuild: false\n");
+  await writeFile(path.join(folder, "pnpm-workspace.yaml"), "nodeVersion: 24.21.0\nallowBuilds:\n  \"@swc/core\": true\n  \"@parcel/watcher\": false\n  esbuild: false\n  unrs-resolver: false\n");
   await run("npx", [...pnpm, "install", "--prefer-offline", "--no-frozen-lockfile"], { cwd: folder, env: { ...process.env, CI: "true" } });
 
   const inFolder = async (program: string, args: readonly string[]) => {
     try {
-      const { stdout } = await run(process.execPath, [path.join(folder, "node_modules", program), ...args], { cwd: folder });
-      return { ok: true, said: stdout };
+      const { stdout, stderr } = await run(process.execPath, ["--experimental-vm-modules", path.join(folder, "node_modules", program), ...args], { cwd: folder });
+      return { ok: true, said: stdout + stderr };
     } catch (error) {
-      const { stdout } = z.object({ stdout: z.string() }).parse(error);
-      return { ok: false, said: stdout };
+      const { stdout, stderr } = z.object({ stdout: z.string(), stderr: z.string() }).parse(error);
+      return { ok: false, said: stdout + stderr };
     }
   };
   return {
     folder,
     build: () => inFolder("webpack-cli/bin/cli.js", []),
+    test: () => inFolder("jest/bin/jest.js", []),
     types: () => inFolder("typescript/bin/tsc", []),
     change,
     remove: () => rm(folder, { recursive: true, force: true }),

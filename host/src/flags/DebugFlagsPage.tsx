@@ -2,7 +2,7 @@ import { Switch } from "@relicario/shared/forms";
 import { Button, Card, Muted, Page, s, SectionTitle, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useSyncExternalStore } from "react";
 import { useTranslation } from "react-i18next";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { useHost } from "../host-context.ts";
 import { useAreaTitle } from "../remotes/area-title.ts";

@@ -4,7 +4,7 @@ import { LogIn, LogOut, Moon, Sun, type LucideIcon } from "lucide-react";
 import { useSyncExternalStore, type ReactElement } from "react";
 import { useTranslation } from "react-i18next";
 import { NavLink, useLocation } from "react-router-dom";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { useHost } from "../host-context.ts";
 import { useLanguage } from "../settings/use-language.ts";

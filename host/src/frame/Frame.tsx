@@ -2,7 +2,7 @@ import { ConfirmDialog, depths, layoutBlockMilliseconds, s, space, useDialog } f
 import { useRef, useState, type ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { useLocation } from "react-router-dom";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { useHost } from "../host-context.ts";
 import { isSharedLinkView } from "../places.ts";

@@ -1,5 +1,5 @@
 import { s, space } from "@relicario/shared/ui";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 /** The mark, with the name of the product beside it where there is room. */
 export function Logo({ product, compact = false }: { readonly product: string; readonly compact?: boolean }) {

@@ -2,7 +2,7 @@ import { depths, s, space, VisuallyHidden } from "@relicario/shared/ui";
 import { LogOut } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import { NavLink, useLocation } from "react-router-dom";
-import styled, { css } from "styled-components";
+import { css, styled } from "styled-components";
 
 import { frameSizes } from "./frame-parts.ts";
 import { destinations, isCurrent } from "./navigation.ts";

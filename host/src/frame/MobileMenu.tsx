@@ -6,7 +6,7 @@ import type { RefObject } from "react";
 import { createPortal } from "react-dom";
 import { useTranslation } from "react-i18next";
 import { NavLink } from "react-router-dom";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { DestinationEntry, LanguageEntry, LogoutEntry, ThemeEntry } from "./Entries.tsx";
 import { entryLook, EntryText, frameSizes } from "./frame-parts.ts";

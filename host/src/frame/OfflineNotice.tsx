@@ -1,7 +1,7 @@
 import { media, Notice, space } from "@relicario/shared/ui";
 import { useSyncExternalStore } from "react";
 import { useTranslation } from "react-i18next";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 /** Says that the device is offline, as long as it is. */
 export function OfflineNotice() {

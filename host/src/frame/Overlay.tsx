@@ -1,6 +1,6 @@
 import { depths, s, space } from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
-import styled, { keyframes } from "styled-components";
+import { keyframes, styled } from "styled-components";
 
 /** Covers the page while the browser is on its way to the identity provider or back; below dialogs. */
 export function Overlay({ kind }: { readonly kind: "signing_in" | "signing_out" }) {

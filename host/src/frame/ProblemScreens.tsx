@@ -2,7 +2,7 @@ import type { ErrorCode } from "@relicario/shared/errors";
 import { Button, ButtonLink, Muted, Notice, Page, s, Skeleton, space, SpacedRow } from "@relicario/shared/ui";
 import { useEffect, type ReactNode } from "react";
 import { useTranslation } from "react-i18next";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 export interface SignInFailedProps {
   readonly code: ErrorCode;

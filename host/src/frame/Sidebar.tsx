@@ -3,7 +3,7 @@ import { m } from "framer-motion";
 import { CircleHelp, PanelLeftClose, PanelLeftOpen } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import { NavLink } from "react-router-dom";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { DestinationEntry, LanguageEntry, LoginEntry, LogoutEntry, ThemeEntry, WithTooltip } from "./Entries.tsx";
 import { EntryButton, entryLook, EntryText, frameSizes } from "./frame-parts.ts";

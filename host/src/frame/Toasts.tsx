@@ -5,7 +5,7 @@ import { CircleAlert, CircleCheck, Info, X } from "lucide-react";
 import { useEffect, useEffectEvent } from "react";
 import { useTranslation } from "react-i18next";
 import { toast, ToastContainer, type CloseButtonProps, type ToastTransitionProps } from "react-toastify/unstyled";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 /** Toasts go by themselves after so long, at the top right (specification, section 9). */
 export const toastMilliseconds = 5000;

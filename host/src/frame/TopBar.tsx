@@ -2,7 +2,7 @@ import { depths, IconButton, s, space } from "@relicario/shared/ui";
 import { Menu } from "lucide-react";
 import { useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { LoginEntry } from "./Entries.tsx";
 import { frameSizes } from "./frame-parts.ts";

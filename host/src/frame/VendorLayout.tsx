@@ -1,6 +1,6 @@
 import { media, s, space } from "@relicario/shared/ui";
 import { useSyncExternalStore, type ReactNode } from "react";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { useHost } from "../host-context.ts";
 import { Logo } from "./Logo.tsx";

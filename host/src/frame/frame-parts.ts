@@ -1,5 +1,5 @@
 import { s, space } from "@relicario/shared/ui";
-import styled, { css } from "styled-components";
+import { css, styled } from "styled-components";
 
 /** Sidebar widths in pixels, and the width that a user name is cut at (specification, section 2). */
 export const frameSizes = { sidebar: 208, narrowSidebar: 64, userName: 115, mobileBar: 64, topBar: 56 } as const;

@@ -3,7 +3,7 @@ import { Button, depths, s, slideMotion, space } from "@relicario/shared/ui";
 import { AnimatePresence, m, useIsPresent } from "framer-motion";
 import { useRef, useState, type ComponentType } from "react";
 import { useTranslation } from "react-i18next";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { BackPicture, DevicePicture, SealPicture } from "./pictures.tsx";
 import { useSwipe } from "./swipe.ts";

@@ -1,6 +1,6 @@
 import { Loading, Skeleton, space } from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
-import styled, { keyframes } from "styled-components";
+import { keyframes, styled } from "styled-components";
 
 /** Stands for a page that is on its way; what comes at once shows none of it. */
 export function AreaLoading() {

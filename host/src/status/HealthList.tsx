@@ -3,7 +3,7 @@ import { Card, s, Skeleton, SmallText, space } from "@relicario/shared/ui";
 import { useQuery } from "@tanstack/react-query";
 import { CircleAlert, CircleCheck } from "lucide-react";
 import { useTranslation } from "react-i18next";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { useHost } from "../host-context.ts";
 import { checkHealth, healthNames, type Health, type HealthName } from "./health.ts";

@@ -1,6 +1,6 @@
 import { Muted, space } from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { HealthList, useHealth } from "./HealthList.tsx";
 

@@ -2,7 +2,7 @@ import { depths, s, space } from "@relicario/shared/ui";
 import confetti from "canvas-confetti";
 import { useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { celebration } from "./celebration.ts";
 

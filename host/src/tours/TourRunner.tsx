@@ -2,7 +2,7 @@ import { Button, depths, IconButton, s, space } from "@relicario/shared/ui";
 import { X } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import { ACTIONS, EVENTS, Joyride, STATUS, type EventData, type Step, type TooltipRenderProps } from "react-joyride";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { isInFrame } from "./host-tours.ts";
 import { styleNonce, tourLook } from "./look.ts";

@@ -1,7 +1,7 @@
 import { ButtonLink, Card, Muted, Page, s, SectionTitle, space, SpacedRow } from "@relicario/shared/ui";
 import { Image, LifeBuoy, LockKeyhole } from "lucide-react";
 import { useTranslation } from "react-i18next";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 const steps = [
   { name: "picture", Icon: Image },

@@ -2,7 +2,7 @@ import { Button, s, space, SpacedRow } from "@relicario/shared/ui";
 import { Camera } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { takePicture } from "./useCamera.ts";
 

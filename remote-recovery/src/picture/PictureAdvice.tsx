@@ -1,6 +1,6 @@
 import { s, space } from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 interface PictureAdviceProps {
   /** Unfolded to begin with. */

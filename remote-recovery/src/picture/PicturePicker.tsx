@@ -5,7 +5,7 @@ import { Camera, ImagePlus } from "lucide-react";
 import { useEffect, useId, useRef, useState } from "react";
 import { useDropzone } from "react-dropzone";
 import { useTranslation } from "react-i18next";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { CameraView } from "./CameraView.tsx";
 import { KeepTaken } from "./KeepTaken.tsx";

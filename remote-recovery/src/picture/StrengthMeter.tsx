@@ -2,7 +2,7 @@ import { usePortal } from "@relicario/shared/contract";
 import { s, SmallText, space } from "@relicario/shared/ui";
 import { useDeferredValue, useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { loadStrength, type StrengthLevel } from "./strength.ts";
 

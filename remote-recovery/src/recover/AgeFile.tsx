@@ -4,7 +4,7 @@ import { Button, Card, Dialog, ErrorNotice, Muted, s, SectionTitle, SmallText, s
 import { Download, FileLock2 } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { ageFileParts, identityText } from "./age-file.ts";
 

@@ -3,7 +3,7 @@ import { Button, Card, ErrorNotice, media, Muted, s, SectionTitle, SmallText, sp
 import { Laptop, Users } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 interface DeviceQuestionProps {
   readonly vault: Vault;

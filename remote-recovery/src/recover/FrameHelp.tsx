@@ -2,7 +2,7 @@ import type { PictureHint } from "@relicario/shared/contract";
 import { Button, s, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useId, useRef, useState, type KeyboardEvent, type PointerEvent } from "react";
 import { useTranslation } from "react-i18next";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { usePreview } from "../picture/usePreview.ts";
 import { moveSide, sides, sideStep, wholeFrame, type Frame, type Side } from "./frame.ts";

@@ -2,7 +2,7 @@ import { CopyButton, PrintButton, saveFile } from "@relicario/shared/forms";
 import { Button, s, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
 import { Download, Eye, EyeOff } from "lucide-react";
 import { useTranslation } from "react-i18next";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { revealMilliseconds, useReveal } from "./useReveal.ts";
 

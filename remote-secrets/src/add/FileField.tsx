@@ -6,7 +6,7 @@ import { FileText, FileUp } from "lucide-react";
 import { useId } from "react";
 import { useDropzone } from "react-dropzone";
 import { useTranslation } from "react-i18next";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 interface FileFieldProps {
   readonly value: File | null;

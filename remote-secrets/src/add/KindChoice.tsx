@@ -2,7 +2,7 @@ import type { ContentKind } from "@relicario/shared/contract";
 import { media, s, space } from "@relicario/shared/ui";
 import { FileText, KeyRound, NotepadText } from "lucide-react";
 import { useTranslation } from "react-i18next";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 interface KindChoiceProps {
   readonly value: ContentKind;

@@ -4,7 +4,7 @@ import { toPortalError, type PortalError } from "@relicario/shared/errors";
 import { Button, Card, ErrorNotice, media, s, SectionTitle, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { editingState, type EditingSecret } from "../editing/editing-state.ts";
 import { OpenContent, openText } from "./OpenContent.tsx";

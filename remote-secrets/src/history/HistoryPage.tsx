@@ -6,7 +6,7 @@ import { FileQuestion } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useParams } from "react-router-dom";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { secretKeys, useSecrets } from "../data/secrets.ts";
 import { SecretsTrouble } from "../list/SecretsTrouble.tsx";

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { ShieldPlus } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router-dom";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { useSecrets } from "../data/secrets.ts";
 import { SecretList } from "../list/SecretList.tsx";

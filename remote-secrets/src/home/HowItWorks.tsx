@@ -1,7 +1,7 @@
 import { Card, media, s, SmallText, space, SectionTitle, Stack } from "@relicario/shared/ui";
 import { Image, LockKeyhole, Undo2 } from "lucide-react";
 import { useTranslation } from "react-i18next";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 const steps = [
   { name: "seal", Icon: LockKeyhole },

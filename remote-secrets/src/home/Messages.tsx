@@ -3,7 +3,7 @@ import { Card, IconButton, s, space, visuallyHidden } from "@relicario/shared/ui
 import { ExternalLink, Lightbulb, Megaphone, X } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { closedMessages, closeMessage } from "./closed-messages.ts";
 

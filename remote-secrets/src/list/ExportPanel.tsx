@@ -6,7 +6,7 @@ import { useMutation } from "@tanstack/react-query";
 import { Download, KeyRound } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { LeaveGuard } from "../add/LeaveGuard.tsx";
 

@@ -3,7 +3,7 @@ import { Switch } from "@relicario/shared/forms";
 import { Button, s, space } from "@relicario/shared/ui";
 import { X } from "lucide-react";
 import { useTranslation } from "react-i18next";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { SelectField } from "./SelectField.tsx";
 import { filtersOf, sorts, wholeView, type View } from "./view.ts";

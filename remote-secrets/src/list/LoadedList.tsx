@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { ListChecks, ListFilter, Search, ShieldPlus, Trash2 } from "lucide-react";
 import { useEffect, useId, useMemo, useState, type KeyboardEvent } from "react";
 import { useTranslation } from "react-i18next";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { imagesQuery } from "../data/secrets.ts";
 import { changeEditing, editingState, useEditing } from "../editing/editing-state.ts";

@@ -4,7 +4,7 @@ import { usePortal } from "@relicario/shared/contract";
 import { Button, Dialog, s, space } from "@relicario/shared/ui";
 import { TriangleAlert } from "lucide-react";
 import { useTranslation } from "react-i18next";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 interface PurgeDialogProps {
   /** What is to go; null while the dialog is closed. */

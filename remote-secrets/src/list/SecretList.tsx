@@ -1,6 +1,6 @@
 import type { SecretRow, Vault } from "@relicario/shared/contract";
 import { ErrorNotice, space, Stack } from "@relicario/shared/ui";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { SecretRowCard } from "./SecretRowCard.tsx";
 import { useRowActions } from "./useRowActions.ts";

@@ -6,7 +6,7 @@ import { FileText, History, KeyRound, Lock, NotepadText, Pencil, RotateCcw, Star
 import { memo } from "react";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router-dom";
-import styled, { css } from "styled-components";
+import { css, styled } from "styled-components";
 
 import { changeEditing } from "../editing/editing-state.ts";
 

@@ -3,7 +3,7 @@ import { Button, ButtonLink, Loading, media, Notice, Page, Skeleton, Stack, visu
 import { Lock, Plus } from "lucide-react";
 import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { useSecrets } from "../data/secrets.ts";
 import { leaveSecrets, recoverIdKey } from "../editing/editing-state.ts";

@@ -2,7 +2,7 @@ import { Field, type FieldProps } from "@relicario/shared/forms";
 import { s, space } from "@relicario/shared/ui";
 import { ChevronDown } from "lucide-react";
 import type { ComponentPropsWithRef } from "react";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 interface SelectFieldProps extends FieldProps, Omit<ComponentPropsWithRef<"select">, "onChange" | "value"> {
   readonly value: string;

@@ -2,7 +2,7 @@ import type { SecretRow } from "@relicario/shared/contract";
 import { Button, depths, media, s, space, visuallyHidden } from "@relicario/shared/ui";
 import { Download, RotateCcw, Star, StarOff, Trash2, X } from "lucide-react";
 import { useTranslation } from "react-i18next";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import type { ListActions } from "./useRowActions.ts";
 

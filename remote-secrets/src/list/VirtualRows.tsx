@@ -2,7 +2,7 @@ import type { SecretRow } from "@relicario/shared/contract";
 import { space } from "@relicario/shared/ui";
 import { measureElement, useWindowVirtualizer } from "@tanstack/react-virtual";
 import { useDeferredValue, useLayoutEffect, useRef, useState, type ReactNode } from "react";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 interface VirtualRowsProps {
   readonly rows: readonly SecretRow[];

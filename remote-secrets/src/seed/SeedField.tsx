@@ -2,7 +2,7 @@ import { TextArea } from "@relicario/shared/forms";
 import { Button, Notice, s, SmallText, space, Stack } from "@relicario/shared/ui";
 import { useRef, useState, type Ref } from "react";
 import { useTranslation } from "react-i18next";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { completions, seedLengths } from "./check-seed.ts";
 import { useSeedCheck, type SeedStanding } from "./useSeedCheck.ts";

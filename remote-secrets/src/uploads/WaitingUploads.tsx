@@ -4,7 +4,7 @@ import { Button, Card, ErrorNotice, Progress, s, SectionTitle, SmallText, space,
 import { useQuery } from "@tanstack/react-query";
 import { useId, useRef } from "react";
 import { useTranslation } from "react-i18next";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { uploadsQuery } from "../data/secrets.ts";
 import { useResuming, useUploadActions, type Resuming } from "./uploads.ts";

@@ -2,7 +2,7 @@ import { usePortal } from "@relicario/shared/contract";
 import { media, Page, s, space } from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
 import { NavLink, useLocation } from "react-router-dom";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { ProfileForm } from "../profile/ProfileForm.tsx";
 import { NotYet } from "./NotYet.tsx";

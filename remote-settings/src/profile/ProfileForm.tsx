@@ -7,7 +7,7 @@ import { Button, Card, ErrorNotice, Loading, s, Skeleton, SmallText, space, Spac
 import { useQuery } from "@tanstack/react-query";
 import { useForm } from "react-hook-form";
 import { useTranslation } from "react-i18next";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { meQuery, useUpdateMe } from "../data/me.ts";
 import { changesOf, isProfileProblem, profileDraftOf } from "./profile-draft.ts";

@@ -2,7 +2,7 @@ import { ButtonLink, Card, media, Page, s, SmallText, space, SpacedRow } from "@
 import { Image, LockKeyhole, UserRound } from "lucide-react";
 import { useEffect } from "react";
 import { useTranslation } from "react-i18next";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { rememberLanding } from "./landing-visit.ts";
 

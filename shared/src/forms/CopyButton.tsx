@@ -1,7 +1,7 @@
 import { Check, Copy } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { Button, type ButtonSize, type ButtonTone } from "../ui/Button.tsx";
 import { clipboardMilliseconds, copyForAWhile } from "./clipboard.ts";

@@ -1,7 +1,7 @@
 import { CircleAlert } from "lucide-react";
 import { useId, type ReactNode } from "react";
 import { useTranslation } from "react-i18next";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { s, space } from "../ui/tokens.ts";
 

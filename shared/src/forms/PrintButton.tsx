@@ -1,7 +1,7 @@
 import { Printer } from "lucide-react";
 import { useEffect, useState } from "react";
 import { createPortal } from "react-dom";
-import styled, { createGlobalStyle } from "styled-components";
+import { createGlobalStyle, styled } from "styled-components";
 
 import { Button, type ButtonTone } from "../ui/Button.tsx";
 import { s, space } from "../ui/tokens.ts";

@@ -1,6 +1,6 @@
 import { Check } from "lucide-react";
 import { useTranslation } from "react-i18next";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { VisuallyHidden, visuallyHidden } from "../ui/layout.tsx";
 import { media, s, space } from "../ui/tokens.ts";

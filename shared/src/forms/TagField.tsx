@@ -1,7 +1,7 @@
 import { X } from "lucide-react";
 import { useId, useState, type ClipboardEvent, type FocusEvent, type KeyboardEvent } from "react";
 import { useTranslation } from "react-i18next";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { Field, type FieldProps } from "./Field.tsx";
 import { s, space } from "../ui/tokens.ts";

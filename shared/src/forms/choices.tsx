@@ -1,5 +1,5 @@
 import type { ComponentPropsWithRef, ReactNode } from "react";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { s, space } from "../ui/tokens.ts";
 import { FieldError } from "./Field.tsx";

@@ -1,7 +1,7 @@
 import { Eye, EyeOff } from "lucide-react";
 import { useState, type ComponentPropsWithRef } from "react";
 import { useTranslation } from "react-i18next";
-import styled, { css } from "styled-components";
+import { css, styled } from "styled-components";
 
 import { IconButton } from "../ui/Button.tsx";
 import { Field, type FieldProps } from "./Field.tsx";

@@ -1,7 +1,7 @@
 import { LoaderCircle } from "lucide-react";
 import type { ComponentPropsWithRef, MouseEvent, ReactNode } from "react";
 import { Link, type LinkProps } from "react-router-dom";
-import styled, { css, keyframes } from "styled-components";
+import { css, keyframes, styled } from "styled-components";
 
 import { media, s, space } from "./tokens.ts";
 

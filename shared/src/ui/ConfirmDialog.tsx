@@ -1,6 +1,6 @@
 import { TriangleAlert } from "lucide-react";
 import { useTranslation } from "react-i18next";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import type { ConfirmRequest } from "../contract/portal.ts";
 import { Button } from "./Button.tsx";

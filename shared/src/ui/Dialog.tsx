@@ -4,7 +4,7 @@ import { X } from "lucide-react";
 import { useCallback, useMemo, useRef, useState, type ReactNode } from "react";
 import { createPortal } from "react-dom";
 import { useTranslation } from "react-i18next";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { IconButton } from "./Button.tsx";
 import { shadeMotion, dialogMotion } from "./motion.ts";

@@ -2,7 +2,7 @@ import * as Radix from "@radix-ui/react-dropdown-menu";
 import { m } from "framer-motion";
 import { EllipsisVertical } from "lucide-react";
 import { useRef, type FocusEvent } from "react";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { IconButton } from "./Button.tsx";
 import type { MenuProps } from "./Menu.tsx";

@@ -1,5 +1,5 @@
 import { useContext, useEffect, type ReactNode } from "react";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { PortalContext } from "../contract/portal.ts";
 import { media, s, space } from "./tokens.ts";

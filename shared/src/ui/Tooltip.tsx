@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState, type ReactElement } from "react";
 import { createPortal } from "react-dom";
-import styled from "styled-components";
+import { styled } from "styled-components";
 
 import { depths, s, space } from "./tokens.ts";
 

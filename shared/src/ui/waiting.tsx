@@ -1,6 +1,6 @@
 import { useId, type ReactNode } from "react";
 import { useTranslation } from "react-i18next";
-import styled, { keyframes } from "styled-components";
+import { keyframes, styled } from "styled-components";
 
 import { VisuallyHidden } from "./layout.tsx";
 import { s, space } from "./tokens.ts";

@@ -34,7 +34,7 @@ describe("a remote's build", () => {
     await expect(
       objections(`
         import { z, toJSONSchema } from "zod"; import { useInfiniteQuery } from "@tanstack/react-query"; import { Trans } from "react-i18next";
-        import styled, { ThemeProvider } from "styled-components"; import * as router from "react-router-dom"; import React from "react";
+        import { styled, ThemeProvider } from "styled-components"; import * as router from "react-router-dom"; import React from "react";
         console.log(z.string().nonempty(), toJSONSchema, useInfiniteQuery, Trans, styled, ThemeProvider, router.useFetcher, React.version, Object.keys(router));`),
     ).resolves.toEqual([]);
   });
