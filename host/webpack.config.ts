@@ -2,10 +2,10 @@
 import { join } from "node:path";
 
 import { ModuleFederationPlugin } from "@module-federation/enhanced/webpack";
-import { baseConfig, providedByHost, type BuildArguments } from "@relicario/shared/webpack";
+import { baseConfig, providedByHost, sharedModules, type BuildArguments } from "@relicario/shared/webpack";
 import HtmlWebpackPlugin from "html-webpack-plugin";
 import MiniCssExtractPlugin from "mini-css-extract-plugin";
-import type { Configuration } from "webpack";
+import webpack, { type Configuration } from "webpack";
 
 const context = import.meta.dirname;
 
@@ -40,6 +40,7 @@ export default (_environment: unknown, { mode = "production" }: BuildArguments):
         manifest: false,
         dts: false,
       }),
+      new webpack.DefinePlugin({ __SHARED__: JSON.stringify(Object.fromEntries(Object.entries(sharedModules).map(([name, { version }]) => [name, version]))) }),
       new MiniCssExtractPlugin({ filename: "static/[name].[contenthash:8].css", chunkFilename: "static/[name].[contenthash:8].css" }),
       new HtmlWebpackPlugin({ template: "./src/index.html", scriptLoading: "defer", minify: mode === "production" }),
     ],

@@ -52,7 +52,7 @@ async function start(): Promise<void> {
   try {
     const page = readPortalPage(document);
     const readDeployment = () =>
-      loadDeployment({ page, origin: location.origin, storage: localStorage, fetch: fetch.bind(window), now: Date.now, draw: sessionDraw(sessionStorage) });
+      loadDeployment({ page, origin: location.origin, storage: localStorage, fetch: fetch.bind(window), now: Date.now, draw: sessionDraw(sessionStorage), given: __SHARED__ });
     const verified = await readDeployment();
     const startHost = await code;
     root.render(await startHost({ verified, readDeployment, language, theme, texts: await own }));

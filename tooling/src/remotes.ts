@@ -2,10 +2,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { rootFolder } from "./paths.ts";
+import { RemoteName } from "@relicario/shared/contract";
 
-/** Names that mean something else where remotes are named, too: builds, processes and addresses behind the gateway. */
-const taken = ["host", "api", "identity", "service", "gateway"];
+import { rootFolder } from "./paths.ts";
 
 /** Folders of the packages, in the order of the workspace. */
 export function packagesOf(workspace: string): readonly string[] {
@@ -17,8 +16,7 @@ export function packagesOf(workspace: string): readonly string[] {
 export function remotesOf(folders: readonly string[]): readonly string[] {
   const names = folders.filter((folder) => folder.startsWith("remote-")).map((folder) => folder.slice("remote-".length));
   for (const name of names) {
-    if (!/^[a-z][a-z0-9]{0,31}$/.test(name)) throw new TypeError(`remote-${name}: the name of a remote is up to 32 small letters and digits, a letter first.`);
-    if (taken.includes(name)) throw new TypeError(`remote-${name}: ${name} is the name of something else (${taken.join(", ")}).`);
+    if (!RemoteName.safeParse(name).success) throw new TypeError(`remote-${name}: the name of a remote is up to 32 small letters and digits, a letter first, and not that of something else, such as host or api.`);
   }
   return names;
 }

@@ -12,6 +12,8 @@ export interface DeploymentSources {
   readonly now: () => number;
   /** Where this session lies in a canary's percentage. */
   readonly draw: number;
+  /** Versions of what the host gives. */
+  readonly given: Readonly<Record<string, string>>;
   /** A seam for tests: a signal that aborts after so many milliseconds. */
   readonly timeLimit?: (milliseconds: number) => AbortSignal;
 }
@@ -23,9 +25,9 @@ const fetchTimeLimitMs = 10_000;
  * `deployment_refused`, `deployment_older`, `deployment_expired`, `deployment_unreachable`.
  */
 export async function loadDeployment(sources: DeploymentSources): Promise<VerifiedDeployment> {
-  const { page, origin, storage, now, draw } = sources;
+  const { page, origin, storage, now, draw, given } = sources;
   const known = recall(storage, page.vendor_id);
-  const expected = { page, origin, seenSequence: known?.sequence ?? 0, now: now(), draw };
+  const expected = { page, origin, seenSequence: known?.sequence ?? 0, now: now(), draw, given };
 
   let document: unknown;
   try {

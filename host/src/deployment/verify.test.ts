@@ -47,8 +47,13 @@ const recordOf = (remote: RemoteName, more: Partial<ReleaseRecord["manifest"]> =
     ...more,
   },
   files: { "remoteEntry.js": `sha384-${"a".repeat(64)}` },
-  federation: { id: `relicario_${remote}`, name: `relicario_${remote}` },
+  federation: { id: `relicario_${remote}`, name: `relicario_${remote}`, shared: [{ name: "react", requiredVersion: "^19.2.0" }] },
 });
+
+const asking = (requiredVersion: string, name: string): ReleaseRecord => {
+  const record = recordOf("settings");
+  return { ...record, federation: { ...record.federation, shared: [{ name, requiredVersion }] } };
+};
 
 interface World {
   readonly portal: Signer;
@@ -83,7 +88,7 @@ beforeAll(async () => {
     releases: Object.fromEntries(remoteNames.map((name) => [name, { stable: recordOf(name).release }])),
     release_records: Object.fromEntries(records),
   };
-  world = { portal, team, page, expected: { page, origin, seenSequence: 0, now, draw: 50 }, deployment };
+  world = { portal, team, page, expected: { page, origin, seenSequence: 0, now, draw: 50, given: { react: "19.3.1", zod: "4.6.7" } }, deployment };
 });
 
 const verify = async (changes: Partial<Deployment>, expected: Partial<Expectations> = {}) =>
@@ -168,6 +173,11 @@ describe("verifyDeployment", () => {
       expect(remotes.get("settings")).toEqual({ status: "refused", code: "remote_incompatible", manifest: record.manifest });
     });
 
+    it.each([["zod", "^4.7.0"], ["zod", "^3.0.0"], ["left-pad", "^1.0.0"]])("when its code asks for %s %s, which is not here, before any of it runs", async (name, range) => {
+      const { remotes } = await withRecord(await signRecord(asking(range, name), world.team));
+      expect(remotes.get("settings")).toMatchObject({ status: "refused", code: "remote_incompatible", manifest: { name: "settings" } });
+    });
+
     it("when its team has no key in the page, whatever its name is", async () => {
       const { remotes } = await verify({ releases: { ...world.deployment.releases, constructor: { stable: recordOf("settings").release } } });
       expect(remotes.get("constructor")).toEqual({ status: "refused", code: "remote_refused", manifest: null });
@@ -232,7 +242,7 @@ describe("caretRangeHolds", () => {
 
 describe("loadDeployment", () => {
   const load = (answer: () => Promise<Response>, at = now) =>
-    loadDeployment({ page: world.page, origin, storage: localStorage, now: () => at, draw: 50, fetch: answer, timeLimit: () => new AbortController().signal });
+    loadDeployment({ page: world.page, origin, storage: localStorage, now: () => at, draw: 50, given: world.expected.given, fetch: answer, timeLimit: () => new AbortController().signal });
   const serve = async (changes: Partial<Deployment> = {}) => {
     const document = await signDocument({ ...world.deployment, ...changes }, world.portal);
     return () => Promise.resolve(Response.json(document));

@@ -36,6 +36,8 @@ export interface Expectations {
   readonly now: number;
   /** Where this session lies in a canary's percentage; canary.ts. */
   readonly draw: number;
+  /** Versions of what the host gives, by the name that is imported. */
+  readonly given: Readonly<Record<string, string>>;
 }
 
 const maxLifeMs = 7 * 24 * 60 * 60_000;
@@ -54,7 +56,7 @@ const Signed = z.object({
  * 3. It is not older than one that this device has seen.
  * 4. It is in force: issued, at most 7 days long, not expired.
  * 5. Each remote's release record is signed by a key of that remote's team, and is the record of that release and remote.
- * 6. The release was built for a range of contract versions that holds ours.
+ * 6. The release was built for a range of contract versions that holds ours, and for versions of shared packages that are here.
  * 7. The release is not one that was switched off.
  * 1 to 4 refuse the whole: `deployment_refused`, `deployment_older`, `deployment_expired`. 5 to 7 refuse one remote only. A
  * canary that does not hold gives way to the stable release.
@@ -71,7 +73,7 @@ export async function verifyDeployment(document: unknown, expected: Expectations
   const remotes = new Map<RemoteName, VerifiedRemote>();
   for (const [name, { stable, canary }] of Object.entries(deployment.releases)) {
     const keys = ownOf(expected.page.team_keys, name);
-    const verify = (release: string) => verifyRelease(deployment, { name, release, keys });
+    const verify = (release: string) => verifyRelease(deployment, { name, release, given: expected.given, keys });
     const tried = canary !== undefined && drawn(expected.draw, canary.percent) ? await verify(canary.release) : null;
     remotes.set(name, tried?.status === "verified" ? tried : await verify(stable));
   }
@@ -92,9 +94,10 @@ interface ExpectedRelease {
   readonly name: RemoteName;
   readonly release: string;
   readonly keys: readonly VerificationKey[] | undefined;
+  readonly given: Expectations["given"];
 }
 
-async function verifyRelease({ release_records: records, disabled = [] }: Deployment, { name, release, keys }: ExpectedRelease): Promise<VerifiedRemote> {
+async function verifyRelease({ release_records: records, disabled = [] }: Deployment, { name, release, given, keys }: ExpectedRelease): Promise<VerifiedRemote> {
   const signed = await openRecord(ownOf(records, release), keys);
   const parsed = ReleaseRecord.safeParse(signed);
   const record = parsed.success && parsed.data.release === release && parsed.data.manifest.name === name ? parsed.data : null;
@@ -102,7 +105,8 @@ async function verifyRelease({ release_records: records, disabled = [] }: Deploy
 
   if (disabled.includes(release)) return refused("remote_disabled");
   if (builtForAnotherContract(signed, { name, release })) return refused("remote_incompatible");
-  return record === null ? refused("remote_refused") : { status: "verified", record };
+  if (record === null) return refused("remote_refused");
+  return fits(record, given) ? { status: "verified", record } : refused("remote_incompatible");
 }
 
 /** What a team signed, not looked at yet; null for what it did not sign. */
@@ -122,6 +126,11 @@ const Stated = z.object({ release: z.string(), manifest: z.object({ name: z.stri
 function builtForAnotherContract(signed: unknown, { name, release }: Pick<ExpectedRelease, "name" | "release">): boolean {
   const stated = Stated.safeParse(signed);
   return stated.success && stated.data.release === release && stated.data.manifest.name === name && !caretRangeHolds(stated.data.manifest.contract, CONTRACT_VERSION);
+}
+
+/** Whether the host gives what the code asks for: its federation would refuse another version only when it runs. */
+function fits({ federation: { shared = [] } }: ReleaseRecord, given: Expectations["given"]): boolean {
+  return shared.every(({ name, requiredVersion }) => caretRangeHolds(requiredVersion, ownOf(given, name) ?? ""));
 }
 
 /** A member that a document names itself, not one that every object has. */

@@ -74,4 +74,3 @@ function Loaded({ page }: { readonly page: Promise<ComponentType> }) {
 function pageOf({ load }: FaceRoute, routes: readonly FaceRoute[]): number {
   return routes.findIndex((route) => route.load === load);
 }
-

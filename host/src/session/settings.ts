@@ -44,4 +44,3 @@ export function inMemory(settings: UserManagerSettings): UserManagerSettings {
     monitorSession: false,
   };
 }
-

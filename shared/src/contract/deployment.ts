@@ -21,8 +21,8 @@ export const ReleaseRecord = z.strictObject({
   manifest: RemoteManifest,
   /** Every file by its path inside the folder. */
   files: z.record(z.string().regex(/^[A-Za-z0-9@._-]+(\/[A-Za-z0-9@._-]+)*$/), Integrity),
-  /** Module Federation's manifest, with which the host answers the runtime's request. */
-  federation: z.looseObject({ id: z.string(), name: z.string() }),
+  /** Module Federation's manifest: what of the shared packages its code asks for, in which versions. */
+  federation: z.looseObject({ id: z.string(), name: z.string(), shared: z.array(z.looseObject({ name: z.string(), requiredVersion: z.string() })).optional() }),
 });
 export type ReleaseRecord = z.infer<typeof ReleaseRecord>;
 

@@ -34,6 +34,7 @@ export function useLeaveQuestion(blocker: Blocker): void {
     if (blocker.state !== "blocked" || asking.current) return; // one question at a time: what is tried meanwhile is dropped
     asking.current = true;
     void mayLeave(blocker.location.pathname)
+      .catch(() => false) // a guard that cannot ask keeps what it holds
       .then((may) => {
         if (latest.current.state !== "blocked") return; // the page went elsewhere by itself
         if (may) blocker.proceed();

@@ -2,15 +2,18 @@ import { z } from "zod";
 
 import { capabilities } from "./remote.ts";
 
+/** Names that mean something else where remotes are named, too: builds, processes and addresses behind the gateway. */
+const taken = ["host", "api", "identity", "service", "gateway"];
+
 /** Name of a remote: of its folder `remote-<name>`, of its releases, and of its part of the address, `/r/<name>/`. */
-export const RemoteName = z.string().regex(/^[a-z][a-z0-9]{0,31}$/);
+export const RemoteName = z.string().regex(/^[a-z][a-z0-9]{0,31}$/).refine((name) => !taken.includes(name), "is the name of something else");
 export type RemoteName = z.infer<typeof RemoteName>;
 
 /** Name of a namespace of texts. */
 const Namespace = z.string().regex(/^[a-z][a-z-]*$/);
 
 /** Below these the portal's address leads to files and to the service, never to a screen. */
-const notScreens = ["api", "r", "deployments", "locales", "static"];
+const notScreens = ["api", "r", "deployments", "locales", "static", "healthz"];
 
 /**
  * Path pattern in the notation of react-router: words, `:parameters`, and `*` at the end only. It begins with a word, so

@@ -1,4 +1,3 @@
-
 export { Button, ButtonLink, IconButton, type ButtonLinkProps, type ButtonProps, type ButtonSize, type ButtonTone, type IconButtonProps } from "./Button.tsx";
 export { Card } from "./Card.tsx";
 export { ConfirmDialog, type ConfirmDialogProps } from "./ConfirmDialog.tsx";

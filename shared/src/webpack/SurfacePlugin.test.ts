@@ -16,7 +16,7 @@ async function objections(source: string): Promise<string[]> {
     context: join(import.meta.dirname, "../.."),
     entry: `data:text/javascript,${encodeURIComponent(source)}`,
     output: { path: join(import.meta.dirname, "../../dist/never") },
-    externals: Object.fromEntries(Object.keys(sharedModules).map((name) => [name, "var {}"])),
+    externals: Object.fromEntries([...Object.keys(sharedModules), "react-dom/server", "@relicario/shared/testing"].map((name) => [name, "var {}"])),
     plugins: [new SurfacePlugin(), { apply: ({ hooks }) => hooks.shouldEmit.tap("test", () => false) }],
   });
   return new Promise((resolve, reject) => {
@@ -48,6 +48,15 @@ describe("a remote's build", () => {
     [
       `import { renderToString } from "react-dom/server"; console.log(renderToString);`,
       "react-dom/server is not given by the host, and a remote must not bring a second react-dom: the surface of the contract has react-dom, react-dom/client.",
+    ],
+    [
+      `void import("react-dom/server").then(console.log);`,
+      "react-dom/server is not given by the host, and a remote must not bring a second react-dom: the surface of the contract has react-dom, react-dom/client.",
+    ],
+    [`const { notThere } = await import("react"); console.log(notThere);`, "notThere of react is not given by the host: the surface of the contract does not list it."],
+    [
+      `import { renderApp } from "@relicario/shared/testing"; console.log(renderApp);`,
+      "@relicario/shared/testing is not given by the host, and a remote must not bring a second @relicario/shared: the surface of the contract has @relicario/shared/contract, @relicario/shared/api, @relicario/shared/errors, @relicario/shared/i18n, @relicario/shared/ui, @relicario/shared/forms.",
     ],
   ])("refuses %s", async (source, objection) => {
     await expect(objections(source)).resolves.toEqual([objection]);

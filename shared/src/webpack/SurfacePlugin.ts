@@ -14,7 +14,7 @@ export class SurfacePlugin {
       compilation.hooks.finishModules.tap(SurfacePlugin.name, (modules) => {
         for (const module of modules) {
           // What is imported once and used often is said once.
-          const found = new Map(module.dependencies.flatMap((dependency) => objectionsTo(dependency, compilation).map((objection) => [objection, dependency] as const)));
+          const found = new Map(dependenciesOf(module).flatMap((dependency) => objectionsTo(dependency, compilation).map((objection) => [objection, dependency] as const)));
           for (const [objection, { loc }] of found) {
             const error = new webpack.WebpackError(objection);
             error.module = module;
@@ -25,6 +25,11 @@ export class SurfacePlugin {
       });
     });
   }
+}
+
+/** Also what is imported by `import()`, which stands in blocks. */
+function dependenciesOf({ dependencies, blocks }: Pick<webpack.Module, "blocks" | "dependencies">): Dependency[] {
+  return [...dependencies, ...blocks.flatMap(dependenciesOf)];
 }
 
 function objectionsTo(dependency: Dependency, { moduleGraph }: webpack.Compilation): string[] {
@@ -46,7 +51,7 @@ function objectionToName(request: string, { exports, withheld = {} }: SharedModu
 
 /** About a module beside the listed ones of a package that is shared: a second copy of it would not be the host's. */
 export function objectionToModule(request: string): string[] {
-  const owner = Object.keys(sharedModules).find((name) => request.startsWith(`${name}/`));
+  const owner = [...Object.keys(sharedModules), "@relicario/shared"].find((name) => request.startsWith(`${name}/`));
   if (owner === undefined || broughtAlong.some(({ pattern }) => pattern.test(request))) return [];
   return [`${request} is not given by the host, and a remote must not bring a second ${owner}: the surface of the contract has ${Object.keys(sharedModules).filter((name) => name === owner || name.startsWith(`${owner}/`)).join(", ")}.`];
 }

@@ -14,7 +14,6 @@ for (const name of buildables) {
     problems.push(`${name} is not built: run pnpm build first.`);
     continue;
   }
-  
   const scripts = filesBelow(web).filter((file) => file.endsWith(".js"));
   const wasm = filesBelow(web).filter((file) => file.endsWith(".wasm"));
   problems.push(...problemsOfBundle({ name, scripts: scripts.map((file) => ({ file, text: readFileSync(join(web, file), "utf8") })), wasm }));
