@@ -40,7 +40,7 @@ module.exports = {
       globalSetup: "<rootDir>/tooling/src/database/jest-setup.ts",
       globalTeardown: "<rootDir>/tooling/src/database/jest-teardown.ts",
     }),
-    project("e2e-support", "node", ["e2e/support/**/*.test.ts"]),
+    project("e2e-support", "node", ["e2e/{support,bench}/**/*.test.ts"]),
     project("tooling", "node", ["tooling/src/**/*.test.ts"]),
   ],
 };
