@@ -57,7 +57,9 @@ async function wear(page: Page, [language, theme]: Look): Promise<void> {
   }, [language, String(theme === "dark")] as const);
 }
 
+/** Judged at rest: what is still fading in has not the contrast that it will have. */
 async function expectAccessible(page: Page, where: string): Promise<void> {
+  await page.waitForFunction(() => document.getAnimations().every(({ effect, playState }) => playState !== "running" || effect?.getComputedTiming().iterations === Infinity));
   const { violations } = await new AxeBuilder({ page }).analyze();
   expect(violations.map(({ id, nodes }) => `${where} ${id}: ${nodes.map(({ html }) => html).join(" ")}`)).toEqual([]);
 }
