@@ -21,8 +21,14 @@ describe("packageShares", () => {
     expect(packageShares("0123456789", map)).toEqual(new Map([["webpack", expect.closeTo(0.3)], ["own code: host", expect.closeTo(0.4)], ["zod", expect.closeTo(0.3)]]));
   });
 
-  it("gives a line without mappings to the bundler", () => {
-    const map = JSON.stringify({ version: 3, sources: ["webpack://relicario_host/./src/a.ts"], names: [], mappings: "AAAA" });
-    expect(packageShares("abcde\nfghij", map)).toEqual(new Map([["own code: host", 0.5], ["webpack", 0.5]]));
+  it("gives a line without mappings to what the line before ended with", () => {
+    const map = JSON.stringify({ version: 3, sources: ["webpack://relicario_host/./src/a.ts"], names: [], mappings: "EAAA;" });
+    expect(packageShares("abcde\nfghij", map)).toEqual(new Map([["webpack", 0.2], ["own code: host", 0.8]]));
+  });
+
+  it("gives JSON that webpack wrote to the texts", () => {
+    const code = `a=JSON.parse('{"title":"Home"}')`;
+    const map = JSON.stringify({ version: 3, sources: ["webpack://relicario_host/./src/a.ts"], names: [], mappings: "AAAA,E" });
+    expect(packageShares(code, map)).toEqual(new Map([["own code: host", 2 / code.length], ["own code: texts", (code.length - 2) / code.length]]));
   });
 });

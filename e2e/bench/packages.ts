@@ -13,8 +13,10 @@ export interface BuiltScript {
   readonly size: number;
 }
 
-/** What no source accounts for: webpack's runtime, and what it writes around modules. */
+/** What no source accounts for: webpack's runtime, and what it writes around modules, such as the names that they export. */
 const bundler = "webpack";
+/** Webpack writes JSON, here the texts, without saying where it comes from. */
+const texts = "own code: texts";
 
 /** Bytes of each package in these scripts, the largest first; each script's bytes go to packages by their characters in it. */
 export async function packageSizes(scripts: readonly BuiltScript[]): Promise<Map<string, number>> {
@@ -37,12 +39,14 @@ export function packageShares(code: string, map: string): Map<string, number> {
   const give = (name: string, characters: number): void => {
     if (characters > 0) shares.set(name, (shares.get(name) ?? 0) + characters / total);
   };
+  let current = bundler; // a literal of several lines has a mapping at its start alone
   for (const [number, line] of lines.entries()) {
     const segments = mappings[number] ?? [];
-    give(bundler, segments[0]?.[0] ?? line.length);
+    give(current, segments[0]?.[0] ?? line.length);
     for (const [at, segment] of segments.entries()) {
       const source = segment.length === 1 ? null : (trace.sources[segment[1]] ?? null);
-      give(source === null ? bundler : packageOf(source), (segments[at + 1]?.[0] ?? line.length) - segment[0]);
+      current = source !== null ? packageOf(source) : line.startsWith("JSON.parse(", segment[0]) ? texts : bundler;
+      give(current, (segments[at + 1]?.[0] ?? line.length) - segment[0]);
     }
   }
   return shares;
