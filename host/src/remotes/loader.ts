@@ -33,9 +33,10 @@ export function createRemoteLoader({ remotes, isDisabled, loadFace, loadTexts, o
 
   const loadOnce = async (name: RemoteName): Promise<RemoteFace> => {
     const { manifest } = recordOf(remotes.get(name));
-    const face = await attempts(() => loadFace(name), mayHelp);
-    const known = parseFace(face, manifest);
-    await loadTexts(manifest.namespaces); // has its own retries
+    const texts = loadTexts(manifest.namespaces); // has its own retries
+    texts.catch(() => undefined); // told where it is waited for
+    const known = parseFace(await attempts(() => loadFace(name), mayHelp), manifest);
+    await texts;
     return known;
   };
 

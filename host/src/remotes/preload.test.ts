@@ -1,29 +1,7 @@
 import { fakeHost } from "../testing/fake-host.tsx";
-import { pathToShow, preloadPlace } from "./preload.ts";
+import { mayUseVault, preloadPlace } from "./preload.ts";
 
-const { places } = fakeHost().host;
-const at = (path: string) => new URL(path, "https://portal.example");
-
-describe("pathToShow", () => {
-  beforeEach(() => {
-    sessionStorage.clear();
-    sessionStorage.setItem("oidc.s1", JSON.stringify({ id: "s1", data: { returnTo: "/edit-secret/1?x=1#y" } }));
-  });
-
-  it.each([
-    ["/secrets?tag=a", "/secrets"],
-    ["/?code=c&state=s1", "/edit-secret/1"],
-    ["/#error=x&state=s1", "/edit-secret/1"],
-    ["/?code=c&state=unknown", "/"],
-  ])("of %s is %s", (address, expected) => {
-    expect(pathToShow(at(address), sessionStorage)).toBe(expected);
-  });
-
-  it.each([JSON.stringify({ data: { returnTo: "https://elsewhere.example/" } }), "nonsense"])("takes %s for nothing", (kept) => {
-    sessionStorage.setItem("oidc.s1", kept);
-    expect(pathToShow(at("/?code=c&state=s1"), sessionStorage)).toBe("/");
-  });
-});
+const { places, verified } = fakeHost().host;
 
 describe("preloadPlace", () => {
   it.each([
@@ -42,5 +20,21 @@ describe("preloadPlace", () => {
     const prefetch = jest.fn();
     preloadPlace(places, "/status", { prefetch });
     expect(prefetch).not.toHaveBeenCalled();
+  });
+});
+
+describe("mayUseVault", () => {
+  it.each([
+    ["/secrets", true],
+    ["/", true],
+    ["/settings/profile", false],
+    ["/status", false],
+  ])("at %s is %s", (path, expected) => {
+    expect(mayUseVault(places, path, verified.remotes)).toBe(expected);
+  });
+
+  it("is not said of a remote that was refused", () => {
+    const { host } = fakeHost({ refused: ["secrets"] });
+    expect(mayUseVault(host.places, "/secrets", host.verified.remotes)).toBe(false);
   });
 });

@@ -22,9 +22,9 @@ jest.mock("oidc-client-ts", () => {
     return Promise.resolve();
   };
   class UserManager {
-    readonly #settings: { readonly monitorSession?: boolean };
-    constructor(settings: { readonly monitorSession?: boolean }) {
-      this.#settings = settings;
+    readonly #besideThePage: boolean;
+    constructor(_settings: unknown, _redirects: unknown, windows: unknown) {
+      this.#besideThePage = windows !== undefined;
     }
     readonly events = {
       ...Object.fromEntries(
@@ -40,7 +40,7 @@ jest.mock("oidc-client-ts", () => {
     getUser = () => mockClient.getUser();
     clearStaleState = () => Promise.resolve();
     removeUser = () => {
-      if (this.#settings.monitorSession !== true) return Promise.resolve(); // the one of the window
+      if (this.#besideThePage) return Promise.resolve();
       mockClient.getUser = () => Promise.resolve(null);
       return note("removeUser");
     };
@@ -61,7 +61,10 @@ jest.mock("oidc-client-ts", () => {
     };
     storeUser = () => Promise.resolve();
   }
-  return { ...jest.requireActual<object>("oidc-client-ts"), UserManager };
+  function SessionMonitor() {
+    void note("monitor");
+  }
+  return { ...jest.requireActual<object>("oidc-client-ts"), UserManager, SessionMonitor };
 });
 
 const origin = "http://localhost:3000";
@@ -193,6 +196,31 @@ describe("createSession", () => {
     expect(replaced).toEqual([[null, "/secrets?tag=a"]]);
     expect(session.getState()).toEqual({ status: "authenticated", user: alba });
     session.exchange.clear();
+  });
+
+  it("knows ahead which path will be shown: of the address, or of the sign-in that has just been answered", async () => {
+    expect(setUp("/secrets?tag=a").session.pathAhead()).toBe("/secrets");
+    expect(setUp("/?code=c&state=s1").session.pathAhead()).toBe("/home");
+    await setUp().session.signIn("/edit-secret/1?x=1#y");
+    const back = setUp("/?code=c&state=s1");
+    expect(back.session.pathAhead()).toBe("/edit-secret/1");
+    await back.session.start();
+    expect(setUp("/#error=x&state=s1").session.pathAhead()).toBe("/home");
+  });
+
+  it("watches the provider's session from one check's time after it began", async () => {
+    jest.useFakeTimers();
+    try {
+      remember();
+      const { session } = setUp();
+      await session.start();
+      jest.advanceTimersByTime(1_999);
+      expect(called("monitor")).toHaveLength(0);
+      jest.advanceTimersByTime(1);
+      expect(called("monitor")).toHaveLength(1);
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   it("says what the provider refused, with a clean address; the second time it starts bare without a user", async () => {

@@ -12,7 +12,7 @@ import { createLockListeners } from "./lock-listeners.ts";
 import { initialSession, nextSession, type SessionEvent, type SessionState, type SessionUser } from "./machine.ts";
 import { countAuthError, resetAuthErrors } from "./retry.ts";
 import { freshAuthTime, sessionUser } from "./session-user.ts";
-import { signInSettings } from "./settings.ts";
+import { signInSettings, signInTimes } from "./settings.ts";
 import { createSignInClient } from "./sign-in-client.ts";
 import { mayPass, signInError } from "./sign-in-errors.ts";
 import { isFirstToSignOut, signOut } from "./sign-out.ts";
@@ -40,6 +40,8 @@ export interface Session {
   readonly subscribe: (listener: () => void) => () => void;
   /** Reads an answer of the provider in the address, or what this tab remembers. Resolves when the state is settled. */
   readonly start: () => Promise<void>;
+  /** The path that will be shown once that is settled: a guess, so that its code can be fetched meanwhile. */
+  readonly pathAhead: () => string;
   /** Goes to the provider, and comes back to this path. */
   readonly signIn: (returnTo: string) => Promise<void>;
   /** The contract's `signInAgain`: the same person, in a window beside the page. The session token carries it too. */
@@ -59,6 +61,8 @@ export interface Session {
   readonly lock: () => Promise<void>;
 }
 
+/** Session storage: the path that a sign-in under way comes back to. What it really goes to is in the sign-in's own state. */
+const pathAheadKey = "pathAhead";
 const ReturnState = z.object({ returnTo: z.string() });
 const signedOutMessage = "signed_out";
 /** State of the history entry that a page starts bare with after the session ended elsewhere. */
@@ -80,7 +84,7 @@ export function createSession(parts: SessionParts): Session {
   };
 
   const listeners = createLockListeners();
-  const { manager, renew, signInAgain } = createSignInClient(signInSettings(deployment.identity, location.origin, storage), {
+  const { manager, monitorSession, renew, signInAgain } = createSignInClient(signInSettings(deployment.identity, location.origin, storage), {
     started: (navigator) => {
       dispatch({ type: "navigator_started", navigator });
     },
@@ -210,9 +214,11 @@ export function createSession(parts: SessionParts): Session {
       return () => watchers.delete(watcher);
     },
     start: async () => {
+      setTimeout(monitorSession, signInTimes.sessionCheck * 1000); // its frame is one more page to load: the first screen comes before it
       const url = new URL(location.href);
       if (isSignInCallback(url)) {
         dispatch({ type: "navigator_started", navigator: "sign_in" });
+        storage.removeItem(pathAheadKey);
         try {
           const user = await manager.signinCallback(callbackAddress(url));
           const returnTo = ReturnState.safeParse(user?.state);
@@ -230,9 +236,14 @@ export function createSession(parts: SessionParts): Session {
       exchange.start(kept.user.access_token);
       renewal.watch(kept.user, "kept");
     },
+    pathAhead: () => {
+      const url = new URL(location.href);
+      return isSignInCallback(url) ? pathOf(safeReturnPath(storage.getItem(pathAheadKey), location.origin)) : url.pathname;
+    },
     signIn: async (returnTo) => {
       if (state.status === "loading" && (state.navigator === "sign_in" || state.navigator === "sign_out")) return;
       dispatch({ type: "navigator_started", navigator: "sign_in" });
+      storage.setItem(pathAheadKey, pathOf(returnTo));
       try {
         await manager.signinRedirect({ state: { returnTo }, ui_locales: parts.language() });
       } catch (error) {
@@ -287,4 +298,9 @@ export function createSession(parts: SessionParts): Session {
     onLock: listeners.add,
     lock: () => listeners.run("lock"),
   });
+}
+
+/** Of a safe return path. */
+function pathOf(path: string): string {
+  return path.replace(/[?#].*$/s, "");
 }

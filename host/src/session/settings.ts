@@ -26,7 +26,7 @@ export function signInSettings(identity: Deployment["identity"], origin: string,
     automaticSilentRenew: false, // done by silent-renewal.ts, which shortens the notice where tokens live shortly
     silentRequestTimeoutInSeconds: signInTimes.silentTimeout,
     requestTimeoutInSeconds: signInTimes.silentTimeout,
-    monitorSession: true,
+    monitorSession: false, // begun by session.ts, once the first screen has had the machine for itself
     checkSessionIntervalInSeconds: signInTimes.sessionCheck,
     staleStateAgeInSeconds: signInTimes.staleState,
     validateSubOnSilentRenew: true,
@@ -41,6 +41,5 @@ export function inMemory(settings: UserManagerSettings): UserManagerSettings {
     userStore: new WebStorageStateStore({ store: new InMemoryWebStorage() }),
     stateStore: new WebStorageStateStore({ store: new InMemoryWebStorage() }),
     loadUserInfo: false, // user info could say another `auth_time`
-    monitorSession: false,
   };
 }

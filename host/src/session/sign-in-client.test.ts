@@ -49,7 +49,7 @@ async function setUp(popup: FakeWindow | null, claims: { readonly sub?: string; 
   };
   const steps: string[] = [];
   const client = createSignInClient(
-    { ...signInSettings(identity, window.location.origin, sessionStorage), metadata, monitorSession: false },
+    { ...signInSettings(identity, window.location.origin, sessionStorage), metadata },
     { started: (navigator) => steps.push(`${navigator} started`), ended: (navigator) => steps.push(`${navigator} ended`) },
   );
   const { manager } = client;

@@ -1,5 +1,5 @@
 import { PortalError } from "@relicario/shared/errors";
-import { UserManager, type User, type UserManagerSettings } from "oidc-client-ts";
+import { SessionMonitor, UserManager, type User, type UserManagerSettings } from "oidc-client-ts";
 
 import type { Navigator } from "./machine.ts";
 import { inMemory } from "./settings.ts";
@@ -15,6 +15,8 @@ export interface NavigatorEvents {
 export interface SignInClient {
   /** Who is signed in. */
   readonly manager: UserManager;
+  /** Begins to ask the provider's frame whether its session ended. */
+  readonly monitorSession: () => void;
   /** `signinSilent`, one at a time: whoever asks meanwhile gets its answer. */
   readonly renew: () => Promise<User | null>;
   /**
@@ -29,6 +31,7 @@ export function createSignInClient(settings: UserManagerSettings, { started, end
   const manager = new UserManager(settings);
   /** Keeps whoever signs in in the window apart, until it is known who that is. */
   const beside = new UserManager(inMemory(settings), undefined, createWindowNavigator());
+  let monitor: SessionMonitor | null = null;
   let renewal: Promise<User | null> | null = null;
 
   const during = async <T>(navigator: Navigator, work: () => Promise<T>): Promise<T> => {
@@ -62,6 +65,9 @@ export function createSignInClient(settings: UserManagerSettings, { started, end
 
   return Object.freeze<SignInClient>({
     manager,
+    monitorSession: () => {
+      monitor ??= new SessionMonitor(manager);
+    },
     renew: () => {
       renewal ??= during("renewal", () => manager.signinSilent()).finally(() => {
         renewal = null;

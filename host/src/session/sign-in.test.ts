@@ -133,7 +133,7 @@ describe("signInSettings", () => {
       silentRequestTimeoutInSeconds: 10,
       requestTimeoutInSeconds: 10,
       loadUserInfo: true,
-      monitorSession: true,
+      monitorSession: false,
       checkSessionIntervalInSeconds: 2,
       staleStateAgeInSeconds: 900,
       validateSubOnSilentRenew: true,

@@ -36,9 +36,11 @@ describe("createVaultClient", () => {
     portal = { http: service.http, vendorId: "relicario", account: { userId, issuer: "https://id.example", subject: `client ${String(person++)}` }, signInAgain: () => Promise.resolve({ authTime: signedInAt }) };
   });
 
-  it("starts nothing before it is asked, and no engine before a picture is looked at", async () => {
+  it("starts its worker before it is asked, and no engine before a picture is looked at", async () => {
     const vault = client();
-    expect(workers.started).toEqual([]);
+    await Promise.resolve();
+    expect(workers.started).toEqual(["vault"]);
+    expect(vault.getState()).toEqual({ status: "unknown" });
     expect(await vault.list()).toEqual([]);
     expect(workers.started).toEqual(["vault"]);
     expect(vault.getState()).toEqual({ status: "empty" });

@@ -32,8 +32,9 @@ export interface PageParts {
 }
 
 /**
- * The contract's vault over its workers, on the page. Workers start at first need; the engine only for calls that look at
- * a picture. A start that failed is forgotten, so that the next call tries again. Locking ends the workers.
+ * The contract's vault over its workers, on the page. The vault's own worker starts at once, since whoever makes a vault
+ * calls it; the engine starts with the first call that looks at a picture. A start that failed is forgotten, so that the
+ * next call tries again. Locking ends the workers.
  */
 export function createVaultClient(portal: PortalForServices, workers: WorkerStarter, { surroundings, minutes = autoLockMinutes.usual }: PageParts): Omit<Vault, "PictureField"> {
   carryPortalErrors();
@@ -213,6 +214,7 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     );
   }
 
+  ensureRunning().catch(() => undefined); // the first call tries again, and says what happened
   return {
     getState: () => state,
     subscribe: (listener) => {
