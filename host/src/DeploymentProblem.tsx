@@ -4,13 +4,16 @@ import type { Texts } from "@relicario/shared/i18n";
 
 export interface DeploymentProblemProps {
   readonly code: ErrorCode;
-  /** Texts of errors by language: the portal cannot know yet which one is wanted. */
+  /** Texts of errors by language: the portal cannot know yet which one is wanted. Those that did not come are not there. */
   readonly texts: Readonly<Record<(typeof languages)[number], Texts>>;
   readonly onRetry: () => void;
 }
 
 const titles = { en: "The portal did not start", es: "El portal no se ha iniciado" } as const;
+const incomplete = { en: "Not all of it could be fetched. Check your connection.", es: "No se ha podido obtener todo. Comprueba tu conexión." } as const;
 const again = { en: "Try again", es: "Intentar de nuevo" } as const;
+
+const sentence = (text: unknown): string | null => (typeof text === "string" ? text : null);
 
 /** Nothing was started: says why, in both languages, with nothing but plain elements. */
 export function DeploymentProblem({ code, texts, onRetry }: DeploymentProblemProps) {
@@ -19,7 +22,7 @@ export function DeploymentProblem({ code, texts, onRetry }: DeploymentProblemPro
       {languages.map((language) => (
         <section key={language} lang={language}>
           <h1>{titles[language]}</h1>
-          <p role="alert">{String(texts[language][code] ?? texts[language]["unknown"])}</p>
+          <p role="alert">{sentence(texts[language][code]) ?? sentence(texts[language]["unknown"]) ?? incomplete[language]}</p>
           <button type="button" onClick={onRetry}>
             {again[language]}
           </button>

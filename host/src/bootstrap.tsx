@@ -1,5 +1,6 @@
 import "./zod-settings.ts"; // before the first schema is made
 
+import type { Language } from "@relicario/shared/contract";
 import { PortalError, toPortalError } from "@relicario/shared/errors";
 import { detectLanguage } from "@relicario/shared/i18n";
 import { createRoot } from "react-dom/client";
@@ -43,6 +44,7 @@ async function start(): Promise<void> {
   const language = detectLanguage(localStorage, navigator.language);
   document.documentElement.lang = language;
   const own = hostTexts(language); // on their way while the deployment is fetched
+  own.catch(() => undefined); // told where they are waited for
   let again = () => void start();
   const code = allCode().catch((cause: unknown) => {
     again = () => { location.reload(); }; // what began to run without all of its code stays half begun
@@ -57,8 +59,8 @@ async function start(): Promise<void> {
     const startHost = await code;
     root.render(await startHost({ verified, readDeployment, language, theme, texts: await own }));
   } catch (error) {
-    const [en, es] = await Promise.all([hostTexts("en"), hostTexts("es")]);
-    const texts = { en: en["errors"] ?? {}, es: es["errors"] ?? {} };
-    root.render(<DeploymentProblem code={toPortalError(error).code} texts={texts} onRetry={again} />);
+    const errors = (of: Language) => hostTexts(of).then((known) => known["errors"] ?? {}, () => ({}));
+    const [en, es] = await Promise.all([errors("en"), errors("es")]);
+    root.render(<DeploymentProblem code={toPortalError(error).code} texts={{ en, es }} onRetry={again} />);
   }
 }

@@ -3,7 +3,7 @@ import { screen } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 
 import { DeploymentProblem } from "./DeploymentProblem.tsx";
-import { ComingScreen, Crashed, SignedOut } from "./frame/ProblemScreens.tsx";
+import { Crashed, SignedOut } from "./frame/ProblemScreens.tsx";
 
 const texts = { en: readTexts("en", "errors") ?? {}, es: readTexts("es", "errors") ?? {} };
 
@@ -23,13 +23,17 @@ describe("DeploymentProblem", () => {
     expect(onRetry).toHaveBeenCalledTimes(1);
     await expectAccessible();
   });
+
+  it("says so itself when its texts did not come either", async () => {
+    await renderApp(<DeploymentProblem code="deployment_unreachable" texts={{ en: {}, es: {} }} onRetry={() => undefined} />);
+    expect(screen.getAllByRole("alert").map(({ textContent }) => textContent)).toEqual([expect.stringContaining("could be fetched"), expect.stringContaining("podido obtener")]);
+  });
 });
 
 describe.each(["en", "es"] as const)("screens of the host (%s)", (language) => {
   it.each([
     ["signed out elsewhere", <SignedOut key="signed-out" onSignIn={() => undefined} />],
     ["crashed", <Crashed key="crashed" onReload={() => undefined} onLogout={() => undefined} />],
-    ["coming", <ComingScreen key="coming" />],
   ])("%s: has a heading and no accessibility violations", async (_name, ui) => {
     await renderApp(ui, { language });
     expect(screen.getByRole("heading", { level: 1 })).toBeVisible();

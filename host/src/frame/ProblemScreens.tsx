@@ -1,5 +1,5 @@
 import type { ErrorCode } from "@relicario/shared/errors";
-import { Button, ButtonLink, Muted, Notice, Page, s, Skeleton, space, SpacedRow } from "@relicario/shared/ui";
+import { Button, Muted, s, space, SpacedRow } from "@relicario/shared/ui";
 import { useEffect, type ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
@@ -56,19 +56,6 @@ export function Crashed({ onReload, onLogout }: { readonly onReload: () => void;
         </Button>
       </SpacedRow>
     </Centre>
-  );
-}
-
-/** A screen that a later version brings: its skeleton, and words that say so. */
-export function ComingScreen() {
-  const { t } = useTranslation("header");
-  return (
-    <Page title={t("coming.title")}>
-      <Notice actions={<ButtonLink to="/home" size="small" tone="quiet">{t("coming.home_action")}</ButtonLink>}>{t("coming.body")}</Notice>
-      <Skeleton height="20px" width="70%" />
-      <Skeleton height="160px" />
-      <Skeleton height="160px" />
-    </Page>
   );
 }
 

@@ -4,6 +4,8 @@ import { z } from "zod";
 
 /** Session storage: how far the window was scrolled, in pixels, by the router's key of the history entry. */
 const storageKey = "scrollPositions";
+/** Kept: as many as anybody goes back. */
+const mostPositions = 100;
 const Positions = z.record(z.string(), z.number());
 
 /**
@@ -20,7 +22,7 @@ export function useScroll(): void {
   useLayoutEffect(() => {
     window.history.scrollRestoration = "manual";
     const keep = () => {
-      sessionStorage.setItem(storageKey, JSON.stringify(Object.fromEntries(positions)));
+      sessionStorage.setItem(storageKey, JSON.stringify(Object.fromEntries([...positions].slice(-mostPositions))));
     };
     window.addEventListener("pagehide", keep);
     return () => {

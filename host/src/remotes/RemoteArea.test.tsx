@@ -34,7 +34,7 @@ async function show({ load = () => Promise.resolve(face), page, path = "/setting
     return (
       <>
         <nav>navigation</nav>
-        <RemoteArea name="settings" path={pathname} loader={loader} portal={portal} scope={scope} onCrash={onCrash} onRetry={onRetry} missing={<h1>Not here yet</h1>} />
+        <RemoteArea name="settings" path={pathname} loader={loader} portal={portal} scope={scope} onCrash={onCrash} onRetry={onRetry} />
       </>
     );
   }
@@ -59,11 +59,6 @@ describe("RemoteArea", () => {
   it("shows the remote's screen of the place, with the portal", async () => {
     await show();
     expect(await screen.findByRole("heading", { name: "Profile of alba" })).toBeVisible();
-  });
-
-  it("shows what stands for a screen that the remote does not have", async () => {
-    await show({ path: "/settings/unknown" });
-    expect(await screen.findByRole("heading", { name: "Not here yet" })).toBeVisible();
   });
 
   it.each([

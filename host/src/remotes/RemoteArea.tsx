@@ -1,6 +1,6 @@
 import { PortalContext, type Portal, type RemoteName } from "@relicario/shared/contract";
-import type { PortalError } from "@relicario/shared/errors";
-import { createElement, Suspense, use, useCallback, useMemo, useState, type ComponentType, type ReactNode } from "react";
+import { PortalError } from "@relicario/shared/errors";
+import { createElement, Suspense, use, useCallback, useMemo, useState, type ComponentType } from "react";
 import { useLocation } from "react-router-dom";
 
 import { AreaLoading } from "./AreaLoading.tsx";
@@ -19,12 +19,10 @@ export interface RemoteAreaProps {
   readonly onCrash: (name: RemoteName, error: PortalError) => void;
   /** Also tried again, beside the remote itself. */
   readonly onRetry: () => void;
-  /** Shown at a place that the remote has no screen for. */
-  readonly missing: ReactNode;
 }
 
 /** A screen of one remote, inside its boundary. */
-export function RemoteArea({ name, path, loader, portal, scope, onCrash, onRetry, missing }: RemoteAreaProps) {
+export function RemoteArea({ name, path, loader, portal, scope, onCrash, onRetry }: RemoteAreaProps) {
   const { pathname } = useLocation();
   const [attempt, setAttempt] = useState(0);
   const retry = useCallback(() => {
@@ -39,22 +37,23 @@ export function RemoteArea({ name, path, loader, portal, scope, onCrash, onRetry
     <RemoteBoundary name={name} place={pathname} onRetry={retry} onCrash={onCrash}>
       <Suspense key={`${name}-${String(loading.attempt)}`} fallback={<AreaLoading />}>
         <PortalContext.Provider value={scoped}>
-          <ScreenOf name={name} path={path} loader={loader} module={loading.module} missing={missing} />
+          <ScreenOf name={name} path={path} loader={loader} module={loading.module} />
         </PortalContext.Provider>
       </Suspense>
     </RemoteBoundary>
   );
 }
 
-interface ScreenOfProps extends Pick<RemoteAreaProps, "name" | "path" | "loader" | "missing"> {
+interface ScreenOfProps extends Pick<RemoteAreaProps, "name" | "path" | "loader"> {
   readonly module: Promise<RemoteFace>;
 }
 
 /** The router has found the place by the same pattern: what the remote has there needs no second search by address. */
-function ScreenOf({ name, path, loader, module, missing }: ScreenOfProps) {
+function ScreenOf({ name, path, loader, module }: ScreenOfProps) {
   const { routes } = use(module);
   const route = routes.find((each) => each.path === path);
-  return route === undefined ? missing : <Screen key={pageOf(route, routes)} name={name} route={route} loader={loader} />;
+  if (route === undefined) throw new PortalError("remote_refused"); // face.ts lets none in that lacks a route of its manifest
+  return <Screen key={pageOf(route, routes)} name={name} route={route} loader={loader} />;
 }
 
 function Screen({ name, route, loader }: { readonly name: RemoteName; readonly route: FaceRoute; readonly loader: RemoteLoader }) {

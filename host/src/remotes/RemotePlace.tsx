@@ -2,7 +2,6 @@ import { usePortal, type Portal, type RemoteName } from "@relicario/shared/contr
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 import { createContext, useCallback, useContext, useSyncExternalStore } from "react";
 
-import { ComingScreen } from "../frame/ProblemScreens.tsx";
 import { useHost } from "../host-context.ts";
 import type { Place } from "../places.ts";
 import { RemoteArea } from "./RemoteArea.tsx";
@@ -36,7 +35,7 @@ export function RemotePlace({ place }: { readonly place: Extract<Place, { remote
     return <AreaFailed name={place.remote} error={switchedOff} onRetry={() => window.location.reload()} />;
   }
   return (
-    <RemoteArea name={place.remote} path={place.pattern} loader={loader} portal={portal} scope={scope} onCrash={handleCrash} onRetry={renewVault} missing={<ComingScreen />} />
+    <RemoteArea name={place.remote} path={place.pattern} loader={loader} portal={portal} scope={scope} onCrash={handleCrash} onRetry={renewVault} />
   );
 }
 

@@ -1,7 +1,7 @@
 export { Deployment, Integrity, PortalPage, ReleaseId, ReleaseRecord, VerificationKey } from "./deployment.ts";
 export type { Http, HttpMethod, HttpOptions, HttpStream } from "./http.ts";
 export { blocksLeaving, useLeaveGuard, useLeaveQuestion, type LeaveGuard } from "./leaving.ts";
-export { pathsOverlap, RemoteManifest, RemoteName, type ManifestRoute } from "./manifest.ts";
+export { hostNamespaces, pathsOverlap, RemoteManifest, RemoteName, type ManifestRoute } from "./manifest.ts";
 export {
   languages,
   PortalContext,

@@ -33,6 +33,7 @@ describe("RemoteManifest", () => {
 
   it.each<[string, object]>([
     ["a title of a namespace that it does not own", { routes: [{ ...route, titleKey: "errors:unknown" }] }],
+    ["texts of the host", { namespaces: ["notes", "errors"] }],
     ["a title that is no key", { routes: [{ ...route, titleKey: "Notes" }] }],
     ["a path twice", { routes: [route, route] }],
     ["a path twice by other names of its parameters", { routes: [{ ...route, path: "/notes/:one" }, { ...route, path: "/notes/:other" }] }],

@@ -9,8 +9,11 @@ const taken = ["host", "api", "identity", "service", "gateway"];
 export const RemoteName = z.string().regex(/^[a-z][a-z0-9]{0,31}$/).refine((name) => !taken.includes(name), "is the name of something else");
 export type RemoteName = z.infer<typeof RemoteName>;
 
-/** Name of a namespace of texts. */
-const Namespace = z.string().regex(/^[a-z][a-z-]*$/);
+/** Namespaces of the host's own texts. */
+export const hostNamespaces: readonly string[] = ["beta-sidebar", "common", "errors", "header", "help", "joyride", "language", "modals"];
+
+/** Name of a namespace of texts, which is not one of the host's. */
+const Namespace = z.string().regex(/^[a-z][a-z-]*$/).refine((name) => !hostNamespaces.includes(name), "belongs to the host");
 
 /** Below these the portal's address leads to files and to the service, never to a screen. */
 const notScreens = ["api", "r", "deployments", "locales", "static", "healthz"];

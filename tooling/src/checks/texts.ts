@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { languages, RemoteManifest } from "@relicario/shared/contract";
+import { hostNamespaces, languages, RemoteManifest } from "@relicario/shared/contract";
 import { errorCodes } from "@relicario/shared/errors";
 
 import { rootFolder } from "../paths.ts";
@@ -39,6 +39,10 @@ const problems = problemsOfTexts(sources, texts, languages, titles);
 const owners = new Map<string, Set<string>>();
 for (const { namespace, owner } of texts) owners.set(namespace, (owners.get(namespace) ?? new Set()).add(owner));
 for (const [namespace, all] of owners) if (all.size > 1) problems.push(`The namespace ${namespace} has more than one owner: ${[...all].join(", ")}.`);
+// What no remote may claim is what the host has.
+for (const namespace of new Set([...owners.keys(), ...hostNamespaces])) {
+  if ((owners.get(namespace)?.has("host") === true) !== hostNamespaces.includes(namespace)) problems.push(`hostNamespaces of the contract and the host's texts differ by ${namespace}.`);
+}
 // A code without a sentence would reach a person as `errors:unknown`.
 const errors = texts.find(({ namespace, language }) => namespace === "errors" && language === "en")?.content;
 for (const code of errorCodes) if (typeof errors !== "object" || errors === null || !(code in errors)) problems.push(`errors:${code} has no text.`);
