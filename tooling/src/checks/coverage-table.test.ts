@@ -26,7 +26,7 @@ const problemsOf = (markdown: string): readonly string[] => readCoverage(markdow
 describe("readCoverage", () => {
   it("finds nothing to complain about in a table that holds", () => {
     expect(
-      problemsOf(coverage({ 4: ["| 4.1 | starts as loading | shell | works | host/src/a.test.ts:starts as loading<br>host/src/a.test.ts |", "| 4.2 | half | service | partly |  |"] })),
+      problemsOf(coverage({ 4: ["| 4.1 | starts as loading | shell | works | host/src/a.test.ts:starts as loading<br>host/src/a.test.ts |", "| 4.2 | half | service | partly |  |", "| 4.3 | other | service | differs | The service does it. |", "| 4.4 | other | service | differs | The service does it, with a test.<br>host/src/a.test.ts |"] })),
     ).toEqual([]);
   });
 
@@ -43,6 +43,9 @@ describe("readCoverage", () => {
     ["has nothing behind the colon", "| 4.1 | f | shell | works | host/src/a.test.ts: |", /empty name part/],
     ["names a missing test and says partly", "| 4.1 | f | shell | partly | host/src/b.test.ts |", /does not exist: host\/src\/b/],
     ["says not yet and names a test", "| 4.1 | f | shell | not yet | host/src/a.test.ts |", /says "not yet" and names a test/],
+    ["differs without a reason", "| 4.1 | f | shell | differs |  |", /4\.1 says "differs" and gives no reason/],
+    ["differs with a test for its reason", "| 4.1 | f | shell | differs | host/src/a.test.ts |", /4\.1 says "differs" and gives no reason/],
+    ["differs with a test that is not there", "| 4.1 | f | shell | differs | The service does it.<br>host/src/b.test.ts |", /does not exist: host\/src\/b/],
     ["has an unknown state", "| 4.1 | f | shell | done |  |", /unknown state of 4\.1: "done"/],
     ["has an unknown subject", "| 4.1 | f | frame | not yet |  |", /unknown subject of 4\.1: "frame"/],
     ["has a cell too few", "| 4.1 | f | shell | not yet |", /malformed: a line of section 4/],
@@ -86,11 +89,11 @@ describe("readCoverage", () => {
 
 describe("coverageCounts", () => {
   it("counts by subject and state, the sum last", () => {
-    const { rows } = readCoverage(coverage({ 4: ["| 4.1 | f | service | works | host/src/a.test.ts |", "| 4.2 | f | shell | partly |  |"] }), readTest);
+    const { rows } = readCoverage(coverage({ 4: ["| 4.1 | f | service | works | host/src/a.test.ts |", "| 4.2 | f | shell | partly |  |", "| 4.3 | f | shell | differs | Another way is safer. |"] }), readTest);
     const lines = coverageCounts(rows).split("\n");
-    expect(lines[0]?.trim().split(/\s{2,}/)).toEqual(["works", "partly", "not yet", "rows"]);
-    expect(lines.find((line) => line.startsWith("service"))?.trim().split(/\s+/)).toEqual(["service", "1", "0", "0", "1"]);
-    expect(lines.at(-1)?.trim().split(/\s+/)).toEqual(["all", "1", "1", "8", "10"]);
+    expect(lines[0]?.trim().split(/\s{2,}/)).toEqual(["works", "partly", "differs", "not yet", "rows"]);
+    expect(lines.find((line) => line.startsWith("service"))?.trim().split(/\s+/)).toEqual(["service", "1", "0", "0", "0", "1"]);
+    expect(lines.at(-1)?.trim().split(/\s+/)).toEqual(["all", "1", "1", "1", "8", "11"]);
   });
 });
 

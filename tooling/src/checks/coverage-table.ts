@@ -3,7 +3,7 @@ import { testNames } from "./test-names.ts";
 
 const subjects: readonly string[] = ["shell", ...remoteNames, "deployment", "service"];
 
-const states = ["works", "partly", "not yet"] as const;
+const states = ["works", "partly", "differs", "not yet"] as const;
 type State = (typeof states)[number];
 
 /** Sections of the specification that need rows. */
@@ -116,7 +116,9 @@ export function coverageCounts(rows: readonly CoverageRow[]): string {
 }
 
 function problemsOfTests(id: string, state: string, cell: string, names: (path: string) => readonly string[] | null): string[] {
-  const references = cell === "" ? [] : cell.split("<br>").map((reference) => reference.trim());
+  const parts = cell === "" ? [] : cell.split("<br>").map((part) => part.trim());
+  if (state === "differs" && !isSentence(parts[0] ?? "")) return [`${id} says "differs" and gives no reason before its tests`];
+  const references = state === "differs" ? parts.slice(1) : parts;
   if (state === "works" && references.length === 0) return [`${id} says "works" and names no test`];
   if (state === "not yet" && references.length > 0) return [`${id} says "not yet" and names a test`];
   return references.flatMap((reference) => {
@@ -130,6 +132,11 @@ function problemsOfTests(id: string, state: string, cell: string, names: (path: 
     if (!found.some((name) => name.includes(part))) return [`${id} names a test that does not exist or is skipped: "${part}" in ${path}`];
     return [];
   });
+}
+
+/** Words that end with a full stop: no path of a test does. */
+function isSentence(text: string): boolean {
+  return /^\p{Lu}.* .*\.$/u.test(text);
 }
 
 /** The cells of a table's line, null when it is none. A bar inside a cell is written `\|`. */
