@@ -45,10 +45,10 @@ describe("the process", () => {
     const person = createPerson(subject, await service.signIn(running.address, subject));
     const confirmed = new Map<string, string>();
 
-    for (let round = 0; round < 4; round++) {
+    for (const answered of process.env["RELICARIO_TESTS"] === "all" ? [0, 1, 2, 3] : [2]) {
       const token = await service.signIn(running.address, subject);
       // Some calls are answered, then the process is killed while the next one is on its way.
-      for (let count = 0; count < round; count++) {
+      for (let count = 0; count < answered; count++) {
         const { body } = buildSecret(person, { bytes: 50_000 });
         expect((await post(running.address, "/secrets/store", token, body)).status).toBe(200);
         confirm(person, body.keyring);

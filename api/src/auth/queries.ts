@@ -1,9 +1,9 @@
 import { userNamePattern } from "@relicario/shared/api";
 import { and, eq, lt, or } from "drizzle-orm";
+import { v7 as uuidv7 } from "uuid";
 
 import type { Db, Tx } from "../db/database.ts";
 import { accounts, identities, sessions, userNames } from "../db/schema.ts";
-import { uuidv7 } from "../db/uuid.ts";
 import { nameKeyOf } from "../users/user-name.ts";
 import type { ProvenIdentity } from "./identity-provider.ts";
 import type { OwnSession } from "./policy.ts";

@@ -9,10 +9,10 @@ import { promisify } from "node:util";
 import { freshDatabase } from "@relicario/tooling/database/for-tests";
 import { generateDrizzleJson, generateMigration } from "drizzle-kit/api";
 import { Client } from "pg";
+import { v7 as uuidv7 } from "uuid";
 
 import { migrateDatabase, migrationsFolder } from "./migrate.ts";
 import * as schema from "./schema.ts";
-import { uuidv7 } from "./uuid.ts";
 
 const execute = promisify(execFile);
 jest.setTimeout(60_000); // four processes start at once

@@ -1,6 +1,6 @@
 import { uploadPath, UploadStarted } from "@relicario/shared/api";
+import { v7 as uuidv7 } from "uuid";
 
-import { uuidv7 } from "../db/uuid.ts";
 import { buildChange, buildSecret, confirm, type Person } from "../testing/person.ts";
 import { buildFinish, buildLarge, type LargeContent, type SentForm } from "../testing/upload.ts";
 import { startService, type Method, type TestService } from "../testing/service.ts";

@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 
 import { uploadPath } from "@relicario/shared/api";
 import { sql } from "drizzle-orm";
+import { v7 as uuidv7 } from "uuid";
 
-import { uuidv7 } from "../db/uuid.ts";
 import { buildSecret, confirm } from "../testing/person.ts";
 import { mailsOf } from "../testing/outbox.ts";
 import { buildFinish, buildLarge, sha256B64u } from "../testing/upload.ts";

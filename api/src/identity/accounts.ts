@@ -1,7 +1,6 @@
-import { randomBytes } from "node:crypto";
-
 import { ContactEmail, UserName } from "@relicario/shared/api";
 import type { Pool } from "pg";
+import { v7 as uuidv7 } from "uuid";
 
 import { addressGroup, attemptLimits, type Attempts } from "./attempts.ts";
 import { hashPassword, problemOfPassword, verifyPassword, type PasswordProblem } from "./passwords.ts";
@@ -125,13 +124,4 @@ function malformedParts({ username, email, password }: NewAccount): SignUpProble
 /** Two names with the same key are the same name. PostgreSQL's text holds no NUL, so no key does. */
 function keyOf(name: string): string {
   return name.replaceAll("\0", "").trim().normalize("NFKC").toLowerCase();
-}
-
-/** RFC 9562 5.7: milliseconds since 1970, then random bits. */
-function uuidv7(): string {
-  const bytes = randomBytes(16);
-  bytes.writeUIntBE(Date.now(), 0, 6);
-  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6);
-  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
-  return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }

@@ -2,8 +2,8 @@ import { generateKeyPairSync } from "node:crypto";
 
 import { Keyring, type Json, type KeyringChange } from "@relicario/shared/api";
 import { asc, eq } from "drizzle-orm";
+import { v7 as uuidv7 } from "uuid";
 
-import { uuidv7 } from "../db/uuid.ts";
 import { imageRecords, keyringFormer, keyrings, keyringStates } from "../db/schema.ts";
 import {
   buildChange,

@@ -1,9 +1,9 @@
 import { createServer, type Server, type Socket } from "node:net";
 
 import { eq } from "drizzle-orm";
+import { v7 as uuidv7 } from "uuid";
 
 import { accounts, mails } from "../db/schema.ts";
-import { uuidv7 } from "../db/uuid.ts";
 import { mailsOf, readMail, type FoundMail } from "../testing/outbox.ts";
 import { buildChange, buildImageRecord, buildSecret, buildSlot, confirm, type Person } from "../testing/person.ts";
 import { startService, type TestService } from "../testing/service.ts";

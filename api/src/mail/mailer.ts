@@ -1,9 +1,9 @@
 import { and, eq, isNotNull, isNull, lte, min, sql } from "drizzle-orm";
 import type { FastifyBaseLogger } from "fastify";
+import { v7 as uuidv7 } from "uuid";
 
 import type { Db, Tx } from "../db/database.ts";
 import { accounts, emailValidations, mails, secrets } from "../db/schema.ts";
-import { uuidv7 } from "../db/uuid.ts";
 import { factsOf } from "../http/logging.ts";
 import { dropTime } from "../secrets/trash-times.ts";
 import type { Vendors } from "../vendors/vendors.ts";
@@ -89,7 +89,7 @@ export function createMailer(parts: MailerParts): Mailer {
 
   return {
     async queue(tx, accountId, kind, { now: at, language, address }) {
-      await tx.insert(mails).values({ accountId, id: uuidv7(at.getTime()), kind, address: address ?? null, createdAt: at, dueAt: at });
+      await tx.insert(mails).values({ accountId, id: uuidv7({ msecs: at.getTime() }), kind, address: address ?? null, createdAt: at, dueAt: at });
       if (language != null) await tx.update(accounts).set({ language }).where(eq(accounts.id, accountId));
       queued += 1;
     },

@@ -1,16 +1,16 @@
-import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { sql } from "drizzle-orm";
+import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import type { Registry } from "prom-client";
 import { z } from "zod";
 
 import { answers } from "../http/answers.ts";
 import { Problem } from "../http/problem.ts";
 import type { Services } from "../services.ts";
-import type { Metrics } from "./metrics.ts";
 
 const Healthy = z.strictObject({ status: z.literal("ok") });
 
 /** For whoever runs the service: alive, ready, measured, described. */
-export const operationRoutes: FastifyPluginAsyncZod<{ services: Services; stopping: () => boolean; metrics: Metrics }> = async (
+export const operationRoutes: FastifyPluginAsyncZod<{ services: Services; stopping: () => boolean; metrics: Registry }> = async (
   app,
   { services, stopping, metrics },
 ) => {
@@ -27,11 +27,11 @@ export const operationRoutes: FastifyPluginAsyncZod<{ services: Services; stoppi
     return { status: "ok" as const };
   });
 
-  app.get("/metrics", { schema: { hide: true }, config: { access: "anybody" } }, (request, reply) => {
+  app.get("/metrics", { schema: { hide: true }, config: { access: "anybody" } }, async (request, reply) => {
     // For the machine's own network: what came through the gateway was forwarded, and gets nothing.
     const forwarded = Object.keys(request.headers).some((name) => name === "forwarded" || name.startsWith("x-forwarded-"));
     if (forwarded) throw new Problem("not_found");
-    return reply.type("text/plain; version=0.0.4").send(metrics.text());
+    return reply.type(metrics.contentType).send(await metrics.metrics());
   });
 
   app.get("/openapi.json", { schema: { hide: true }, config: { access: "anybody" } }, () => app.swagger());

@@ -5,9 +5,9 @@ import { zstdDecompressSync } from "node:zlib";
 
 import { maxSmallSecretBytes, maxVersions, SecretContent, SecretPage, StoredSecret, type StoreSecret } from "@relicario/shared/api";
 import { and, eq } from "drizzle-orm";
+import { v7 as uuidv7 } from "uuid";
 
 import { looseObjects, versionObjects } from "../db/schema.ts";
-import { uuidv7 } from "../db/uuid.ts";
 import { buildChange, buildLabel, buildSecret, buildJwe, confirm, type Person, type SecretCall } from "../testing/person.ts";
 import { startService, type Answer, type TestService } from "../testing/service.ts";
 

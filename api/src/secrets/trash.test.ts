@@ -3,9 +3,9 @@ import { join } from "node:path";
 
 import { SecretPage } from "@relicario/shared/api";
 import { eq, sql } from "drizzle-orm";
+import { v7 as uuidv7 } from "uuid";
 
 import { accounts, keyringFormer } from "../db/schema.ts";
-import { uuidv7 } from "../db/uuid.ts";
 import { mailsOf } from "../testing/outbox.ts";
 import { buildChange, buildLabel, buildSecret, buildSlot, confirm, type Person, type SecretCall } from "../testing/person.ts";
 import { startService, type TestService } from "../testing/service.ts";

@@ -2,8 +2,8 @@ import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, ran
 
 import { helperBytes, signedBytes, type Json, type KeyringChange, type KeyStatement, type StoreSecret } from "@relicario/shared/api";
 import { decodeJwt } from "jose";
+import { v7 as uuidv7 } from "uuid";
 
-import { uuidv7 } from "../db/uuid.ts";
 
 const b64u = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64url");
 

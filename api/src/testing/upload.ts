@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
 
 import { formOfPart, minPartBytes, type FinishUpload, type Json, type StartUpload } from "@relicario/shared/api";
+import { v7 as uuidv7 } from "uuid";
 
-import { uuidv7 } from "../db/uuid.ts";
 import { buildChange, buildLabel, type Person } from "./person.ts";
 
 export const sha256B64u = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("base64url");

@@ -1,6 +1,6 @@
 import { maxOpenUploads, uploadHours, type StartUpload } from "@relicario/shared/api";
+import { v7 as uuidv7 } from "uuid";
 
-import { uuidv7 } from "../db/uuid.ts";
 import { Problem } from "../http/problem.ts";
 import { lockAccount } from "../keyring/queries.ts";
 import { addStorage } from "../secrets/queries.ts";

@@ -3,8 +3,8 @@ import { request as httpRequest } from "node:http";
 import { join } from "node:path";
 
 import { maxOpenUploads, maxSealedBytes, minPartBytes, SecretContent, SecretPage, uploadPath, UploadStarted, UploadState } from "@relicario/shared/api";
+import { v7 as uuidv7 } from "uuid";
 
-import { uuidv7 } from "../db/uuid.ts";
 import { buildSecret, confirm, type Person } from "../testing/person.ts";
 import { startService, type Answer, type TestService } from "../testing/service.ts";
 import { buildFinish, buildLarge, sentForm, sha256B64u, type LargeContent, type SentForm } from "../testing/upload.ts";

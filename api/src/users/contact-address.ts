@@ -1,9 +1,9 @@
 import { emailValidationHours } from "@relicario/shared/api";
 import { and, eq, lte } from "drizzle-orm";
+import { v7 as uuidv7 } from "uuid";
 
 import type { Db, Tx } from "../db/database.ts";
 import { accounts, emailValidations } from "../db/schema.ts";
-import { uuidv7 } from "../db/uuid.ts";
 import { Problem } from "../http/problem.ts";
 import type { Circumstances } from "../keyring/apply-change.ts";
 import { lockAccount } from "../keyring/queries.ts";
@@ -32,7 +32,7 @@ export async function askAddress(tx: Tx, own: OwnAccount, mailer: Mailer, when: 
   const { contactEmail: address, contactEmailVerified: verified } = (await readAccount(tx, own)).account;
   if (address === null) throw new Problem("validation_error", { members: { errors: [{ path: "/contact_email", reason: "missing" }] } });
   if (verified) return;
-  const question = { id: uuidv7(when.now.getTime()), address, createdAt: when.now };
+  const question = { id: uuidv7({ msecs: when.now.getTime() }), address, createdAt: when.now };
   await tx
     .insert(emailValidations)
     .values({ accountId: own.accountId, ...question })
