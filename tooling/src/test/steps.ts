@@ -9,6 +9,7 @@ import { ensureBuilt } from "../bundle/ensure-built.ts";
 import { rootFolder } from "../paths.ts";
 import { packages } from "../remotes.ts";
 import { chromiumVariable, findChromium } from "./chromium.ts";
+import { engineWasTested, noteEngineTested } from "./engine-tested.ts";
 import { node, run, type Outcome } from "./run.ts";
 
 export interface Result {
@@ -22,18 +23,30 @@ export interface Result {
 
 export interface Step {
   /** Name for `npm test -- <group>`. */
-  readonly group: "lint" | "types" | "checks" | "unit" | "build" | "e2e" | "session";
-  /** Too long for every time: runs only when its group is named. */
+  readonly group: "lint" | "types" | "checks" | "unit" | "engine" | "build" | "e2e" | "session" | "faults";
+  /** Too long for every time: runs when its group is named, or all are. */
   readonly onlyNamed?: true;
   /** Runs beside another such step, before all others. */
   readonly oneThread?: true;
   readonly sentence: string;
-  readonly run: (more: readonly string[]) => Promise<Result>;
+  readonly run: (asked: Asked) => Promise<Result>;
 }
 
-const bin = (name: string): string => join(rootFolder, "node_modules/.bin", name);
+export interface Asked {
+  /** What stands behind the group's name on the command line: files, say. */
+  readonly more: readonly string[];
+  /** Nothing is left out because it passed before, and what comes in rounds comes in all of them. */
+  readonly whole: boolean;
+  /** The step's group alone was asked for. */
+  readonly named: boolean;
+}
+
+export const bin = (name: string): string => join(rootFolder, "node_modules/.bin", name);
 const jestReport = join(rootFolder, ".cache/jest-results.json");
 const e2eReport = join(rootFolder, ".cache/e2e-results.json");
+
+/** Files of tests that kill processes: once in the usual run. */
+const faultTests = ["--selectProjects", "service", "--", "api/src/main.test.ts", "api/src/uploads/crash.test.ts"];
 
 /** In the titles of end-to-end tests that take minutes. */
 const longTests = "@long";
@@ -42,25 +55,28 @@ const asOne = ({ code, said }: Outcome): Result => ({ passed: code === 0 ? 1 : 0
 const check = (script: string): Step["run"] => async () => asOne(await node([join("tooling/src/checks", script)]));
 
 export const steps: readonly Step[] = [
-  { group: "lint", oneThread: true, sentence: "The code keeps to its rules and boundaries", run: async (more) => asOne(await run(bin("eslint"), more.length > 0 ? more : ["."])) },
-  ...packages.map((name): Step => ({ group: "types", oneThread: true, sentence: `The types of ${name} hold`, run: () => types(name) })),
+  { group: "lint", oneThread: true, sentence: "The code keeps to its rules and boundaries", run: async ({ more }) => asOne(await run(bin("eslint"), more.length > 0 ? more : ["."])) },
+  ...packages.map((name): Step => ({ group: "types", oneThread: true, sentence: `The types of ${name} hold`, run: async () => asOne(await typesOf(name)) })),
   { group: "checks", oneThread: true, sentence: "No file, export or dependency is left over", run: async () => asOne(await run(bin("knip"), ["--no-config-hints"])) },
   { group: "checks", oneThread: true, sentence: "Every version stands once", run: check("versions.ts") },
   { group: "checks", oneThread: true, sentence: "What the host shares is all that the shared packages export", run: check("surface.ts") },
   { group: "checks", oneThread: true, sentence: "Every text is used and exists in both languages", run: check("texts.ts") },
   { group: "checks", oneThread: true, sentence: "Every fact that is called done names a test that exists", run: check("coverage.ts") },
-  { group: "unit", sentence: "Units and the service do what their tests say", run: jest },
+  { group: "unit", sentence: "Units and the service do what their tests say", run: ({ more, whole }) => jest(more.length > 0 ? more : ["--ignoreProjects", "engine"], whole) },
+  { group: "engine", sentence: "The image engine gives the published bits", run: engine },
   { group: "build", sentence: "Host and remotes build", run: build },
   { group: "build", sentence: "Each bundle holds only what belongs there", run: check("bundles.ts") },
   { group: "build", sentence: "What browsers download stays within its budget", run: async () => asOne(await run(bin("size-limit"), [])) },
-  { group: "e2e", sentence: "People can do what we promise, in a real browser", run: (more) => playwright(["--grep-invert", longTests, ...more]) },
+  { group: "e2e", sentence: "People can do what we promise, in a real browser", run: ({ more, whole }) => playwright(["--grep-invert", longTests, ...more], whole) },
   { group: "session", onlyNamed: true, sentence: "A page left open stays signed in, in a real browser", run: session },
+  { group: "faults", onlyNamed: true, sentence: "A service that is killed at any moment loses nothing, many times over", run: ({ more }) => jest(more.length > 0 ? more : faultTests, true) },
 ];
 
+/** Read by tests that come in rounds. */
+const extent = (whole: boolean): Readonly<Record<string, string>> => (whole ? { RELICARIO_TESTS: "all" } : {});
+
 /** What was found the last time is kept, so that only what changed is looked at again. */
-async function types(name: string): Promise<Result> {
-  return asOne(await run(bin("tsc"), ["-p", join(name, "tsconfig.json"), "--incremental", "--tsBuildInfoFile", `.cache/types/${name}.tsbuildinfo`]));
-}
+export const typesOf = (name: string): Promise<Outcome> => run(bin("tsc"), ["-p", join(name, "tsconfig.json"), "--incremental", "--tsBuildInfoFile", `.cache/types/${name}.tsbuildinfo`]);
 
 async function build(): Promise<Result> {
   const lines: string[] = [];
@@ -80,24 +96,33 @@ const JestReport = z.object({
   numRuntimeErrorTestSuites: z.int(),
 });
 
-async function jest(more: readonly string[]): Promise<Result> {
+export const jestEnvironment = { NODE_OPTIONS: "--experimental-vm-modules --disable-warning=ExperimentalWarning" } as const;
+
+async function jest(more: readonly string[], whole: boolean): Promise<Result> {
   rmSync(jestReport, { force: true });
   const { code, said } = await run(bin("jest"), [...more, "--maxWorkers=2", "--json", `--outputFile=${jestReport}`, "--reporters=default"], {
-    environment: { NODE_OPTIONS: "--experimental-vm-modules --disable-warning=ExperimentalWarning" },
+    environment: { ...jestEnvironment, ...extent(whole) },
   });
   if (!existsSync(jestReport)) return { passed: 0, failed: 1, said };
   const report = JestReport.parse(JSON.parse(readFileSync(jestReport, "utf8")));
   return counted(report.numPassedTests, report.numFailedTests + report.numRuntimeErrorTestSuites, report.numPendingTests, code, said);
 }
 
+async function engine({ more, whole, named }: Asked): Promise<Result> {
+  if (!whole && !named && engineWasTested()) return { passed: 1, failed: 0, said: "", remark: "unchanged since its tests passed" };
+  const result = await jest(["--selectProjects", "engine", "--", ...more], true);
+  if (result.failed === 0 && more.length === 0) noteEngineTested();
+  return result;
+}
+
 const PlaywrightReport = z.object({ stats: z.object({ expected: z.int(), unexpected: z.int(), flaky: z.int(), skipped: z.int() }) });
 
-async function playwright(more: readonly string[]): Promise<Result> {
+async function playwright(more: readonly string[], whole: boolean): Promise<Result> {
   const browser = await findChromium();
   if ("advice" in browser) return { passed: 0, failed: 1, said: browser.advice };
   rmSync(e2eReport, { force: true });
   const { code, said } = await run(join(rootFolder, "e2e/node_modules/.bin/playwright"), ["test", "--config", "e2e/playwright.config.ts", ...more], {
-    environment: { [chromiumVariable]: browser.program, CI: "true" },
+    environment: { [chromiumVariable]: browser.program, CI: "true", ...extent(whole) },
   });
   if (!existsSync(e2eReport)) return { passed: 0, failed: 1, said };
   const { stats } = PlaywrightReport.parse(JSON.parse(readFileSync(e2eReport, "utf8")));
@@ -105,9 +130,9 @@ async function playwright(more: readonly string[]): Promise<Result> {
 }
 
 /** Built first: what starts a portal for a test has no time for it. */
-async function session(more: readonly string[]): Promise<Result> {
+async function session({ more }: Asked): Promise<Result> {
   const built = await build();
-  return built.failed > 0 ? built : playwright(["specs/session", ...more]);
+  return built.failed > 0 ? built : playwright(["specs/session", ...more], true);
 }
 
 /** A runner that failed without a failed test (nothing found, say, or a fault at its end) counts as one failure. */

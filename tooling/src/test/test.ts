@@ -1,10 +1,14 @@
-/** `npm test`, and `npm test -- <lint|types|checks|unit|build|e2e|session> [more]` for a part. Ends with `N passed, N failed`. */
+/**
+ * `npm test`; `npm test -- <lint|types|checks|unit|engine|build|e2e|session|faults> [more]` for a part, `npm test -- all` for
+ * everything, also what takes too long for every time. Ends with `N passed, N failed`.
+ */
 import { steps, type Result, type Step } from "./steps.ts";
 
 const groups = [...new Set(steps.map(({ group }) => group))];
 const [only, ...more] = process.argv.slice(2);
-if (only !== undefined && !groups.some((group) => group === only)) {
-  console.error(`There is no part "${only}": choose one of ${groups.join(", ")}, or none for all.`);
+const whole = only === "all";
+if (only !== undefined && !whole && !groups.some((group) => group === only)) {
+  console.error(`There is no part "${only}": choose one of ${groups.join(", ")}, "all" for everything, or none for the usual run.`);
   process.exit(2);
 }
 
@@ -21,7 +25,7 @@ const report = (step: Step, { said, remark, ...result }: Result, seconds: number
 
 async function take(step: Step): Promise<void> {
   const from = performance.now();
-  const result = await step.run(more).catch((error: unknown): Result => ({ passed: 0, failed: 1, said: error instanceof Error ? (error.stack ?? error.message) : String(error) }));
+  const result = await step.run({ more, whole, named: step.group === only }).catch((error: unknown): Result => ({ passed: 0, failed: 1, said: error instanceof Error ? (error.stack ?? error.message) : String(error) }));
   report(step, result, (performance.now() - from) / 1000);
 }
 
@@ -34,7 +38,7 @@ async function takeAll(todo: readonly Step[]): Promise<void> {
   await Promise.all([lane(), lane()]);
 }
 
-const todo = steps.filter(({ group, onlyNamed }) => (only === undefined ? onlyNamed !== true : group === only));
+const todo = steps.filter(({ group, onlyNamed }) => (only === undefined ? onlyNamed !== true : whole || group === only));
 await takeAll(todo.filter(({ oneThread }) => oneThread === true));
 for (const step of todo.filter(({ oneThread }) => oneThread !== true)) await take(step);
 
