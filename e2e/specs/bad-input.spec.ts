@@ -67,6 +67,7 @@ async function switchTo(page: Page, language: Language): Promise<void> {
   await expect(page.locator("html")).toHaveAttribute("lang", language);
 }
 
+// What takes long is told in one language, and in the other by `npm run test:all`.
 for (const language of ["en", "es"] as const) {
   const t = words[language];
 
@@ -109,9 +110,9 @@ for (const language of ["en", "es"] as const) {
     await expect(page.getByLabel(t.signInName)).toHaveValue("somebody");
   });
 
-  test(`while the service is down saving says so, keeps what was typed, and works once it is back (${language})`, async ({ page, portal }) => {
+  test(`while the service is down saving says so, keeps what was typed, and works once it is back (${language})${language === "en" ? " @long" : ""}`, async ({ page, portal }) => {
     await signUp(page, newAccount());
-    await fillSecret(page, { text: "kept through the outage", title: "Outage", tags: ["storm"], image: { file: photographs.mountains, passphrase: null } });
+    await fillSecret(page, { text: "kept through the outage", title: "Outage", tags: ["storm"], image: { file: photographs.small, passphrase: null } });
     await page.getByRole("checkbox", { name: /I have not protected anything in this account before/ }).check();
     await switchTo(page, language);
 
@@ -126,9 +127,9 @@ for (const language of ["en", "es"] as const) {
     await expect(page.getByText(t.protected).first()).toBeVisible({ timeout: 90_000 });
   });
 
-  test(`an expired session is renewed by itself; where it cannot be, it is said and nothing typed is lost (${language})`, async ({ page, portal }) => {
+  test(`an expired session is renewed by itself; where it cannot be, it is said and nothing typed is lost (${language})${language === "es" ? " @long" : ""}`, async ({ page, portal }) => {
     await signUp(page, newAccount());
-    await fillSecret(page, { text: "kept through the expiry", title: "Expiry", tags: [], image: { file: photographs.mountains, passphrase: null } });
+    await fillSecret(page, { text: "kept through the expiry", title: "Expiry", tags: [], image: { file: photographs.small, passphrase: null } });
     await page.getByRole("checkbox", { name: /I have not protected anything in this account before/ }).check();
     await switchTo(page, language);
 

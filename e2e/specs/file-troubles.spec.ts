@@ -61,7 +61,7 @@ test("file-troubles: a lost connection, the lock, cancelling and a full disk cos
   });
   try {
     await signUp(page, newAccount());
-    await protect(page, { text: "small", title: "Small", tags: [], image: { file: photographs.mountains, passphrase: null } });
+    await protect(page, { text: "small", title: "Small", tags: [], image: { file: photographs.small, passphrase: null } });
     await answerDevice(page, "My own device");
 
     const parts = new PartsOnTheWay();
@@ -94,7 +94,7 @@ test("file-troubles: a lost connection, the lock, cancelling and a full disk cos
       await expect(page.getByText("This device is locked").first()).toBeVisible();
       expect(published).toBe(0);
       await page.getByRole("link", { name: "Unlock with your picture" }).click();
-      await showPicture(page, photographs.mountains);
+      await showPicture(page, photographs.small);
       await expect.poll(() => countRows(portal, "upload_parts"), patience).toBe(0); // they belong to the version now
       await page.goto("/secrets");
       await expect(row(page, "The film")).toBeVisible();
@@ -116,7 +116,7 @@ test("file-troubles: a lost connection, the lock, cancelling and a full disk cos
 
     await test.step("the disk is full while it is saved: it says so, and comes whole once there is room", async () => {
       await openRecovery(page, "The film");
-      await showPicture(page, photographs.mountains);
+      await showPicture(page, photographs.small);
       const button = page.getByRole("button", { name: "Download the file" });
       await expect(button).toBeVisible(patience);
       const cdp = await context.newCDPSession(page);

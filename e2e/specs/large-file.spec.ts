@@ -44,7 +44,7 @@ test("large-file: a file goes on after its tab was closed half way, and comes ba
     const page = await newProfile("first");
     await test.step("a person protects a small secret, then a large file", async () => {
       await signUp(page, account);
-      await protect(page, { text: "small", title: "Small", tags: [], image: { file: photographs.mountains, passphrase: null } });
+      await protect(page, { text: "small", title: "Small", tags: [], image: { file: photographs.small, passphrase: null } });
       await answerDevice(page, "My own device");
       await page.goto("/add-secret");
       await page.getByRole("radio", { name: "File", exact: true }).check();
@@ -105,10 +105,10 @@ test("large-file: a file goes on after its tab was closed half way, and comes ba
       await signIn(other, account);
       await other.goto("/secrets");
       await other.getByRole("link", { name: "Unlock with your picture" }).click();
-      await showPicture(other, photographs.mountains);
+      await showPicture(other, photographs.small);
       await answerDevice(other, "My own device");
       await openRecovery(other, title);
-      await showPicture(other, photographs.mountains);
+      await showPicture(other, photographs.small);
       const button = other.getByRole("button", { name: "Download the file" });
       await expect(button).toBeVisible({ timeout: 90_000 });
       const memory = await watchMemory(other);

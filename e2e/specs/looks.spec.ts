@@ -87,7 +87,7 @@ const narrow = { width: 320, height: 640 };
 test("every route is accessible, wide and narrow, in both languages and themes", async ({ page }) => {
   test.setTimeout(900_000);
   await signUp(page, newAccount());
-  await protect(page, { text: "a text", title: "Looked at", tags: ["looks"], image: { file: photographs.mountains, passphrase: null } });
+  await protect(page, { text: "a text", title: "Looked at", tags: ["looks"], image: { file: photographs.small, passphrase: null } });
   await answerDevice(page, "My own device");
   await page.goto("/secrets");
   await page.getByRole("button", { name: /More for/ }).click();

@@ -27,7 +27,7 @@ async function save(page: Page): Promise<void> {
 }
 
 const scan = randomBytes(50_000);
-const image = { file: photographs.mountains, passphrase: null };
+const image = { file: photographs.small, passphrase: null };
 
 test("a secret is edited, found, brought back from its history, and deleted for good", async ({ page }) => {
   test.setTimeout(400_000);
@@ -68,7 +68,7 @@ test("a secret is edited, found, brought back from its history, and deleted for 
     await page.getByRole("button", { name: "Protect", exact: true }).click();
     await expect(row(page, "scan")).toBeVisible({ timeout: 60_000 });
     await openRecovery(page, "scan");
-    await showPicture(page, photographs.mountains);
+    await showPicture(page, photographs.small);
     const download = page.waitForEvent("download");
     await page.getByRole("button", { name: "Download" }).click({ timeout: 90_000 });
     const saved = await download;
@@ -105,7 +105,7 @@ test("a secret is edited, found, brought back from its history, and deleted for 
     await page.goto("/secrets");
     await choose(page, "Diary", "Edit");
     await page.getByRole("textbox", { name: "Title" }).fill("Old diary");
-    await openContent(page, photographs.mountains);
+    await openContent(page, photographs.small);
     await expect(page.getByRole("textbox", { name: "Your secret" })).toHaveValue("first words");
     await page.getByRole("textbox", { name: "Your secret" }).fill("second words");
     await save(page);
@@ -129,7 +129,7 @@ test("a secret is edited, found, brought back from its history, and deleted for 
     await page.getByRole("button", { name: "Select", exact: true }).click();
     for (const title of ["scan", "Old diary"]) await page.getByRole("checkbox", { name: `Select ${title}` }).check();
     await page.getByRole("group", { name: "Selected secrets" }).getByRole("button", { name: "Export" }).click();
-    await page.getByLabel("Picture file").setInputFiles(photographs.mountains);
+    await page.getByLabel("Picture file").setInputFiles(photographs.small);
     const archive = page.waitForEvent("download");
     await page.getByRole("button", { name: "Export", exact: true }).click();
     await expect(page.getByRole("heading", { name: "2 secrets are in the archive" })).toBeVisible({ timeout: 90_000 });
@@ -147,17 +147,17 @@ test("a secret is edited, found, brought back from its history, and deleted for 
   await test.step("an older version is shown as old, and made the newest again", async () => {
     await choose(page, "Old diary", "History");
     await page.getByRole("link", { name: "Show version 1" }).click();
-    await showPicture(page, photographs.mountains);
+    await showPicture(page, photographs.small);
     await expect(page.getByText("This is version 1, an older one")).toBeVisible({ timeout: 90_000 });
     expect(await revealed(page)).toBe("first words");
     await page.goto("/secrets");
     await choose(page, "Old diary", "History");
     await page.getByRole("button", { name: "Restore version 1" }).click();
-    await page.getByLabel("Picture file").setInputFiles(photographs.mountains);
+    await page.getByLabel("Picture file").setInputFiles(photographs.small);
     await page.getByRole("button", { name: "Restore", exact: true }).first().click();
     await expect(page.getByRole("heading", { name: "Version 3" })).toBeVisible({ timeout: 90_000 });
     await openRecovery(page, "Old diary");
-    await showPicture(page, photographs.mountains);
+    await showPicture(page, photographs.small);
     expect(await revealed(page)).toBe("first words");
   });
 
@@ -196,10 +196,10 @@ test("two devices edit the same secret, and neither loses a word", async ({ page
     await signIn(other, account);
     await other.goto("/secrets");
     await other.getByRole("link", { name: "Unlock with your picture" }).click();
-    await showPicture(other, photographs.mountains);
+    await showPicture(other, photographs.small);
     await answerDevice(other, "My own device");
     await choose(other, "Shopping", "Edit");
-    await openContent(other, photographs.mountains);
+    await openContent(other, photographs.small);
     await other.getByRole("textbox", { name: "Your secret" }).fill("of the other device");
   });
 
@@ -249,7 +249,7 @@ test("two devices edit the same secret, and neither loses a word", async ({ page
     await choose(page, "Shopping", "History");
     await expect(page.getByRole("heading", { name: /^Version \d/ })).toHaveText(["Version 3", "Version 2", "Version 1"]);
     await openRecovery(page, "Shopping");
-    await showPicture(page, photographs.mountains);
+    await showPicture(page, photographs.small);
     expect(await revealed(page)).toBe("of the other device");
   });
   await context.close();

@@ -21,7 +21,7 @@ test("a locked device of one's own opens after a fresh sign-in in a window, by t
     await elsewhere.close();
   });
   await signUp(page, account);
-  await protect(page, { text: "behind a fresh sign-in", title: "Fresh", tags: [], image: { file: photographs.mountains, passphrase: null } });
+  await protect(page, { text: "behind a fresh sign-in", title: "Fresh", tags: [], image: { file: photographs.small, passphrase: null } });
   await answerDevice(page, "My own device");
   await page.goto("/secrets");
   await expect(row(page, "Fresh")).toBeVisible();

@@ -4,9 +4,10 @@ import sharp, { type Sharp } from "sharp";
 
 const folder = path.join(import.meta.dirname, "../fixtures/photos");
 
-/** The green photographs, and one that the gate refuses. Licences stand beside the files. */
+/** The green photographs, the small one for stories about something else, and two that the gate refuses. Licences stand beside the files. */
 export const photographs = {
   mountains: path.join(folder, "picos-3264x2448.jpg"),
+  small: path.join(folder, "picos-1200x900.jpg"),
   friends: path.join(folder, "friends-2056x3088.jpg"),
   sunset: path.join(folder, "sunset-4272x2848.jpg"),
   tooPlain: path.join(folder, "spacex-3000x1688.jpg"),

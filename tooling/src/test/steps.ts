@@ -67,7 +67,7 @@ export const steps: readonly Step[] = [
   { group: "build", sentence: "Host and remotes build", run: build },
   { group: "build", sentence: "Each bundle holds only what belongs there", run: check("bundles.ts") },
   { group: "build", sentence: "What browsers download stays within its budget", run: async () => asOne(await run(bin("size-limit"), [])) },
-  { group: "e2e", sentence: "People can do what we promise, in a real browser", run: ({ more, whole }) => playwright(["--grep-invert", longTests, ...more], whole) },
+  { group: "e2e", sentence: "People can do what we promise, in a real browser", run: ({ more, whole }) => playwright([...(whole ? [] : ["--grep-invert", longTests]), ...more], whole) },
   { group: "session", onlyNamed: true, sentence: "A page left open stays signed in, in a real browser", run: session },
   { group: "faults", onlyNamed: true, sentence: "A service that is killed at any moment loses nothing, many times over", run: ({ more }) => jest(more.length > 0 ? more : faultTests, true) },
 ];
