@@ -67,7 +67,7 @@ describe("the gateway", () => {
     });
     service.all("/*", async (request, reply) => {
       seen.push({ url: request.url, headers: request.headers, body: typeof request.body === "string" ? request.body : "" });
-      return reply.code(request.url.startsWith("/busy") ? 503 : 201).header("x-service", "yes").send({ ok: true });
+      return reply.code(request.url.startsWith("/busy") ? 503 : 201).header("x-request-id", "yes").send({ ok: true });
     });
     await service.listen({ host: "127.0.0.1", port: 0 });
     remote = await buildRemoteServer({ folder: join(folder, "remote") });
@@ -142,7 +142,7 @@ describe("the gateway", () => {
       const policy = String(headers["content-security-policy"]).replace(/nonce-[^']+/g, "nonce-N");
       expect(policy.split("; ")).toEqual([
         "default-src 'none'",
-        "script-src 'self' 'nonce-N' 'wasm-unsafe-eval'",
+        "script-src http://localhost:3000/static/ http://localhost:3000/r/ 'nonce-N' 'wasm-unsafe-eval'",
         "style-src 'self' 'nonce-N'",
         "font-src 'self'",
         "img-src 'self' data: blob:",
@@ -285,7 +285,7 @@ describe("the gateway", () => {
         payload: '{"a": 1}',
       });
       expect(answer.statusCode).toBe(201);
-      expect(answer.headers["x-service"]).toBe("yes");
+      expect(answer.headers["x-request-id"]).toBe("yes");
       const got = seen.at(-1);
       expect(got).toMatchObject({ url: "/secrets/store?limit=3", body: '{"a": 1}', headers: { authorization: "Bearer t", "content-type": "application/json" } });
       expect(got?.headers["x-forwarded-for"]).toBe("127.0.0.1");

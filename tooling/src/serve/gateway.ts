@@ -12,6 +12,7 @@ import type { ErrorCode } from "@relicario/shared/errors";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 
 import { codeOf } from "../error-code.ts";
+import { answersOfReleases, answersOfService, guardAnswers, type AnswerRules } from "./answers-from-behind.ts";
 import { openDeployments } from "./deployments.ts";
 import { bareHeaders, commonHeaders, pageHeaders, policyOfFiles, policyOfHost, policyOfRenewal } from "./headers.ts";
 import { pageOfFile } from "./page.ts";
@@ -72,16 +73,19 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
     return reply.header("cache-control", "no-cache").type("application/jose+json").send(document);
   });
 
-  await app.register(httpProxy, {
+  const behind = (rules: AnswerRules, upstream: string, code: ErrorCode, options: FastifyHttpProxyOptions) =>
+    app.register(async (scope) => {
+      guardAnswers(scope, { rules, own: ofEverything, code, refused: (failure) => { note({ upstream, failure }); } });
+      await scope.register(httpProxy, { ...options, rewritePrefix: "/" });
+    });
+  await behind(answersOfService, settings.service, "service_unavailable", {
     ...proxyTo({ upstream: settings.service, code: "service_unavailable", patienceMs: 65_000, note }),
     prefix: "/api",
-    rewritePrefix: "/",
   });
   for (const [remote, upstream] of settings.remotes) {
-    await app.register(httpProxy, {
+    await behind(answersOfReleases, upstream, "remote_unreachable", {
       ...proxyTo({ upstream, code: "remote_unreachable", patienceMs: 10_000, note }),
       prefix: `/r/${remote}`,
-      rewritePrefix: "/",
       httpMethods: ["GET", "HEAD"],
     });
   }
@@ -140,7 +144,7 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
     const nonce = randomBytes(16).toString("base64url");
     const { identityOrigin, apiOrigin } = settings;
     return reply
-      .headers(pageHeaders(policyOfHost({ nonce, identityOrigin, apiOrigin })))
+      .headers(pageHeaders(policyOfHost({ nonce, origin, identityOrigin, apiOrigin })))
       .header("cache-control", "no-store")
       .type("text/html; charset=utf-8")
       .send(page().html(nonce));
@@ -166,7 +170,8 @@ function proxyTo({ upstream, code, patienceMs, note }: { upstream: string; code:
       retryDelay: ({ err, req, attempt }) => (attempt === 0 && req.method === "GET" && codeOf(err) === "UND_ERR_SOCKET" ? 10 : null),
       rewriteRequestHeaders: (request, headers) => {
         // What the browser claims of its own address counts for nothing.
-        const { forwarded: _forwarded, ...kept } = headers;
+        // Cookies of other servers of this host, the identity provider's among them, are nobody's business there.
+        const { forwarded: _forwarded, cookie: _cookie, ...kept } = headers;
         return { ...kept, "x-forwarded-for": request.ip, "x-forwarded-proto": request.protocol, "x-forwarded-host": request.host };
       },
       onError: (reply, { error }) => {
