@@ -114,6 +114,10 @@ describe("the gateway", () => {
       expect(answer.statusCode).toBe(404);
     });
 
+    it("answers a tool that takes anything, or says nothing of what it takes", async () => {
+      for (const headers of [{ accept: "*/*" }, { accept: "application/json" }, {}]) expect((await get("/home", headers)).headers["content-type"]).toBe("text/html; charset=utf-8");
+    });
+
     it("answers nothing but GET and HEAD", async () => {
       expect((await gateway.inject({ method: "POST", url: "/home", headers: navigation })).statusCode).toBe(404);
       expect((await gateway.inject({ method: "HEAD", url: "/home", headers: navigation })).statusCode).toBe(200);

@@ -157,7 +157,7 @@ function isNavigation(request: FastifyRequest): boolean {
   const path = request.url.split("?", 1)[0] ?? "/";
   if (notPages.test(path) || aFile.test(path)) return false;
   const mode = request.headers["sec-fetch-mode"];
-  return mode === undefined ? (request.headers.accept ?? "").includes("text/html") : mode === "navigate";
+  return mode === undefined || mode === "navigate"; // what says nothing is a tool or a reader: it may see what this is
 }
 
 /** Settings that pass everything on, and answer quickly and in our words when nobody is there. */
