@@ -6,14 +6,14 @@ import { useState } from "react";
 import { FormProvider, useForm, useFormContext } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 
-import { useSaving } from "../data/saving.ts";
-import { ContentSection } from "./ContentSection.tsx";
-import { ImageSection } from "./ImageSection.tsx";
-import { NamingSection } from "./NamingSection.tsx";
-import { useProblemWords } from "./problem-words.ts";
-import { SavingProgress } from "./SavingProgress.tsx";
-import { allImages, newImage, protectRequestOf, SecretDraft } from "./secret-draft.ts";
-import { UnsavedGuard } from "./UnsavedGuard.tsx";
+import { useSaving } from "../form/useSaving.ts";
+import { ContentSection } from "../form/ContentSection.tsx";
+import { ImageSection } from "../form/ImageSection.tsx";
+import { NamingSection } from "../form/NamingSection.tsx";
+import { useProblemText } from "../form/useProblemText.ts";
+import { SavingProgress } from "../form/SavingProgress.tsx";
+import { allImages, newImage, protectRequestOf, SecretDraft } from "../form/secret-draft.ts";
+import { UnsavedGuard } from "../form/UnsavedGuard.tsx";
 
 interface AddSecretFormProps {
   readonly vault: Vault;
@@ -103,7 +103,7 @@ export function AddSecretForm({ vault, first, images, suggestions }: AddSecretFo
 function FirstPromise({ disabled }: { readonly disabled: boolean }) {
   const { t } = useTranslation("beta-add-secret");
   const { register, formState } = useFormContext<SecretDraft>();
-  const words = useProblemWords();
+  const words = useProblemText();
   return (
     <Notice tone="warn" title={t("first.title")}>
       <p>{t("first.body")}</p>

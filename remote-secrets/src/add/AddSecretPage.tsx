@@ -5,7 +5,7 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { imagesQuery, rowsQuery, standingQuery, useForgetOnLock, vaultOf } from "../data/secrets.ts";
-import { UnlockNotice } from "../list/UnlockNotice.tsx";
+import { UnlockNotice } from "../notices/UnlockNotice.tsx";
 import { AddSecretForm } from "./AddSecretForm.tsx";
 
 interface Beginning {

@@ -93,7 +93,7 @@ export function uploadsQuery(vault: Vault | null, userId: string, status: VaultS
 }
 
 /** Why the secrets could not be read. */
-export interface Trouble {
+export interface ReadFailure {
   readonly error: unknown;
   readonly vault: Vault | null;
   readonly retry: () => void;
@@ -102,11 +102,11 @@ export interface Trouble {
 /** What a screen needs of the secrets: one state instead of three queries. */
 export type Secrets =
   | { readonly status: "loading" }
-  | { readonly status: "failed"; readonly trouble: Trouble }
+  | { readonly status: "failed"; readonly trouble: ReadFailure }
   | {
       readonly status: "ready";
       /** Connection or service failed when they were read again; what was read before is shown. */
-      readonly trouble: Trouble | null;
+      readonly trouble: ReadFailure | null;
       readonly vault: Vault;
       readonly standing: "empty" | "locked" | "unlocked";
       readonly rows: readonly SecretRow[];
@@ -159,6 +159,13 @@ export function useForgetOnLock(): void {
 
 export function vaultOf(access: VaultAccess): Vault | null {
   return access.status === "ready" ? access.vault : null;
+}
+
+/** Tags in use, the most used first. */
+export function tagsOf(rows: readonly SecretRow[]): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const { label } of rows) for (const tag of label?.tags ?? []) counts.set(tag, (counts.get(tag) ?? 0) + 1);
+  return [...counts].toSorted(([a, one], [b, other]) => other - one || (a < b ? -1 : 1)).map(([tag]) => tag);
 }
 
 function newestFirst(rows: readonly SecretRow[]): readonly SecretRow[] {

@@ -7,8 +7,8 @@ import { useState } from "react";
 import { useFormContext, useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 
-import { ContentSection } from "../add/ContentSection.tsx";
-import type { SecretDraft } from "../add/secret-draft.ts";
+import { ContentSection } from "../form/ContentSection.tsx";
+import type { SecretDraft } from "../form/secret-draft.ts";
 import { changeEditing, type EditingSecret } from "../editing/editing-state.ts";
 import { OpenContent } from "./OpenContent.tsx";
 

@@ -7,12 +7,12 @@ import { useState } from "react";
 import { FormProvider, useForm } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 
-import { ImageSection } from "../add/ImageSection.tsx";
-import { NamingSection } from "../add/NamingSection.tsx";
-import { SavingProgress } from "../add/SavingProgress.tsx";
-import { contentOf, protectionOf, sameImages, SecretDraft, allImages } from "../add/secret-draft.ts";
-import { UnsavedGuard } from "../add/UnsavedGuard.tsx";
-import { useSaving } from "../data/saving.ts";
+import { ImageSection } from "../form/ImageSection.tsx";
+import { NamingSection } from "../form/NamingSection.tsx";
+import { SavingProgress } from "../form/SavingProgress.tsx";
+import { contentOf, protectionOf, sameImages, SecretDraft, allImages } from "../form/secret-draft.ts";
+import { UnsavedGuard } from "../form/UnsavedGuard.tsx";
+import { useSaving } from "../form/useSaving.ts";
 import { editingState, type EditingSecret } from "../editing/editing-state.ts";
 import { ConflictNotice } from "./ConflictNotice.tsx";
 import { EditContent } from "./EditContent.tsx";

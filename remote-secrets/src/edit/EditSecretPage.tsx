@@ -6,11 +6,10 @@ import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useParams } from "react-router-dom";
 
-import { imagesQuery, rowsQuery, useSecrets, vaultOf, type Secrets } from "../data/secrets.ts";
+import { imagesQuery, rowsQuery, tagsOf, useSecrets, vaultOf, type Secrets } from "../data/secrets.ts";
 import { changeEditing, clearEdited, useEditing } from "../editing/editing-state.ts";
-import { SecretsTrouble } from "../list/SecretsTrouble.tsx";
-import { UnlockNotice } from "../list/UnlockNotice.tsx";
-import { tagsOf } from "../list/view.ts";
+import { ReadFailureNotice } from "../notices/ReadFailureNotice.tsx";
+import { UnlockNotice } from "../notices/UnlockNotice.tsx";
 import { EditSecretForm } from "./EditSecretForm.tsx";
 import { editingSecretOf } from "./secret-change.ts";
 
@@ -30,7 +29,7 @@ export default function EditSecretPage() {
   if (begun !== null && (!unlocked || begun.secretId !== secretId)) setBegun(null);
   return (
     <Page title={t("edit.title")} lead={t("edit.lead_body")}>
-      {secrets.status !== "loading" && <SecretsTrouble trouble={secrets.trouble} />}
+      {secrets.status !== "loading" && <ReadFailureNotice trouble={secrets.trouble} />}
       {secrets.status === "ready" && secrets.standing === "locked" && <UnlockNotice vault={secrets.vault} then={`/edit-secret/${secretId}`} reason="edit" />}
       {begun === null && isGone(secrets, row) && (
         <EmptyState icon={<FileQuestion />} title={t(row === undefined ? "edit.gone_title" : "edit.trashed_title")} actions={<ButtonLink to="/secrets">{t("edit.list_action")}</ButtonLink>}>

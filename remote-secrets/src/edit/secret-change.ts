@@ -1,6 +1,6 @@
 import type { SecretChange, SecretRow } from "@relicario/shared/contract";
 
-import { contentOf, protectionOf, sameImages, type SecretDraft } from "../add/secret-draft.ts";
+import { contentOf, protectionOf, sameImages, type SecretDraft } from "../form/secret-draft.ts";
 import type { EditingSecret } from "../editing/editing-state.ts";
 
 /** The secret as it is when the editing begins; null while its name is sealed. */

@@ -9,7 +9,7 @@ import { useParams } from "react-router-dom";
 import { styled } from "styled-components";
 
 import { secretKeys, useSecrets } from "../data/secrets.ts";
-import { SecretsTrouble } from "../list/SecretsTrouble.tsx";
+import { ReadFailureNotice } from "../notices/ReadFailureNotice.tsx";
 import { RestorePanel } from "./RestorePanel.tsx";
 
 /** The versions of one secret: each can be shown with a picture, and an older one made the newest. */
@@ -38,7 +38,7 @@ export default function HistoryPage() {
         </ButtonLink>
       }
     >
-      {secrets.status !== "loading" && <SecretsTrouble trouble={secrets.trouble} />}
+      {secrets.status !== "loading" && <ReadFailureNotice trouble={secrets.trouble} />}
       {gone && (
         <EmptyState icon={<FileQuestion />} title={t("history.gone_title")} actions={<ButtonLink to="/secrets">{t("history.back_action")}</ButtonLink>}>
           <p>{t("history.gone_body")}</p>

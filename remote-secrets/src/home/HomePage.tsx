@@ -7,9 +7,9 @@ import { Link } from "react-router-dom";
 import { styled } from "styled-components";
 
 import { useSecrets } from "../data/secrets.ts";
-import { SecretList } from "../list/SecretList.tsx";
-import { SecretsTrouble } from "../list/SecretsTrouble.tsx";
-import { UnlockNotice } from "../list/UnlockNotice.tsx";
+import { SecretList } from "./SecretList.tsx";
+import { ReadFailureNotice } from "../notices/ReadFailureNotice.tsx";
+import { UnlockNotice } from "../notices/UnlockNotice.tsx";
 import { WaitingUploads } from "../uploads/WaitingUploads.tsx";
 import { addressQuery } from "./attention.ts";
 import { Attention } from "./Attention.tsx";
@@ -42,7 +42,7 @@ export default function HomePage() {
           </Stack>
         </Loading>
       )}
-      {secrets.status !== "loading" && <SecretsTrouble trouble={secrets.trouble} />}
+      {secrets.status !== "loading" && <ReadFailureNotice trouble={secrets.trouble} />}
       {secrets.status === "ready" && (
         <>
           {secrets.standing === "empty" && <HowItWorks />}

@@ -8,7 +8,7 @@ import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { LeaveGuard } from "../add/LeaveGuard.tsx";
+import { LeaveGuard } from "../notices/LeaveGuard.tsx";
 
 interface ExportPanelProps {
   readonly vault: Vault;

@@ -7,18 +7,18 @@ import { useEffect, useId, useMemo, useState, type KeyboardEvent } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { imagesQuery } from "../data/secrets.ts";
+import { imagesQuery, tagsOf } from "../data/secrets.ts";
 import { changeEditing, editingState, useEditing } from "../editing/editing-state.ts";
 import { ExportPanel } from "./ExportPanel.tsx";
 import { FilterPanel } from "./FilterPanel.tsx";
 import { PurgeDialog } from "./PurgeDialog.tsx";
 import { prepareSearch, searchRows } from "./search.ts";
-import { SecretRowCard } from "./SecretRowCard.tsx";
+import { SecretRowCard } from "../row/SecretRowCard.tsx";
 import { SelectionBar } from "./SelectionBar.tsx";
-import { UnlockNotice } from "./UnlockNotice.tsx";
-import { useRowActions } from "./useRowActions.ts";
+import { UnlockNotice } from "../notices/UnlockNotice.tsx";
+import { useRowActions } from "../row/useRowActions.ts";
 import { useSelection } from "./useSelection.ts";
-import { filterRows, filtersOf, sortRows, tagsOf, wholeView, type View } from "./view.ts";
+import { filterRows, filtersOf, sortRows, wholeView, type View } from "./view.ts";
 import { VirtualRows } from "./VirtualRows.tsx";
 
 interface LoadedListProps {

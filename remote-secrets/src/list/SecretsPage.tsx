@@ -9,7 +9,7 @@ import { useSecrets } from "../data/secrets.ts";
 import { leaveSecrets, recoverIdKey } from "../editing/editing-state.ts";
 import { WaitingUploads } from "../uploads/WaitingUploads.tsx";
 import { LoadedList } from "./LoadedList.tsx";
-import { SecretsTrouble } from "./SecretsTrouble.tsx";
+import { ReadFailureNotice } from "../notices/ReadFailureNotice.tsx";
 
 /** Everything that is kept: search, star, edit, recover, and the trash. */
 export default function SecretsPage() {
@@ -35,7 +35,7 @@ export default function SecretsPage() {
       }
     >
       {secrets.status === "loading" && <LoadingList />}
-      {secrets.status !== "loading" && <SecretsTrouble trouble={secrets.trouble} />}
+      {secrets.status !== "loading" && <ReadFailureNotice trouble={secrets.trouble} />}
       {secrets.status === "ready" && (
         <>
           <LinkedSecret rows={secrets.rows} />

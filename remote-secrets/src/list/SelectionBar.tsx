@@ -4,7 +4,7 @@ import { Download, RotateCcw, Star, StarOff, Trash2, X } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import type { ListActions } from "./useRowActions.ts";
+import type { ListActions } from "../row/useRowActions.ts";
 
 interface SelectionBarProps {
   readonly place: "kept" | "trash";

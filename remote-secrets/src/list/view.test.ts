@@ -1,5 +1,5 @@
 import type { SecretLabel, SecretRow } from "@relicario/shared/contract";
-import { filterRows, filtersOf, sortRows, tagsOf, wholeView } from "./view.ts";
+import { filterRows, filtersOf, sortRows, wholeView } from "./view.ts";
 
 const plain: SecretLabel = { title: "", tags: [], contentKind: "text", name: "secret.txt", size: 1, openers: [], rehearsedAt: null };
 function row(title: string, label: Partial<SecretLabel> | null = {}, more: Partial<SecretRow> = {}): SecretRow {
@@ -49,11 +49,5 @@ describe("sortRows", () => {
   it("orders titles as the language does: ñ behind n, capitals and numbers as a person reads them", () => {
     const some = ["ñandú", "oso", "Nube", "nube 10", "nube 9"].map((title) => row(title));
     expect(titles(sortRows(some, "title", "es"))).toEqual(["Nube", "nube 9", "nube 10", "ñandú", "oso"]);
-  });
-});
-
-describe("tagsOf", () => {
-  it("gives the most used first, and those of equal use by name", () => {
-    expect(tagsOf([...rows, row("one more", { tags: ["bank"] })])).toEqual(["home", "bank", "old"]);
   });
 });

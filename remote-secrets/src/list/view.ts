@@ -40,13 +40,6 @@ export function sortRows(rows: readonly SecretRow[], sort: Sort, language: Langu
   return rows.toSorted(sort === "newest" ? newer : (a, b) => newer(b, a));
 }
 
-/** Tags in use, the most used first. */
-export function tagsOf(rows: readonly SecretRow[]): readonly string[] {
-  const counts = new Map<string, number>();
-  for (const { label } of rows) for (const tag of label?.tags ?? []) counts.set(tag, (counts.get(tag) ?? 0) + 1);
-  return [...counts].toSorted(([a, one], [b, other]) => other - one || (a < b ? -1 : 1)).map(([tag]) => tag);
-}
-
 function newer(a: SecretRow, b: SecretRow): number {
   return a.updatedAt < b.updatedAt ? 1 : a.updatedAt > b.updatedAt ? -1 : 0;
 }

@@ -1,7 +1,7 @@
 import { useEffect } from "react";
 import { useTranslation } from "react-i18next";
 
-import { LeaveGuard } from "./LeaveGuard.tsx";
+import { LeaveGuard } from "../notices/LeaveGuard.tsx";
 
 interface UnsavedGuardProps {
   /** Something was typed. */

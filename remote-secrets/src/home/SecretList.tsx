@@ -2,8 +2,8 @@ import type { SecretRow, Vault } from "@relicario/shared/contract";
 import { ErrorNotice, space, Stack } from "@relicario/shared/ui";
 import { styled } from "styled-components";
 
-import { SecretRowCard } from "./SecretRowCard.tsx";
-import { useRowActions } from "./useRowActions.ts";
+import { SecretRowCard } from "../row/SecretRowCard.tsx";
+import { useRowActions } from "../row/useRowActions.ts";
 
 interface SecretListProps {
   readonly vault: Vault;

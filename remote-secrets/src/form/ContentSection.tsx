@@ -6,7 +6,7 @@ import { useTranslation } from "react-i18next";
 import { SeedField } from "../seed/SeedField.tsx";
 import { FileField } from "./FileField.tsx";
 import { KindChoice } from "./KindChoice.tsx";
-import { useProblemWords } from "./problem-words.ts";
+import { useProblemText } from "./useProblemText.ts";
 import { titleOfFile, type SecretDraft } from "./secret-draft.ts";
 
 interface ContentSectionProps {
@@ -17,7 +17,7 @@ interface ContentSectionProps {
 export function ContentSection({ disabled }: ContentSectionProps) {
   const { t } = useTranslation("beta-add-secret");
   const { control, register, setValue, getValues, formState } = useFormContext<SecretDraft>();
-  const words = useProblemWords();
+  const words = useProblemText();
   const kind = useWatch({ control, name: "kind" });
   const { errors, isSubmitted } = formState;
   return (

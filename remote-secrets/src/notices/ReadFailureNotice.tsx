@@ -4,10 +4,10 @@ import { Button, ErrorNotice } from "@relicario/shared/ui";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import type { Trouble } from "../data/secrets.ts";
+import type { ReadFailure } from "../data/secrets.ts";
 
 /** The secrets cannot be read. An older state can be believed, but only as a deliberate choice. */
-export function SecretsTrouble({ trouble }: { readonly trouble: Trouble | null }) {
+export function ReadFailureNotice({ trouble }: { readonly trouble: ReadFailure | null }) {
   const { t } = useTranslation("beta-home");
   const { confirm } = usePortal();
   const [failure, setFailure] = useState<unknown>(null);

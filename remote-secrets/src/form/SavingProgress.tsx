@@ -3,7 +3,7 @@ import { formatsOf } from "@relicario/shared/i18n";
 import { Progress, SmallText, Stack } from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
 
-import type { Saving } from "../data/saving.ts";
+import type { Saving } from "./useSaving.ts";
 
 /** Sizes from here on are told in bytes beside the bar. */
 const worthTelling = 1_000_000;

@@ -5,7 +5,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 
 import { changeEditing, contentFile } from "../editing/editing-state.ts";
-import { secretKeys } from "./secrets.ts";
+import { secretKeys } from "../data/secrets.ts";
 
 export type Saving =
   | { readonly status: "idle" }

@@ -6,7 +6,7 @@ import type { TFunction } from "i18next";
 import { Controller, useFormContext, useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 
-import { useProblemWords } from "./problem-words.ts";
+import { useProblemText } from "./useProblemText.ts";
 import { allImages, maxImageNameLength, newImage, sameImages, type SecretDraft } from "./secret-draft.ts";
 
 interface ImageSectionProps {
@@ -24,7 +24,7 @@ export function ImageSection({ vault, images, pictureError, editing, disabled }:
   const { t } = useTranslation("beta-add-secret");
   const sentence = useErrorSentence();
   const { control, register, formState } = useFormContext<SecretDraft>();
-  const words = useProblemWords();
+  const words = useProblemText();
   const isNew = useWatch({ control, name: "image" }) === newImage;
   const { errors } = formState;
   return (

@@ -3,7 +3,7 @@ import { usePortal, type SecretRow, type Vault } from "@relicario/shared/contrac
 import { useLayoutEffect, useMemo, useRef } from "react";
 import { useTranslation } from "react-i18next";
 
-import { usePurge, useRestore, useSetFavorite, useTrash } from "../data/row-actions.ts";
+import { usePurge, useRestore, useSetFavorite, useTrash } from "../data/row-mutations.ts";
 import type { RowActions } from "./SecretRowCard.tsx";
 
 export interface ListActions {

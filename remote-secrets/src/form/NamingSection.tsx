@@ -4,7 +4,7 @@ import { Stack } from "@relicario/shared/ui";
 import { Controller, useFormContext } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 
-import { useProblemWords } from "./problem-words.ts";
+import { useProblemText } from "./useProblemText.ts";
 import type { SecretDraft } from "./secret-draft.ts";
 
 interface NamingSectionProps {
@@ -17,7 +17,7 @@ interface NamingSectionProps {
 export function NamingSection({ suggestions, disabled }: NamingSectionProps) {
   const { t } = useTranslation("beta-add-secret");
   const { control, register, formState } = useFormContext<SecretDraft>();
-  const words = useProblemWords();
+  const words = useProblemText();
   const { errors } = formState;
   return (
     <Stack $gap={5}>
