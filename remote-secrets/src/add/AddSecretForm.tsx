@@ -54,18 +54,19 @@ export function AddSecretForm({ vault, first, images, suggestions }: AddSecretFo
   const tellSaved = () => {
     notify({ tone: "success", text: t("save.done_status") });
   };
-  const submit = handleSubmit((draft) =>
-    save({
-      content: draft.kind === "file" ? draft.file : draft.text,
-      work: (options) => vault.protect(protectRequestOf(draft), options),
+  const submit = handleSubmit((draft) => {
+    const request = protectRequestOf(draft);
+    return save({
+      content: request.content,
+      run: (options) => vault.protect(request, options),
       onSaved: ({ secretId }) => {
         form.reset(); // the content is not kept a moment longer than it is needed
         tellSaved();
         setSaved({ path: draft.image === newImage ? `/congrats?${new URLSearchParams({ secret: secretId }).toString()}` : "/secrets" });
       },
       onSavedElsewhere: tellSaved,
-    }),
-  );
+    });
+  });
 
   return (
     <FormProvider {...form}>

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { imagesQuery, rowsQuery, standingQuery, useForgetOnLock, vaultOf } from "../data/secrets.ts";
+import { imagesQuery, rowsQuery, standingQuery, useClearOnLock, vaultOf } from "../data/secrets.ts";
 import { UnlockNotice } from "../notices/UnlockNotice.tsx";
 import { AddSecretForm } from "./AddSecretForm.tsx";
 
@@ -23,7 +23,7 @@ export default function AddSecretPage() {
   const standing = useQuery(standingQuery(vault, user.userId));
   const images = useQuery(imagesQuery(vault, user.userId, state.status));
   const rows = useQuery(rowsQuery(vault, user.userId, state.status));
-  useForgetOnLock();
+  useClearOnLock();
 
   // What the form begins with stays while it is there: saving the first secret changes the state under it.
   const [beginning, setBeginning] = useState<Beginning | null>(null);

@@ -4,7 +4,7 @@ import { useVault, useVaultState, type VaultAccess } from "@relicario/shared/ui"
 import { queryOptions, skipToken, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 
-import { useForgetEditingOnLock } from "../editing/editing-state.ts";
+import { clearListMemory } from "./list-memory.ts";
 
 /** Keys of everything that is known of the secrets of one account. Rows hold titles: they live in memory alone. */
 export const secretKeys = {
@@ -125,7 +125,7 @@ export function useSecrets(): Secrets {
   // Asked for with the rows, so that what the screens show beside them comes with them.
   useQuery(uploadsQuery(vault, user.userId, state.status));
   useQuery(imagesQuery(vault, user.userId, state.status));
-  useForgetOnLock();
+  useClearOnLock();
 
   if (access.status === "failed") return { status: "failed", trouble: { error: access.error, vault: null, retry: access.retry } };
   const failed = standing.isError ? standing : rows.isError ? rows : null;
@@ -142,15 +142,14 @@ function isOfConnection(error: unknown): boolean {
   return isPortalError(error, "offline", "service_unavailable", "timed_out", "too_many_requests", "internal_error");
 }
 
-/** Drops every title from memory before the portal locks. */
-export function useForgetOnLock(): void {
-  const portal = usePortal();
+/** Removes all plaintext of this remote from memory before the portal locks or signs out. */
+export function useClearOnLock(): void {
+  const { onLock, user } = usePortal();
   const client = useQueryClient();
-  const { onLock, user } = portal;
-  useForgetEditingOnLock(portal);
   useEffect(
     () =>
       onLock(() => {
+        clearListMemory();
         client.removeQueries({ queryKey: secretKeys.all(user.userId) });
       }),
     [onLock, client, user.userId],

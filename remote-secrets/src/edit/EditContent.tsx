@@ -9,17 +9,20 @@ import { useTranslation } from "react-i18next";
 
 import { ContentSection } from "../form/ContentSection.tsx";
 import type { SecretDraft } from "../form/secret-draft.ts";
-import { changeEditing, type EditingSecret } from "../editing/editing-state.ts";
 import { OpenContent } from "./OpenContent.tsx";
+import type { EditingSecret } from "./secret-change.ts";
 
 interface EditContentProps {
   readonly vault: Vault;
   readonly secret: EditingSecret;
   readonly disabled: boolean;
+  readonly onOpened: (text: string, shown: ShownImage) => void;
+  /** The person decided to keep the stored content; what was opened of it is discarded. */
+  readonly onKept: () => void;
 }
 
 /** The content of a secret that is edited: left as it is, opened and changed, or replaced without being seen. */
-export function EditContent({ vault, secret, disabled }: EditContentProps) {
+export function EditContent({ vault, secret, disabled, onOpened, onKept }: EditContentProps) {
   const { t } = useTranslation("beta-add-secret");
   const { language } = usePortal();
   const { control, setValue } = useFormContext<SecretDraft>();
@@ -33,11 +36,11 @@ export function EditContent({ vault, secret, disabled }: EditContentProps) {
     setOpening(false);
   };
   const handleOpened = (text: string, shown: ShownImage) => {
-    changeEditing({ recoveredSecret: text, editingKeepic: shown });
+    onOpened(text, shown);
     begin(text);
   };
   const handleKeep = () => {
-    changeEditing({ recoveredSecret: "" });
+    onKept();
     setValue("text", "");
     setValue("file", null);
     setValue("kind", secret.contentKind);

@@ -1,5 +1,5 @@
 import { zodResolver } from "@hookform/resolvers/zod";
-import { usePortal, type RecoveryImage, type SecretChange, type Vault } from "@relicario/shared/contract";
+import { usePortal, type RecoveryImage, type SecretChange, type ShownImage, type Vault } from "@relicario/shared/contract";
 import type { PortalError } from "@relicario/shared/errors";
 import { FieldError } from "@relicario/shared/forms";
 import { Button, Card, ErrorNotice, Notice, SpacedRow, Stack } from "@relicario/shared/ui";
@@ -10,21 +10,21 @@ import { useTranslation } from "react-i18next";
 import { ImageSection } from "../form/ImageSection.tsx";
 import { NamingSection } from "../form/NamingSection.tsx";
 import { SavingProgress } from "../form/SavingProgress.tsx";
-import { contentOf, protectionOf, sameImages, SecretDraft, allImages } from "../form/secret-draft.ts";
+import { allImages, protectRequestOf, sameImages, SecretDraft } from "../form/secret-draft.ts";
 import { UnsavedGuard } from "../form/UnsavedGuard.tsx";
 import { useSaving } from "../form/useSaving.ts";
-import { editingState, type EditingSecret } from "../editing/editing-state.ts";
 import { ConflictNotice } from "./ConflictNotice.tsx";
 import { EditContent } from "./EditContent.tsx";
-import { changeOf } from "./secret-change.ts";
+import { changeOf, type EditingSecret } from "./secret-change.ts";
 
 interface EditSecretFormProps {
   readonly vault: Vault;
-  readonly secret: EditingSecret;
+  /** The secret as it was when the edit began: what is saved is compared with it. */
+  readonly editingSecret: EditingSecret;
   readonly images: readonly RecoveryImage[];
   readonly suggestions: readonly string[];
-  /** Reads the list anew and gives the secret as it is now; null when it is gone. */
-  readonly readAnew: () => Promise<EditingSecret | null>;
+  /** The secret as the service has it now; null when it was deleted. */
+  readonly refetchSecret: () => Promise<EditingSecret | null>;
 }
 
 /** What was to be saved. */
@@ -38,9 +38,13 @@ interface Conflict extends Attempt {
 }
 
 /** Changes a secret. What another device saved meanwhile is never overwritten unseen. */
-export function EditSecretForm({ vault, secret, images, suggestions, readAnew }: EditSecretFormProps) {
+export function EditSecretForm({ vault, editingSecret, images, suggestions, refetchSecret }: EditSecretFormProps) {
   const { t } = useTranslation("beta-add-secret");
   const { navigate, notify } = usePortal();
+  /** Text of the content once it was opened; empty before, and for a file. */
+  const [recoveredSecret, setRecoveredSecret] = useState("");
+  /** The picture that opened it: it also opens what another device saved meanwhile. */
+  const [editingKeepic, setEditingKeepic] = useState<ShownImage | null>(null);
   const [saved, setSaved] = useState<{ readonly path: string } | null>(null);
   const [conflict, setConflict] = useState<Conflict | null>(null);
   const [deleted, setDeleted] = useState<Attempt | null>(null);
@@ -49,12 +53,12 @@ export function EditSecretForm({ vault, secret, images, suggestions, readAnew }:
   const form = useForm<SecretDraft>({
     resolver: zodResolver(SecretDraft),
     defaultValues: {
-      kind: secret.contentKind,
+      kind: editingSecret.contentKind,
       text: "",
       file: null,
       contentKept: true,
-      title: secret.title,
-      tags: [...secret.tags],
+      title: editingSecret.title,
+      tags: [...editingSecret.tags],
       image: sameImages,
       imageName: t("image.default_body", { number: images.length + 1 }),
       shown: null,
@@ -75,8 +79,8 @@ export function EditSecretForm({ vault, secret, images, suggestions, readAnew }:
   };
   const update = (draft: SecretDraft, change: SecretChange) =>
     save({
-      content: change.content === undefined ? null : draft.kind === "file" ? draft.file : draft.text,
-      work: (options) => vault.update(secret.secretId, change, options),
+      content: change.content?.content ?? null,
+      run: (options) => vault.update(editingSecret.secretId, change, options),
       onSaved: () => {
         finish(t("edit.done_status"));
       },
@@ -92,7 +96,7 @@ export function EditSecretForm({ vault, secret, images, suggestions, readAnew }:
     });
   const showTheirs = async (attempt: Attempt) => {
     try {
-      const theirs = await readAnew();
+      const theirs = await refetchSecret();
       if (theirs === null) setDeleted(attempt);
       else setConflict({ ...attempt, theirs });
     } catch (error) {
@@ -100,22 +104,19 @@ export function EditSecretForm({ vault, secret, images, suggestions, readAnew }:
     }
   };
   const submit = handleSubmit(async (draft) => {
-    const base = conflict?.theirs ?? secret;
-    const change = changeOf(draft, { ...secret, version: base.version, rev: base.rev }, editingState().recoveredSecret);
+    const base = conflict?.theirs ?? editingSecret;
+    const change = changeOf(draft, { ...editingSecret, version: base.version, rev: base.rev }, recoveredSecret);
     setUnchanged(change === null);
     setConflict(null);
     setDeleted(null);
     setUnread(null);
     if (change !== null) await update(draft, change);
   });
-  const saveApart = ({ draft }: Attempt) =>
-    save({
-      content: draft.kind === "file" ? draft.file : draft.text,
-      work: (options) =>
-        vault.protect(
-          { title: draft.title, tags: draft.tags, ...contentOf(draft), protection: draft.image === sameImages ? protectionOf({ ...draft, image: allImages }) : protectionOf(draft) },
-          options,
-        ),
+  const saveAsNew = ({ draft }: Attempt) => {
+    const request = protectRequestOf(draft.image === sameImages ? { ...draft, image: allImages } : draft);
+    return save({
+      content: request.content,
+      run: (options) => vault.protect(request, options),
       onSaved: () => {
         finish(t("conflict.apart_status"));
       },
@@ -123,6 +124,7 @@ export function EditSecretForm({ vault, secret, images, suggestions, readAnew }:
         notify({ tone: "success", text: t("conflict.apart_status") });
       },
     });
+  };
 
   return (
     <FormProvider {...form}>
@@ -132,8 +134,9 @@ export function EditSecretForm({ vault, secret, images, suggestions, readAnew }:
           {conflict !== null && (
             <ConflictNotice
               vault={vault}
-              base={secret}
+              base={editingSecret}
               theirs={conflict.theirs}
+              editingKeepic={editingKeepic}
               mine={{ title: conflict.draft.title, tags: conflict.draft.tags, content: conflict.change.content, text: conflict.draft.text }}
               disabled={running}
               onSaveMine={() => void submit()}
@@ -141,7 +144,7 @@ export function EditSecretForm({ vault, secret, images, suggestions, readAnew }:
                 form.reset();
                 setSaved({ path: "/secrets" });
               }}
-              onSaveApart={conflict.change.content === undefined ? null : () => void saveApart(conflict)}
+              onSaveAsNew={conflict.change.content === undefined ? null : () => void saveAsNew(conflict)}
             />
           )}
           {deleted !== null && (
@@ -151,7 +154,7 @@ export function EditSecretForm({ vault, secret, images, suggestions, readAnew }:
               title={t("conflict.deleted_title")}
               actions={
                 deleted.change.content === undefined ? undefined : (
-                  <Button disabled={running} onClick={() => void saveApart(deleted)}>
+                  <Button disabled={running} onClick={() => void saveAsNew(deleted)}>
                     {t("conflict.apart_action")}
                   </Button>
                 )
@@ -163,7 +166,18 @@ export function EditSecretForm({ vault, secret, images, suggestions, readAnew }:
           <Card>
             <Stack $gap={5}>
               <NamingSection suggestions={suggestions} disabled={running} />
-              <EditContent vault={vault} secret={secret} disabled={running} />
+              <EditContent
+                vault={vault}
+                secret={editingSecret}
+                disabled={running}
+                onOpened={(text, shown) => {
+                  setRecoveredSecret(text);
+                  setEditingKeepic(shown);
+                }}
+                onKept={() => {
+                  setRecoveredSecret("");
+                }}
+              />
             </Stack>
           </Card>
           <ImageSection vault={vault} images={images} pictureError={pictureFailed ? failure : null} editing disabled={running} />

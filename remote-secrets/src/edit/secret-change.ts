@@ -1,9 +1,20 @@
-import type { SecretChange, SecretRow } from "@relicario/shared/contract";
+import type { ContentKind, SecretChange, SecretRow } from "@relicario/shared/contract";
 
 import { contentOf, protectionOf, sameImages, type SecretDraft } from "../form/secret-draft.ts";
-import type { EditingSecret } from "../editing/editing-state.ts";
 
-/** The secret as it is when the editing begins; null while its name is sealed. */
+/** A secret as it was read: base of an edit, or the other device's version in a conflict. */
+export interface EditingSecret {
+  readonly secretId: string;
+  readonly version: number;
+  readonly rev: number;
+  readonly title: string;
+  readonly tags: readonly string[];
+  readonly contentKind: ContentKind;
+  readonly name: string;
+  readonly size: number;
+}
+
+/** Null while locked: the row has no label then. */
 export function editingSecretOf({ secretId, version, rev, label }: SecretRow): EditingSecret | null {
   if (label === null) return null;
   const { title, tags, contentKind, name, size } = label;

@@ -2,8 +2,6 @@ import { maxFileBytes, maxFileNameLength, maxSmallContentBytes, maxTagLength, ma
 import type { ContentKind, ProtectRequest, ShownImage } from "@relicario/shared/contract";
 import { z } from "zod";
 
-import { contentFile } from "../editing/editing-state.ts";
-
 /** The longest text, in bytes of UTF-8: it goes in one call. */
 export const maxTextBytes = maxSmallContentBytes;
 
@@ -94,8 +92,8 @@ export function isDraftProblem(message: string | undefined): message is DraftPro
 
 /** The content as it is sealed: a text or a phrase is the file `secret.txt`, anything else is kept as it is. */
 export function contentOf({ kind, text, file }: Pick<SecretDraft, "kind" | "text" | "file">): Pick<ProtectRequest, "contentKind" | "name" | "mime" | "content"> {
-  const { secretFile } = contentFile(kind === "file" && file !== null ? file : text);
-  return { contentKind: kind, name: secretFile.name, mime: secretFile.type === "" ? "application/octet-stream" : secretFile.type, content: secretFile };
+  const content = kind === "file" && file !== null ? file : new File([text], "secret.txt", { type: "text/plain" });
+  return { contentKind: kind, name: content.name, mime: content.type === "" ? "application/octet-stream" : content.type, content };
 }
 
 export function protectionOf({ image, imageName, shown }: SecretDraft): ProtectRequest["protection"] {

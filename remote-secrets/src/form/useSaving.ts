@@ -4,7 +4,6 @@ import { toPortalError, type PortalError } from "@relicario/shared/errors";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 
-import { changeEditing, contentFile } from "../editing/editing-state.ts";
 import { secretKeys } from "../data/secrets.ts";
 
 export type Saving =
@@ -12,21 +11,20 @@ export type Saving =
   | { readonly status: "running"; readonly progress: VaultProgress | null; readonly large: boolean }
   | { readonly status: "failed"; readonly error: PortalError };
 
-/** One saving: what to do, with which content, and what comes after. */
-export interface SavingWork<Result> {
-  /** The content that goes out; null when only title and tags do. */
-  readonly content: string | File | null;
-  readonly work: (options: CallOptions) => Promise<Result>;
+export interface SaveOptions<Result> {
+  /** Content to upload; null when only title and tags change. */
+  readonly content: Blob | null;
+  readonly run: (options: CallOptions) => Promise<Result>;
   readonly onSaved: (result: Result) => void;
-  /** It was saved after the screen was left. */
+  /** Called instead of `onSaved` when the form has been unmounted meanwhile. */
   readonly onSavedElsewhere: () => void;
-  /** Takes an error for itself; the others are shown. */
+  /** True when it handled the error; otherwise `saving` shows it. */
   readonly onFailed?: (error: PortalError) => boolean;
 }
 
 /**
- * Seals and publishes. Leaving the screen cancels what is small; a large file goes on in the background, and stands among
- * the uploads until it is published.
+ * Runs one save at a time, with progress and cancelling. Unmounting the form cancels a save that goes in one request; a
+ * larger file goes in parts, keeps running, and is listed among the uploads until it is published.
  */
 export function useSaving() {
   const { user } = usePortal();
@@ -42,16 +40,16 @@ export function useSaving() {
     };
   }, []);
 
-  const save = async <Result>({ content, work, onSaved, onSavedElsewhere, onFailed }: SavingWork<Result>): Promise<void> => {
+  const save = async <Result>({ content, run, onSaved, onSavedElsewhere, onFailed }: SaveOptions<Result>): Promise<void> => {
     const own = new AbortController();
-    const large = noteContent(content);
+    const large = content !== null && content.size > maxSmallContentBytes;
     running.current = { abort: own, large };
     const show = (next: Saving) => {
       if (here.current && running.current?.abort === own) setSaving(next);
     };
     show({ status: "running", progress: null, large });
     try {
-      const result = await work({
+      const result = await run({
         signal: own.signal,
         onProgress: (progress) => {
           if (!own.signal.aborted) show({ status: "running", progress, large });
@@ -65,7 +63,6 @@ export function useSaving() {
       const quiet = own.signal.aborted || onFailed?.(error) === true;
       show(quiet ? { status: "idle" } : { status: "failed", error });
     } finally {
-      changeEditing({ secretFile: null, secretV2: null });
       void client.invalidateQueries({ queryKey: secretKeys.all(user.userId) });
     }
   };
@@ -73,13 +70,4 @@ export function useSaving() {
     running.current?.abort.abort();
   };
   return { saving, save, cancel };
-}
-
-/** Notes what goes out in the editing state; true when it is too large for one call. */
-function noteContent(content: string | File | null): boolean {
-  if (content === null) return false;
-  const { secretFile, isTextSecret } = contentFile(content);
-  const large = secretFile.size > maxSmallContentBytes;
-  changeEditing({ secretFile, secretV2: large ? secretFile : null, isTextSecret });
-  return large;
 }

@@ -8,7 +8,7 @@ import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
 import { imagesQuery, tagsOf } from "../data/secrets.ts";
-import { changeEditing, editingState, useEditing } from "../editing/editing-state.ts";
+import { listMemory, useCategories } from "../data/list-memory.ts";
 import { ExportPanel } from "./ExportPanel.tsx";
 import { FilterPanel } from "./FilterPanel.tsx";
 import { PurgeDialog } from "./PurgeDialog.tsx";
@@ -149,7 +149,7 @@ export function LoadedList({ vault, rows, locked, opening }: LoadedListProps) {
         </SpacedRow>
       )}
       {found.length > 0 ? (
-        <VirtualRows key={place} rows={found} label={t(place === "kept" ? "list.title" : "list.trash_title")} startAt={editingState().selectedSecret}>
+        <VirtualRows key={place} rows={found} label={t(place === "kept" ? "list.title" : "list.trash_title")} startAt={listMemory.getState().selectedSecret}>
           {(row) => <SecretRowCard row={row} actions={actions.forRow} selected={selection.active ? selection.has(row) : null} />}
         </VirtualRows>
       ) : (
@@ -167,16 +167,16 @@ export function LoadedList({ vault, rows, locked, opening }: LoadedListProps) {
   );
 }
 
-/** Filters and order. The tags are the editing state's `categories`, so that they are there again after a visit elsewhere. */
+/** Filters and sort order. Tags are kept in `listMemory`, so that they are set again when somebody comes back to the list. */
 function useView(): [View, (view: View) => void] {
   const [own, setOwn] = useState<Omit<View, "tags">>(wholeView);
-  const { categories } = useEditing();
+  const categories = useCategories();
   const view = useMemo<View>(() => ({ ...own, tags: categories }), [own, categories]);
   return [
     view,
     ({ tags, ...rest }) => {
       setOwn(rest);
-      changeEditing({ categories: tags });
+      listMemory.setState({ categories: tags });
     },
   ];
 }

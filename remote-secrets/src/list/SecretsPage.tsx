@@ -6,18 +6,20 @@ import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
 import { useSecrets } from "../data/secrets.ts";
-import { leaveSecrets, recoverIdKey } from "../editing/editing-state.ts";
 import { WaitingUploads } from "../uploads/WaitingUploads.tsx";
 import { LoadedList } from "./LoadedList.tsx";
 import { ReadFailureNotice } from "../notices/ReadFailureNotice.tsx";
 
-/** Everything that is kept: search, star, edit, recover, and the trash. */
+/** Session storage key: id of the secret that a link asked to recover. The host writes it before sign-in. */
+const recoverIdKey = "recoverId";
+
+/** Route `/secrets`: the list of all secrets, and the trash. */
 export default function SecretsPage() {
   const { t } = useTranslation(["beta-home", "file-upload"]);
   const secrets = useSecrets();
   useEffect(
     () => () => {
-      leaveSecrets(sessionStorage);
+      sessionStorage.removeItem(recoverIdKey);
     },
     [],
   );

@@ -8,7 +8,7 @@ import { useTranslation } from "react-i18next";
 import { Link } from "react-router-dom";
 import { css, styled } from "styled-components";
 
-import { changeEditing } from "../editing/editing-state.ts";
+import { listMemory } from "../data/list-memory.ts";
 
 /** What can be done with a row; one object for all rows of a list. */
 export interface RowActions {
@@ -43,7 +43,7 @@ export const SecretRowCard = memo(function SecretRowCard({ row, actions, selecte
   const trashed = row.deletedAt !== null;
   const dropped = row.droppedAt !== null;
   const go = (path: string) => {
-    changeEditing({ selectedSecret: row.secretId });
+    listMemory.setState({ selectedSecret: row.secretId });
     navigate(path);
   };
 
@@ -83,7 +83,7 @@ export const SecretRowCard = memo(function SecretRowCard({ row, actions, selecte
           <NameLink
             to={recoverPath}
             onClick={() => {
-              changeEditing({ selectedSecret: row.secretId });
+              listMemory.setState({ selectedSecret: row.secretId });
             }}
           >
             {name}
