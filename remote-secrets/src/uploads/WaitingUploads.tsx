@@ -7,7 +7,7 @@ import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
 import { uploadsQuery } from "../data/secrets.ts";
-import { useResuming, useUploadActions, type Resuming } from "./uploads.ts";
+import { useResumeState, useUploadActions } from "./uploads.ts";
 
 interface WaitingUploadsProps {
   readonly vault: Vault;
@@ -20,7 +20,6 @@ export function WaitingUploads({ vault, status }: WaitingUploadsProps) {
   const { user, notify } = usePortal();
   const titleId = useId();
   const uploads = useQuery(uploadsQuery(vault, user.userId, status));
-  const resuming = useResuming();
   const { resume, discard } = useUploadActions(vault, () => {
     notify({ tone: "success", text: t("waiting.done_status") });
   });
@@ -33,7 +32,7 @@ export function WaitingUploads({ vault, status }: WaitingUploadsProps) {
         <Uploads>
           {uploads.data.map((upload) => (
             <li key={upload.uploadId}>
-              <OneUpload upload={upload} resuming={resuming.get(upload.uploadId) ?? null} onResume={resume} onDiscard={discard} />
+              <OneUpload upload={upload} onResume={resume} onDiscard={discard} />
             </li>
           ))}
         </Uploads>
@@ -44,16 +43,16 @@ export function WaitingUploads({ vault, status }: WaitingUploadsProps) {
 
 interface OneUploadProps {
   readonly upload: WaitingUpload;
-  readonly resuming: Resuming | null;
   readonly onResume: (uploadId: string, file: Blob | null) => Promise<void>;
   readonly onDiscard: (uploadId: string) => Promise<void>;
 }
 
-function OneUpload({ upload, resuming, onResume, onDiscard }: OneUploadProps) {
+function OneUpload({ upload, onResume, onDiscard }: OneUploadProps) {
   const { t } = useTranslation("file-upload");
   const { language, confirm } = usePortal();
   const chooser = useRef<HTMLInputElement>(null);
   const { uploadId, title, name, size, sent, startedAt, state, needsFile } = upload;
+  const resuming = useResumeState(uploadId);
   const formats = formatsOf(language);
   const shownTitle = title ?? t("waiting.locked_title", { day: formats.date(startedAt) });
   const running = resuming?.status === "running" || state === "running";

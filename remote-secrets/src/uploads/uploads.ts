@@ -1,64 +1,54 @@
 import { usePortal, type Vault, type VaultProgress } from "@relicario/shared/contract";
 import { toPortalError, type PortalError } from "@relicario/shared/errors";
 import { useQueryClient } from "@tanstack/react-query";
-import { useCallback, useSyncExternalStore } from "react";
+import { useCallback } from "react";
+import { useStore } from "zustand";
+import { createStore } from "zustand/vanilla";
 
 import { secretKeys } from "../data/secrets.ts";
 
-/** What this page does with an upload. */
-export type Resuming = { readonly status: "running"; readonly progress: VaultProgress | null } | { readonly status: "failed"; readonly error: PortalError };
+/** An upload that was resumed in this tab. */
+export type ResumeState = { readonly status: "running"; readonly progress: VaultProgress | null } | { readonly status: "failed"; readonly error: PortalError };
 
-/** Resumed uploads by id: they go on when the screen that resumed them is left. */
-let resuming: ReadonlyMap<string, Resuming> = new Map();
-const listeners = new Set<() => void>();
+/** By upload id. Outside React: a resumed upload keeps running when its screen is unmounted. */
+const resumed = createStore<Readonly<Partial<Record<string, ResumeState>>>>()(() => ({}));
 
-function note(uploadId: string, standing: Resuming | null): void {
-  const next = new Map(resuming);
-  if (standing === null) next.delete(uploadId);
-  else next.set(uploadId, standing);
-  resuming = next;
-  for (const listener of [...listeners]) listener();
+function setResumeState(uploadId: string, state: ResumeState | undefined): void {
+  resumed.setState({ [uploadId]: state });
 }
 
-export function useResuming(): ReadonlyMap<string, Resuming> {
-  return useSyncExternalStore(subscribe, () => resuming);
+/** Undefined for an upload that was not resumed in this tab. */
+export function useResumeState(uploadId: string): ResumeState | undefined {
+  return useStore(resumed, (states) => states[uploadId]);
 }
 
-/** Goes on with uploads, and forgets them. */
 export function useUploadActions(vault: Vault, onPublished: () => void) {
   const { user } = usePortal();
   const client = useQueryClient();
-  const lookAgain = useCallback(() => client.invalidateQueries({ queryKey: secretKeys.all(user.userId) }), [client, user.userId]);
+  const refetch = useCallback(() => client.invalidateQueries({ queryKey: secretKeys.all(user.userId) }), [client, user.userId]);
   const resume = async (uploadId: string, file: Blob | null): Promise<void> => {
-    note(uploadId, { status: "running", progress: null });
+    setResumeState(uploadId, { status: "running", progress: null });
     try {
       await vault.resumeUpload(uploadId, file, {
         onProgress: (progress) => {
-          note(uploadId, { status: "running", progress });
+          setResumeState(uploadId, { status: "running", progress });
         },
       });
-      note(uploadId, null);
+      setResumeState(uploadId, undefined);
       onPublished();
     } catch (error) {
-      note(uploadId, { status: "failed", error: toPortalError(error) });
+      setResumeState(uploadId, { status: "failed", error: toPortalError(error) });
     }
-    await lookAgain();
+    await refetch();
   };
   const discard = async (uploadId: string): Promise<void> => {
     try {
       await vault.discardUpload(uploadId);
-      note(uploadId, null);
+      setResumeState(uploadId, undefined);
     } catch (error) {
-      note(uploadId, { status: "failed", error: toPortalError(error) });
+      setResumeState(uploadId, { status: "failed", error: toPortalError(error) });
     }
-    await lookAgain();
+    await refetch();
   };
   return { resume, discard };
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => {
-    listeners.delete(listener);
-  };
 }
