@@ -58,7 +58,7 @@ function LockButton({ vault }: { readonly vault: Vault }) {
   );
 }
 
-/** A link asked to recover one of these secrets. */
+/** Offers to recover the secret that a link named before sign-in, once it is in the list. */
 function LinkedSecret({ rows }: { readonly rows: readonly SecretRow[] }) {
   const { t } = useTranslation("beta-home");
   const { navigate } = usePortal();
@@ -98,17 +98,17 @@ function LoadingList() {
   );
 }
 
-/** On a phone the bar at the bottom has this, larger. */
+/** Hidden on phones: the bottom bar has the same action. */
 const AddLink = styled(ButtonLink)`
   ${media.mobile} { display: none; }
 `;
 
-/** On a phone it stands beside the title, as its icon alone; it takes no width, so that the narrowest keeps one line. */
+/** On phones an icon beside the title. The negative margin takes its width away, so that the title stays on one line. */
 const SmallOnPhone = styled(Button)`
   ${media.mobile} {
     flex: none;
     width: 44px;
-    max-width: none; /* a part of nothing would be nothing */
+    max-width: none; /* the default is a percentage, which here would be of zero */
     margin-left: -44px;
     padding: 0;
     & > span { ${visuallyHidden} }
