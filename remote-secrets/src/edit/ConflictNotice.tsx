@@ -11,22 +11,22 @@ import type { EditingSecret } from "./secret-change.ts";
 
 interface ConflictNoticeProps {
   readonly vault: Vault;
-  /** What was to be saved. */
+  /** The draft that could not be saved. */
   readonly mine: { readonly title: string; readonly tags: readonly string[]; readonly content: SecretChange["content"] | undefined; readonly text: string };
-  /** What another device saved meanwhile. */
+  /** The version that another device saved meanwhile. */
   readonly theirs: EditingSecret;
-  /** The version that the editing began with. */
+  /** The version that this edit started from. */
   readonly base: EditingSecret;
   /** The picture that opened the content during this edit; null when none was shown. */
   readonly editingKeepic: ShownImage | null;
   readonly disabled: boolean;
   readonly onSaveMine: () => void;
   readonly onKeepTheirs: () => void;
-  /** Null where there is no content of one's own to make a secret of. */
+  /** Null when the draft has no content of its own, so no new secret can be made of it. */
   readonly onSaveAsNew: (() => void) | null;
 }
 
-/** Another device saved first: both versions side by side, and what can be done. Nothing of either is lost. */
+/** Another device saved first: shows both versions and lets the person choose. Until then nothing is overwritten, and the form keeps the draft. */
 export function ConflictNotice({ vault, mine, theirs, base, editingKeepic, disabled, onSaveMine, onKeepTheirs, onSaveAsNew }: ConflictNoticeProps) {
   const { t } = useTranslation("beta-add-secret");
   const { language } = usePortal();
@@ -89,7 +89,7 @@ export function ConflictNotice({ vault, mine, theirs, base, editingKeepic, disab
 
 type Shown = { readonly status: "hidden" } | { readonly status: "asking" } | { readonly status: "opening" } | { readonly status: "open"; readonly text: string } | { readonly status: "failed"; readonly error: PortalError };
 
-/** The content that the other device saved: with the image that was shown for this edit it opens at once. */
+/** The other device's content. It is opened with `editingKeepic` when there is one, else a picture is asked for. */
 function TheirContent({ vault, theirs, editingKeepic }: Pick<ConflictNoticeProps, "vault" | "theirs" | "editingKeepic">) {
   const { t } = useTranslation("beta-add-secret");
   const { language } = usePortal();
@@ -103,15 +103,15 @@ function TheirContent({ vault, theirs, editingKeepic }: Pick<ConflictNoticeProps
       setShown({ status: "asking" });
       return;
     }
-    const own = new AbortController();
-    running.current = own;
+    const controller = new AbortController();
+    running.current = controller;
     setShown({ status: "opening" });
-    openText(vault, theirs.secretId, editingKeepic, own.signal, () => undefined).then(
+    openText(vault, theirs.secretId, editingKeepic, controller.signal, () => undefined).then(
       (text) => {
-        if (!own.signal.aborted) setShown({ status: "open", text });
+        if (!controller.signal.aborted) setShown({ status: "open", text });
       },
       (error: unknown) => {
-        if (!own.signal.aborted) setShown({ status: "failed", error: toPortalError(error) });
+        if (!controller.signal.aborted) setShown({ status: "failed", error: toPortalError(error) });
       },
     );
   };

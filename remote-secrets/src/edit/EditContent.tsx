@@ -21,7 +21,7 @@ interface EditContentProps {
   readonly onKept: () => void;
 }
 
-/** The content of a secret that is edited: left as it is, opened and changed, or replaced without being seen. */
+/** The content of the secret: kept as it is (the default), opened to be changed, or replaced without being opened. */
 export function EditContent({ vault, secret, disabled, onOpened, onKept }: EditContentProps) {
   const { t } = useTranslation("beta-add-secret");
   const { language } = usePortal();
@@ -30,14 +30,14 @@ export function EditContent({ vault, secret, disabled, onOpened, onKept }: EditC
   const [opening, setOpening] = useState(false);
   const isFile = secret.contentKind === "file";
 
-  const begin = (text: string) => {
+  const startEditing = (text: string) => {
     setValue("text", text, { shouldDirty: true });
     setValue("contentKept", false, { shouldDirty: true });
     setOpening(false);
   };
   const handleOpened = (text: string, shown: ShownImage) => {
     onOpened(text, shown);
-    begin(text);
+    startEditing(text);
   };
   const handleKeep = () => {
     onKept();
@@ -90,7 +90,7 @@ export function EditContent({ vault, secret, disabled, onOpened, onKept }: EditC
             disabled={disabled}
             icon={<PenLine aria-hidden />}
             onClick={() => {
-              begin("");
+              startEditing("");
             }}
           >
             {t("edit.replace_action")}

@@ -19,7 +19,7 @@ import { changeOf, type EditingSecret } from "./secret-change.ts";
 
 interface EditSecretFormProps {
   readonly vault: Vault;
-  /** The secret as it was when the edit began: what is saved is compared with it. */
+  /** The secret as it was when the edit started. */
   readonly editingSecret: EditingSecret;
   readonly images: readonly RecoveryImage[];
   readonly suggestions: readonly string[];
@@ -27,7 +27,7 @@ interface EditSecretFormProps {
   readonly refetchSecret: () => Promise<EditingSecret | null>;
 }
 
-/** What was to be saved. */
+/** A save that the service refused. */
 interface Attempt {
   readonly draft: SecretDraft;
   readonly change: SecretChange;
@@ -37,7 +37,7 @@ interface Conflict extends Attempt {
   readonly theirs: EditingSecret;
 }
 
-/** Changes a secret. What another device saved meanwhile is never overwritten unseen. */
+/** Saves against the version it started from. When another device saved first, nothing is overwritten: the conflict is shown. */
 export function EditSecretForm({ vault, editingSecret, images, suggestions, refetchSecret }: EditSecretFormProps) {
   const { t } = useTranslation("beta-add-secret");
   const { navigate, notify } = usePortal();
@@ -47,8 +47,8 @@ export function EditSecretForm({ vault, editingSecret, images, suggestions, refe
   const [editingKeepic, setEditingKeepic] = useState<ShownImage | null>(null);
   const [saved, setSaved] = useState<{ readonly path: string } | null>(null);
   const [conflict, setConflict] = useState<Conflict | null>(null);
-  const [deleted, setDeleted] = useState<Attempt | null>(null);
-  const [unread, setUnread] = useState<unknown>(null);
+  const [deletedAttempt, setDeletedAttempt] = useState<Attempt | null>(null);
+  const [refetchError, setRefetchError] = useState<unknown>(null);
   const [unchanged, setUnchanged] = useState(false);
   const form = useForm<SecretDraft>({
     resolver: zodResolver(SecretDraft),
@@ -72,7 +72,7 @@ export function EditSecretForm({ vault, editingSecret, images, suggestions, refe
   const failure = saving.status === "failed" ? saving.error : null;
   const pictureFailed = failure?.code.startsWith("picture_") === true;
 
-  const finish = (text: string) => {
+  const finishSaved = (text: string) => {
     form.reset();
     notify({ tone: "success", text });
     setSaved({ path: "/secrets" });
@@ -82,25 +82,25 @@ export function EditSecretForm({ vault, editingSecret, images, suggestions, refe
       content: change.content?.content ?? null,
       run: (options) => vault.update(editingSecret.secretId, change, options),
       onSaved: () => {
-        finish(t("edit.done_status"));
+        finishSaved(t("edit.done_status"));
       },
       onSavedElsewhere: () => {
         notify({ tone: "success", text: t("edit.done_status") });
       },
       onFailed: (error: PortalError) => {
-        if (error.code === "not_found") setDeleted({ draft, change });
-        else if (error.code === "version_conflict") void showTheirs({ draft, change });
+        if (error.code === "not_found") setDeletedAttempt({ draft, change });
+        else if (error.code === "version_conflict") void showConflict({ draft, change });
         else return false;
         return true;
       },
     });
-  const showTheirs = async (attempt: Attempt) => {
+  const showConflict = async (attempt: Attempt) => {
     try {
       const theirs = await refetchSecret();
-      if (theirs === null) setDeleted(attempt);
+      if (theirs === null) setDeletedAttempt(attempt);
       else setConflict({ ...attempt, theirs });
     } catch (error) {
-      setUnread(error); // saving once more finds the conflict again
+      setRefetchError(error); // the draft is kept; the next save meets the conflict again
     }
   };
   const submit = handleSubmit(async (draft) => {
@@ -108,8 +108,8 @@ export function EditSecretForm({ vault, editingSecret, images, suggestions, refe
     const change = changeOf(draft, { ...editingSecret, version: base.version, rev: base.rev }, recoveredSecret);
     setUnchanged(change === null);
     setConflict(null);
-    setDeleted(null);
-    setUnread(null);
+    setDeletedAttempt(null);
+    setRefetchError(null);
     if (change !== null) await update(draft, change);
   });
   const saveAsNew = ({ draft }: Attempt) => {
@@ -118,7 +118,7 @@ export function EditSecretForm({ vault, editingSecret, images, suggestions, refe
       content: request.content,
       run: (options) => vault.protect(request, options),
       onSaved: () => {
-        finish(t("conflict.apart_status"));
+        finishSaved(t("conflict.apart_status"));
       },
       onSavedElsewhere: () => {
         notify({ tone: "success", text: t("conflict.apart_status") });
@@ -147,20 +147,20 @@ export function EditSecretForm({ vault, editingSecret, images, suggestions, refe
               onSaveAsNew={conflict.change.content === undefined ? null : () => void saveAsNew(conflict)}
             />
           )}
-          {deleted !== null && (
+          {deletedAttempt !== null && (
             <Notice
               tone="warn"
               role="alert"
               title={t("conflict.deleted_title")}
               actions={
-                deleted.change.content === undefined ? undefined : (
-                  <Button disabled={running} onClick={() => void saveAsNew(deleted)}>
+                deletedAttempt.change.content === undefined ? undefined : (
+                  <Button disabled={running} onClick={() => void saveAsNew(deletedAttempt)}>
                     {t("conflict.apart_action")}
                   </Button>
                 )
               }
             >
-              {t(deleted.change.content === undefined ? "conflict.deleted_names_body" : "conflict.deleted_body")}
+              {t(deletedAttempt.change.content === undefined ? "conflict.deleted_names_body" : "conflict.deleted_body")}
             </Notice>
           )}
           <Card>
@@ -182,7 +182,7 @@ export function EditSecretForm({ vault, editingSecret, images, suggestions, refe
           </Card>
           <ImageSection vault={vault} images={images} pictureError={pictureFailed ? failure : null} editing disabled={running} />
           <SavingProgress saving={saving} />
-          {!pictureFailed && <ErrorNotice error={failure ?? unread} />}
+          {!pictureFailed && <ErrorNotice error={failure ?? refetchError} />}
           {unchanged && <Notice role="status">{t("edit.unchanged_status")}</Notice>}
           {formState.submitCount > 0 && Object.keys(formState.errors).length > 0 && <FieldError>{t("save.incomplete_error")}</FieldError>}
           {conflict === null && (

@@ -28,8 +28,8 @@ export default function EditSecretPage() {
   if (editingSecret !== null && (!unlocked || editingSecret.secretId !== secretId)) setEditingSecret(null);
   return (
     <Page title={t("edit.title")} lead={t("edit.lead_body")}>
-      {secrets.status !== "loading" && <ReadFailureNotice trouble={secrets.trouble} />}
-      {secrets.status === "ready" && secrets.standing === "locked" && <UnlockNotice vault={secrets.vault} then={`/edit-secret/${secretId}`} reason="edit" />}
+      {secrets.status !== "loading" && <ReadFailureNotice failure={secrets.failure} />}
+      {secrets.status === "ready" && secrets.vaultStatus === "locked" && <UnlockNotice vault={secrets.vault} returnTo={`/edit-secret/${secretId}`} reason="edit" />}
       {editingSecret === null && isGone(secrets, row) && (
         <EmptyState icon={<FileQuestion />} title={t(row === undefined ? "edit.gone_title" : "edit.trashed_title")} actions={<ButtonLink to="/secrets">{t("edit.list_action")}</ButtonLink>}>
           <p>{t(row === undefined ? "edit.gone_body" : "edit.trashed_body")}</p>
@@ -42,12 +42,12 @@ export default function EditSecretPage() {
 }
 
 function isGone(secrets: Secrets, row: SecretRow | undefined): boolean {
-  if (secrets.status !== "ready" || secrets.standing === "locked") return false;
-  return row === undefined ? secrets.opening === null : row.deletedAt !== null;
+  if (secrets.status !== "ready" || secrets.vaultStatus === "locked") return false;
+  return row === undefined ? secrets.openingProgress === null : row.deletedAt !== null;
 }
 
 function isWaiting(secrets: Secrets, row: SecretRow | undefined): boolean {
-  return secrets.status === "loading" || (secrets.status === "ready" && secrets.opening !== null && row === undefined);
+  return secrets.status === "loading" || (secrets.status === "ready" && secrets.openingProgress !== null && row === undefined);
 }
 
 interface LoadedFormProps {

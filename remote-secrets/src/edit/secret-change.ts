@@ -22,8 +22,8 @@ export function editingSecretOf({ secretId, version, rev, label }: SecretRow): E
 }
 
 /**
- * What a draft changes of a secret; null when it changes nothing. A text that was opened and is as it was makes no new
- * version, unless another image is to open it.
+ * The difference between draft and secret; null when there is none. Content that was opened and not edited is not sealed
+ * again, unless the images that open it change.
  */
 export function changeOf(draft: SecretDraft, secret: EditingSecret, recovered: string): SecretChange | null {
   const opened = recovered !== "" && draft.text === recovered && draft.kind === secret.contentKind && draft.kind !== "file";

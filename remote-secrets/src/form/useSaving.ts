@@ -31,37 +31,37 @@ export function useSaving() {
   const client = useQueryClient();
   const [saving, setSaving] = useState<Saving>({ status: "idle" });
   const running = useRef<{ readonly abort: AbortController; readonly large: boolean } | null>(null);
-  const here = useRef(true);
+  const mounted = useRef(true);
   useEffect(() => {
-    here.current = true;
+    mounted.current = true;
     return () => {
-      here.current = false;
+      mounted.current = false;
       if (running.current?.large !== true) running.current?.abort.abort();
     };
   }, []);
 
   const save = async <Result>({ content, run, onSaved, onSavedElsewhere, onFailed }: SaveOptions<Result>): Promise<void> => {
-    const own = new AbortController();
+    const controller = new AbortController();
     const large = content !== null && content.size > maxSmallContentBytes;
-    running.current = { abort: own, large };
+    running.current = { abort: controller, large };
     const show = (next: Saving) => {
-      if (here.current && running.current?.abort === own) setSaving(next);
+      if (mounted.current && running.current?.abort === controller) setSaving(next);
     };
     show({ status: "running", progress: null, large });
     try {
       const result = await run({
-        signal: own.signal,
+        signal: controller.signal,
         onProgress: (progress) => {
-          if (!own.signal.aborted) show({ status: "running", progress, large });
+          if (!controller.signal.aborted) show({ status: "running", progress, large });
         },
       });
       show({ status: "idle" });
-      if (here.current) onSaved(result);
+      if (mounted.current) onSaved(result);
       else onSavedElsewhere();
-    } catch (reason) {
-      const error = toPortalError(reason);
-      const quiet = own.signal.aborted || onFailed?.(error) === true;
-      show(quiet ? { status: "idle" } : { status: "failed", error });
+    } catch (thrown) {
+      const error = toPortalError(thrown);
+      const handled = controller.signal.aborted || onFailed?.(error) === true;
+      show(handled ? { status: "idle" } : { status: "failed", error });
     } finally {
       void client.invalidateQueries({ queryKey: secretKeys.all(user.userId) });
     }

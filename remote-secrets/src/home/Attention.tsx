@@ -62,7 +62,7 @@ export function Attention({ rows }: AttentionProps) {
   );
 }
 
-/** Kept secrets that were not opened for {@link rehearsalDays}, first first. Locked rows are left out: their label is sealed. */
+/** Kept secrets that were not opened for {@link rehearsalDays}, the longest unopened first. Locked rows are left out, because the date is in their sealed label. */
 export function notRehearsed(rows: readonly SecretRow[], now: number): readonly SecretRow[] {
   const since = (row: SecretRow) => Date.parse(row.label?.rehearsedAt ?? row.updatedAt);
   return rows

@@ -41,13 +41,13 @@ export default function HomePage() {
           </Stack>
         </Loading>
       )}
-      {secrets.status !== "loading" && <ReadFailureNotice trouble={secrets.trouble} />}
+      {secrets.status !== "loading" && <ReadFailureNotice failure={secrets.failure} />}
       {secrets.status === "ready" && (
         <>
-          {secrets.standing === "empty" && <HowItWorks />}
-          {secrets.standing === "locked" && <UnlockNotice vault={secrets.vault} then="/home" />}
-          <WaitingUploads vault={secrets.vault} status={secrets.standing} />
-          {secrets.standing !== "empty" && secrets.opening === null && <Attention rows={secrets.rows} />}
+          {secrets.vaultStatus === "empty" && <HowItWorks />}
+          {secrets.vaultStatus === "locked" && <UnlockNotice vault={secrets.vault} returnTo="/home" />}
+          <WaitingUploads vault={secrets.vault} status={secrets.vaultStatus} />
+          {secrets.vaultStatus !== "empty" && secrets.openingProgress === null && <Attention rows={secrets.rows} />}
           <ShortLists vault={secrets.vault} rows={secrets.rows} />
         </>
       )}

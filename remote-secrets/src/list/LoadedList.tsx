@@ -25,11 +25,11 @@ interface LoadedListProps {
   readonly rows: readonly SecretRow[];
   readonly locked: boolean;
   /** Progress while rows are still being decrypted; null once `rows` is complete. */
-  readonly opening: { readonly opened: number; readonly total: number } | null;
+  readonly openingProgress: { readonly opened: number; readonly total: number } | null;
 }
 
 /** The kept secrets or the trash, with search, filters, selection and export. */
-export function LoadedList({ vault, rows, locked, opening }: LoadedListProps) {
+export function LoadedList({ vault, rows, locked, openingProgress }: LoadedListProps) {
   const { t } = useTranslation("beta-home");
   const { user } = usePortal();
   const [folder, setFolder] = useState<Folder>("kept");
@@ -68,7 +68,7 @@ export function LoadedList({ vault, rows, locked, opening }: LoadedListProps) {
   if (rows.length === 0) return <EmptyList />;
   return (
     <Stack $gap={4} onKeyDown={handleKey}>
-      {locked && <UnlockNotice vault={vault} then="/secrets" />}
+      {locked && <UnlockNotice vault={vault} returnTo="/secrets" />}
       {!locked && (
         <Tools>
           <div role="search" data-tour="secrets-search">
@@ -98,7 +98,7 @@ export function LoadedList({ vault, rows, locked, opening }: LoadedListProps) {
         </Tools>
       )}
       {!locked && filterOpen && <FilterPanel id={panelId} view={view} onChange={setView} tags={tags} images={images.data ?? []} />}
-      {opening !== null && <Progress label={t("list.opening_status")} done={opening.opened} total={opening.total} />}
+      {openingProgress !== null && <Progress label={t("list.opening_status")} done={openingProgress.opened} total={openingProgress.total} />}
       {selection.active ? (
         <SelectionBar folder={folder} chosen={selection.chosen} total={visible.length} actions={actions} onPurge={requestPurge} onExport={locked ? null : setExporting} onAll={selection.setAll} onEnd={selection.end} />
       ) : (

@@ -29,7 +29,7 @@ export default function SecretsPage() {
       title={t("list.title")}
       actions={
         <>
-          {secrets.status === "ready" && secrets.standing === "unlocked" && <LockButton vault={secrets.vault} />}
+          {secrets.status === "ready" && secrets.vaultStatus === "unlocked" && <LockButton vault={secrets.vault} />}
           <AddLink to="/add-secret" icon={<Plus aria-hidden />}>
             {t("list.add_action")}
           </AddLink>
@@ -37,12 +37,12 @@ export default function SecretsPage() {
       }
     >
       {secrets.status === "loading" && <LoadingList />}
-      {secrets.status !== "loading" && <ReadFailureNotice trouble={secrets.trouble} />}
+      {secrets.status !== "loading" && <ReadFailureNotice failure={secrets.failure} />}
       {secrets.status === "ready" && (
         <>
           <LinkedSecret rows={secrets.rows} />
-          <WaitingUploads vault={secrets.vault} status={secrets.standing} />
-          <LoadedList vault={secrets.vault} rows={secrets.rows} locked={secrets.standing === "locked"} opening={secrets.opening} />
+          <WaitingUploads vault={secrets.vault} status={secrets.vaultStatus} />
+          <LoadedList vault={secrets.vault} rows={secrets.rows} locked={secrets.vaultStatus === "locked"} openingProgress={secrets.openingProgress} />
         </>
       )}
     </Page>

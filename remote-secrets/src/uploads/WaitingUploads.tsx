@@ -14,7 +14,7 @@ interface WaitingUploadsProps {
   readonly status: VaultState["status"];
 }
 
-/** Large files that are on their way, or wait for somebody to go on with them. Nothing is drawn when there are none. */
+/** Uploads of large files that are running or can be resumed. Renders nothing when there are none. */
 export function WaitingUploads({ vault, status }: WaitingUploadsProps) {
   const { t } = useTranslation("file-upload");
   const { user, notify } = usePortal();
@@ -99,7 +99,7 @@ function OneUpload({ upload, onResume, onDiscard }: OneUploadProps) {
         aria-label={t("waiting.file_aria", { title: shownTitle })}
         onChange={(event) => {
           const file = event.target.files?.[0];
-          event.target.value = ""; // the same file can be chosen once more
+          event.target.value = ""; // lets `change` fire again for the same file
           if (file !== undefined) void onResume(uploadId, file);
         }}
       />
