@@ -4,8 +4,6 @@ import { useVault, useVaultState, type VaultAccess } from "@relicario/shared/ui"
 import { queryOptions, skipToken, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 
-import { clearListMemory } from "./list-memory.ts";
-
 /** Query keys, each with the account. Rows hold plaintext labels: this cache must never be persisted. */
 export const secretKeys = {
   all: (userId: string) => ["secrets", userId] as const,
@@ -14,6 +12,7 @@ export const secretKeys = {
   partialRows: (userId: string, status: VaultState["status"]) => ["secrets", userId, "partial-rows", status] as const,
   images: (userId: string, status: VaultState["status"]) => ["secrets", userId, "images", status] as const,
   history: (userId: string, secretId: string) => ["secrets", userId, "history", secretId] as const,
+  listMemory: (userId: string) => ["secrets", userId, "list-memory"] as const,
   uploads: (userId: string, status: VaultState["status"]) => ["secrets", userId, "uploads", status] as const,
 };
 
@@ -149,7 +148,6 @@ export function useClearOnLock(): void {
   useEffect(
     () =>
       onLock(() => {
-        clearListMemory();
         client.removeQueries({ queryKey: secretKeys.all(user.userId) });
       }),
     [onLock, client, user.userId],

@@ -7,7 +7,7 @@ import { useId, useMemo, useState, type KeyboardEvent } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { listMemory, useCategories } from "../data/list-memory.ts";
+import { useChangeListMemory, useListMemory } from "../data/list-memory.ts";
 import { imagesQuery } from "../data/secrets.ts";
 import { UnlockNotice } from "../notices/UnlockNotice.tsx";
 import { SecretRowCard } from "../row/SecretRowCard.tsx";
@@ -36,6 +36,7 @@ export function LoadedList({ vault, rows, locked, openingProgress }: LoadedListP
   const [searchText, setSearchText] = useState("");
   const [filterOpen, setFilterOpen] = useState(false);
   const [view, setView] = useListView();
+  const { selectedSecret } = useListMemory();
   const [exporting, setExporting] = useState<readonly SecretRow[] | null>(null);
   const [purging, setPurging] = useState<readonly SecretRow[] | null>(null);
   const panelId = useId();
@@ -145,7 +146,7 @@ export function LoadedList({ vault, rows, locked, openingProgress }: LoadedListP
         </SpacedRow>
       )}
       {visible.length > 0 ? (
-        <VirtualRows key={folder} rows={visible} label={t(folder === "kept" ? "list.title" : "list.trash_title")} initialRowId={listMemory.getState().selectedSecret}>
+        <VirtualRows key={folder} rows={visible} label={t(folder === "kept" ? "list.title" : "list.trash_title")} initialRowId={selectedSecret}>
           {(row) => <SecretRowCard row={row} actions={actions.forRow} selected={selection.active ? selection.has(row) : null} />}
         </VirtualRows>
       ) : (
@@ -163,16 +164,17 @@ export function LoadedList({ vault, rows, locked, openingProgress }: LoadedListP
   );
 }
 
-/** Filters and sort order. Tags are kept in `listMemory`, so that they are set again when somebody comes back to the list. */
+/** Filters and sort order. Tags are in the list memory, so that they are set again when somebody comes back to the list. */
 function useListView(): [ListView, (view: ListView) => void] {
   const [own, setOwn] = useState<Omit<ListView, "tags">>(defaultView);
-  const categories = useCategories();
+  const { categories } = useListMemory();
+  const change = useChangeListMemory();
   const view = useMemo<ListView>(() => ({ ...own, tags: categories }), [own, categories]);
   return [
     view,
     ({ tags, ...rest }) => {
       setOwn(rest);
-      listMemory.setState({ categories: tags });
+      change({ categories: tags });
     },
   ];
 }

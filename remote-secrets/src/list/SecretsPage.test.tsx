@@ -1,9 +1,9 @@
 import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
-import { createFakeVault, expectAccessible, picture, renderApp, type FakeSecret, type FakeVaultSettings } from "@relicario/shared/testing";
+import { createFakeVault, expectAccessible, picture, renderApp, type FakeSecret, type FakeVaultSettings, type RenderedApp } from "@relicario/shared/testing";
 import { PortalError } from "@relicario/shared/errors";
-import { clearListMemory, listMemory } from "../data/list-memory.ts";
+import { secretKeys } from "../data/secrets.ts";
 import EditSecretPage from "../edit/EditSecretPage.tsx";
 import SecretsPage from "./SecretsPage.tsx";
 
@@ -41,9 +41,7 @@ async function editThenVisitList() {
   await goTo(editPath);
 }
 
-afterEach(() => {
-  act(clearListMemory);
-});
+const memoryOf = ({ queryClient, portal }: Pick<RenderedApp, "queryClient" | "portal">) => queryClient.getQueryData(secretKeys.listMemory(portal.user.userId));
 
 describe("SecretsPage", () => {
   it("lists what is kept, newest first, with the total", async () => {
@@ -286,9 +284,9 @@ describe("SecretsPage", () => {
     });
 
     it("keep the chosen tags as the categories, after a visit elsewhere too", async () => {
-      const { goTo } = await openFilter();
+      const { goTo, ...app } = await openFilter();
       await select("Tag", "old");
-      expect(listMemory.getState().categories).toEqual(["old"]);
+      expect(memoryOf(app)).toMatchObject({ categories: ["old"] });
       await goTo("/elsewhere");
       await goTo("/secrets");
       await waitFor(() => {
@@ -298,15 +296,19 @@ describe("SecretsPage", () => {
   });
 
   it("forgets the tags and the row that was chosen when the portal locks", async () => {
-    const { record } = await draw();
-    await screen.findByText("2 secrets");
-    act(() => {
-      listMemory.setState({ categories: ["seed"], selectedSecret: "id" });
-    });
+    const { vault, record, goTo, ...app } = await draw();
+    await userEvent.click(await screen.findByRole("button", { name: "Filter" }));
+    await userEvent.selectOptions(screen.getByRole("combobox", { name: "Tag" }), "seed");
+    await userEvent.click(screen.getByRole("link", { name: "Cold wallet" }));
+    await goTo("/secrets");
+    expect(await screen.findByRole("button", { name: "Filter (1)" })).toBeVisible();
+    expect(memoryOf(app)).toEqual({ categories: ["seed"], selectedSecret: (await vault.list()).find(({ label }) => label?.title === "Cold wallet")?.secretId });
     await act(async () => {
       for (const listener of record.lockListeners) await listener("lock");
+      await vault.lock();
     });
-    expect(listMemory.getState()).toEqual({ categories: [], selectedSecret: null });
+    expect(await screen.findAllByRole("link", { name: /^Locked secret of / })).toHaveLength(2);
+    expect(memoryOf(app)).toBeUndefined();
   });
 
   describe("several at once", () => {
@@ -464,9 +466,9 @@ describe("SecretsPage", () => {
   });
 
   it("remembers which row was chosen", async () => {
-    const { vault } = await draw();
+    const { vault, ...app } = await draw();
     await userEvent.click(await screen.findByRole("link", { name: "Cold wallet" }));
     const chosen = (await vault.list()).find(({ label }) => label?.title === "Cold wallet");
-    expect(listMemory.getState().selectedSecret).toBe(chosen?.secretId);
+    expect(memoryOf(app)).toMatchObject({ selectedSecret: chosen?.secretId });
   });
 });

@@ -8,7 +8,7 @@ import { useTranslation } from "react-i18next";
 import { Link } from "react-router-dom";
 import { css, styled } from "styled-components";
 
-import { listMemory } from "../data/list-memory.ts";
+import { useChangeListMemory } from "../data/list-memory.ts";
 
 /** Handlers for a row. One stable object for all rows of a list, so that memoised rows do not re-render. */
 export interface RowActions {
@@ -34,6 +34,7 @@ const dayMilliseconds = 86_400_000;
 export const SecretRowCard = memo(function SecretRowCard({ row, actions, selected }: SecretRowCardProps) {
   const { t } = useTranslation("beta-home");
   const { language, navigate } = usePortal();
+  const changeListMemory = useChangeListMemory();
   const { label } = row;
   const formats = formatsOf(language);
   const day = formats.date(row.updatedAt);
@@ -43,7 +44,7 @@ export const SecretRowCard = memo(function SecretRowCard({ row, actions, selecte
   const trashed = row.deletedAt !== null;
   const dropped = row.droppedAt !== null;
   const go = (path: string) => {
-    listMemory.setState({ selectedSecret: row.secretId });
+    changeListMemory({ selectedSecret: row.secretId });
     navigate(path);
   };
 
@@ -83,7 +84,7 @@ export const SecretRowCard = memo(function SecretRowCard({ row, actions, selecte
           <NameLink
             to={recoverPath}
             onClick={() => {
-              listMemory.setState({ selectedSecret: row.secretId });
+              changeListMemory({ selectedSecret: row.secretId });
             }}
           >
             {name}
