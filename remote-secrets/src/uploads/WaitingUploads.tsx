@@ -7,7 +7,7 @@ import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
 import { uploadsQuery } from "../data/secrets.ts";
-import { useResumeState, useUploadActions } from "./uploads.ts";
+import { useResumeState, useUploadActions } from "./useUploadActions.ts";
 
 interface WaitingUploadsProps {
   readonly vault: Vault;
