@@ -1,5 +1,5 @@
 import type { SecretLabel, SecretRow } from "@relicario/shared/contract";
-import { filterRows, filtersOf, sortRows, tagsOf, wholeView } from "./view.ts";
+import { countFilters, defaultView, filterRows, searchRows, sortRows } from "./visible-rows.ts";
 
 const plain: SecretLabel = { title: "", tags: [], contentKind: "text", name: "secret.txt", size: 1, openers: [], rehearsedAt: null };
 function row(title: string, label: Partial<SecretLabel> | null = {}, more: Partial<SecretRow> = {}): SecretRow {
@@ -25,14 +25,14 @@ describe("filterRows", () => {
     ["the image that opens it", { image: "sea" }, ["both images", "sea alone"]],
     ["several at once", { image: "sea", favorite: true, kind: "seed" }, ["sea alone"]],
   ] as const)("narrows by %s", (_, change, expected) => {
-    expect(titles(filterRows(rows, { ...wholeView, ...change }))).toEqual(expected);
+    expect(titles(filterRows(rows, { ...defaultView, ...change }))).toEqual(expected);
   });
 });
 
-describe("filtersOf", () => {
+describe("countFilters", () => {
   it("counts each tag, and no order", () => {
-    expect(filtersOf({ ...wholeView, sort: "title" })).toBe(0);
-    expect(filtersOf({ kind: "seed", tags: ["a", "b"], favorite: true, image: "sea", sort: "newest" })).toBe(5);
+    expect(countFilters({ ...defaultView, sort: "title" })).toBe(0);
+    expect(countFilters({ kind: "seed", tags: ["a", "b"], favorite: true, image: "sea", sort: "newest" })).toBe(5);
   });
 });
 
@@ -52,8 +52,29 @@ describe("sortRows", () => {
   });
 });
 
-describe("tagsOf", () => {
-  it("gives the most used first, and those of equal use by name", () => {
-    expect(tagsOf([...rows, row("one more", { tags: ["bank"] })])).toEqual(["home", "bank", "old"]);
+describe("searchRows", () => {
+  const rows = [row("Cartera fría", { tags: ["familia", "semilla"] }), row("House keys", { tags: ["home"] }), row("Scan", { name: "pasaporte.pdf" }), row("x", null)];
+  const found = (typed: string) => searchRows(rows, typed).map((each) => each.secretId);
+
+  it("gives everything for nothing", () => {
+    expect(searchRows(rows, "  ")).toBe(rows);
+  });
+
+  it.each([
+    ["a part of a title", "cart", ["Cartera fría"]],
+    ["a tag", "home", ["House keys"]],
+    ["a file name", "pasaporte", ["Scan"]],
+    ["capitals", "HOUSE", ["House keys"]],
+    ["missing accents", "fria", ["Cartera fría"]],
+    ["several words in any order", "semilla cartera", ["Cartera fría"]],
+    ["letters that mean something to patterns", ".*", []],
+    ["what is nowhere", "garden", []],
+  ])("finds by %s", (_what, typed, expected) => {
+    expect(found(typed)).toEqual(expected);
+  });
+
+  it("finds one row of 10,000", () => {
+    const many = Array.from({ length: 10_000 }, (_, index) => row(`Secret number ${String(index)}`, { tags: ["one", "two"] }));
+    expect(searchRows(many, "number 9999")).toHaveLength(1);
   });
 });

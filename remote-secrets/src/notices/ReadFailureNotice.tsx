@@ -4,29 +4,29 @@ import { Button, ErrorNotice } from "@relicario/shared/ui";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import type { Trouble } from "../data/secrets.ts";
+import type { ReadFailure } from "../data/secrets.ts";
 
-/** The secrets cannot be read. An older state can be believed, but only as a deliberate choice. */
-export function SecretsTrouble({ trouble }: { readonly trouble: Trouble | null }) {
+/** Shows why reading failed, with a retry. For `older_state` it also offers to accept that state, after a confirmation. */
+export function ReadFailureNotice({ failure }: { readonly failure: ReadFailure | null }) {
   const { t } = useTranslation("beta-home");
   const { confirm } = usePortal();
-  const [failure, setFailure] = useState<unknown>(null);
-  if (trouble === null) return null;
-  const { error, vault, retry } = trouble;
-  const accept = async (trusting: Vault) => {
+  const [acceptError, setAcceptError] = useState<unknown>(null);
+  if (failure === null) return null;
+  const { error, vault, retry } = failure;
+  const acceptOlderState = async (readyVault: Vault) => {
     const sure = await confirm({ title: t("older.confirm_title"), description: t("older.confirm_body"), confirmLabel: t("older.confirm_action"), alert: true });
     if (!sure) return;
     try {
-      await trusting.acceptOlderState();
+      await readyVault.acceptOlderState();
       retry();
     } catch (reason) {
-      setFailure(reason);
+      setAcceptError(reason);
     }
   };
   return (
-    <ErrorNotice error={failure ?? error} onRetry={retry}>
+    <ErrorNotice error={acceptError ?? error} onRetry={retry}>
       {vault !== null && isPortalError(error, "older_state") && (
-        <Button tone="plain" size="small" onClick={() => void accept(vault)}>
+        <Button tone="plain" size="small" onClick={() => void acceptOlderState(vault)}>
           {t("older.go_on_action")}
         </Button>
       )}

@@ -8,14 +8,14 @@ import { useTranslation } from "react-i18next";
 import { Link } from "react-router-dom";
 import { css, styled } from "styled-components";
 
-import { changeEditing } from "../editing/editing-state.ts";
+import { useChangeListMemory } from "../data/list-memory.ts";
 
-/** What can be done with a row; one object for all rows of a list. */
+/** Handlers for a row. One stable object for all rows of a list, so that memoised rows do not re-render. */
 export interface RowActions {
   readonly favorite: (row: SecretRow, favorite: boolean) => void;
   readonly trash: (row: SecretRow) => void;
   readonly restore: (row: SecretRow) => void;
-  /** Removes it for good; null where that cannot be done. */
+  /** Deletes it for good; null where that is not offered. */
   readonly purge: ((row: SecretRow) => void) | null;
   readonly select: (row: SecretRow, selected: boolean) => void;
 }
@@ -23,17 +23,18 @@ export interface RowActions {
 interface SecretRowCardProps {
   readonly row: SecretRow;
   readonly actions: RowActions;
-  /** Null while nothing is being selected. */
+  /** Null while the list is not in selection mode. */
   readonly selected: boolean | null;
 }
 
 const kindIcons = { text: NotepadText, seed: KeyRound, file: FileText } as const satisfies Record<string, LucideIcon>;
 const dayMilliseconds = 86_400_000;
 
-/** One secret. While locked it has a date and a size, and no name. */
+/** One secret as a row. A locked row has no label: it shows date and size instead of the title. */
 export const SecretRowCard = memo(function SecretRowCard({ row, actions, selected }: SecretRowCardProps) {
   const { t } = useTranslation("beta-home");
   const { language, navigate } = usePortal();
+  const changeListMemory = useChangeListMemory();
   const { label } = row;
   const formats = formatsOf(language);
   const day = formats.date(row.updatedAt);
@@ -43,7 +44,7 @@ export const SecretRowCard = memo(function SecretRowCard({ row, actions, selecte
   const trashed = row.deletedAt !== null;
   const dropped = row.droppedAt !== null;
   const go = (path: string) => {
-    changeEditing({ selectedSecret: row.secretId });
+    changeListMemory({ selectedSecret: row.secretId });
     navigate(path);
   };
 
@@ -83,7 +84,7 @@ export const SecretRowCard = memo(function SecretRowCard({ row, actions, selecte
           <NameLink
             to={recoverPath}
             onClick={() => {
-              changeEditing({ selectedSecret: row.secretId });
+              changeListMemory({ selectedSecret: row.secretId });
             }}
           >
             {name}
@@ -122,7 +123,7 @@ export const SecretRowCard = memo(function SecretRowCard({ row, actions, selecte
   );
 });
 
-/** Whole days until the service drops the content of what is in the trash. */
+/** Days, rounded up, until the service deletes the content of a secret in the trash. */
 function daysLeft(deletedAt: string): number {
   const end = Date.parse(deletedAt) + trashDays * dayMilliseconds;
   return Math.max(0, Math.ceil((end - Date.now()) / dayMilliseconds));
@@ -147,7 +148,7 @@ const Row = styled.div`
     padding-left: ${space(3)};
     padding-right: ${space(1)};
     & > button + button { margin-left: -${space(2)}; }
-    /* The buttons stand beside the name alone: the rest has the whole width below it. */
+    /* The buttons are beside the name; the facts below it take the whole width. */
     &[data-selecting="false"] {
       display: grid;
       grid-template-columns: auto minmax(0, 1fr) auto auto;
@@ -173,7 +174,7 @@ const Kind = styled.span`
   [data-state="locked"] > & { background: ${s("surfaceSunken")}; color: ${s("textMuted")}; }
 `;
 
-/** The whole row is the target of its box. */
+/** The pseudo-element makes the whole row the target of the checkbox. */
 const Tick = styled.label`
   display: grid;
   place-items: center;
@@ -207,7 +208,7 @@ const Name = styled.span`
   ${nameLook}
 `;
 
-/** The whole row goes where its name goes. */
+/** The pseudo-element makes the whole row the target of the link. */
 const NameLink = styled(Link)`
   ${nameLook}
   text-decoration: none;
@@ -233,7 +234,7 @@ const Tags = styled.ul`
   flex-wrap: wrap;
   gap: ${space(1)};
   min-width: 0;
-  max-height: calc(2 * ${tagHeight} + ${space(1)}); /* two lines, and never a part of a third */
+  max-height: calc(2 * ${tagHeight} + ${space(1)}); /* two lines, without a part of a third */
   overflow: hidden;
   & > li {
     max-width: 100%;

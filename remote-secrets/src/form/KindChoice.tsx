@@ -16,7 +16,7 @@ const kinds = [
   { kind: "file", Icon: FileText },
 ] as const;
 
-/** What is to be kept: a text, a seed phrase or a file. */
+/** Radio group for the kind of content. */
 export function KindChoice({ value, disabled, onChange }: KindChoiceProps) {
   const { t } = useTranslation("beta-add-secret");
   return (

@@ -6,18 +6,18 @@ import { useTranslation } from "react-i18next";
 import { SeedField } from "../seed/SeedField.tsx";
 import { FileField } from "./FileField.tsx";
 import { KindChoice } from "./KindChoice.tsx";
-import { useProblemWords } from "./problem-words.ts";
+import { useProblemText } from "./useProblemText.ts";
 import { titleOfFile, type SecretDraft } from "./secret-draft.ts";
 
 interface ContentSectionProps {
   readonly disabled: boolean;
 }
 
-/** The content: a text, a seed phrase or a file. Going from one to the other loses nothing. */
+/** Kind and content. Text and file are separate fields of the draft, so switching the kind loses neither. */
 export function ContentSection({ disabled }: ContentSectionProps) {
   const { t } = useTranslation("beta-add-secret");
   const { control, register, setValue, getValues, formState } = useFormContext<SecretDraft>();
-  const words = useProblemWords();
+  const problemText = useProblemText();
   const kind = useWatch({ control, name: "kind" });
   const { errors, isSubmitted } = formState;
   return (
@@ -30,7 +30,7 @@ export function ContentSection({ disabled }: ContentSectionProps) {
             rows={6}
             label={t("content.label")}
             hint={t("content.hint")}
-            error={words(errors.text?.message)}
+            error={problemText(errors.text?.message)}
             autoComplete="off"
             autoCapitalize="none"
             autoCorrect="off"
@@ -44,7 +44,7 @@ export function ContentSection({ disabled }: ContentSectionProps) {
             control={control}
             name="text"
             render={({ field, fieldState }) => (
-              <SeedField value={field.value} disabled={disabled} error={words(fieldState.error?.message)} fieldRef={field.ref} onBlur={field.onBlur} onChange={field.onChange} />
+              <SeedField value={field.value} disabled={disabled} error={problemText(fieldState.error?.message)} fieldRef={field.ref} onBlur={field.onBlur} onChange={field.onChange} />
             )}
           />
         )}
@@ -56,7 +56,7 @@ export function ContentSection({ disabled }: ContentSectionProps) {
               <FileField
                 value={field.value}
                 disabled={disabled}
-                error={words(fieldState.error?.message)}
+                error={problemText(fieldState.error?.message)}
                 onChange={(file) => {
                   field.onChange(file);
                   if (getValues("title") === "") setValue("title", titleOfFile(file.name), { shouldDirty: true, shouldValidate: isSubmitted });

@@ -4,20 +4,20 @@ import { Stack } from "@relicario/shared/ui";
 import { Controller, useFormContext } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 
-import { useProblemWords } from "./problem-words.ts";
+import { useProblemText } from "./useProblemText.ts";
 import type { SecretDraft } from "./secret-draft.ts";
 
 interface NamingSectionProps {
-  /** Tags in use. */
+  /** Tags in use, offered for completion. */
   readonly suggestions: readonly string[];
   readonly disabled: boolean;
 }
 
-/** Title and tags, by which a secret is found again. */
+/** Title and tags. */
 export function NamingSection({ suggestions, disabled }: NamingSectionProps) {
   const { t } = useTranslation("beta-add-secret");
   const { control, register, formState } = useFormContext<SecretDraft>();
-  const words = useProblemWords();
+  const problemText = useProblemText();
   const { errors } = formState;
   return (
     <Stack $gap={5}>
@@ -25,7 +25,7 @@ export function NamingSection({ suggestions, disabled }: NamingSectionProps) {
         <TextField
           label={t("title.label")}
           hint={t("title.hint")}
-          error={words(errors.title?.message)}
+          error={problemText(errors.title?.message)}
           autoComplete="off"
           spellCheck={false}
           disabled={disabled}
@@ -41,7 +41,7 @@ export function NamingSection({ suggestions, disabled }: NamingSectionProps) {
               label={t("tags.label")}
               hint={t("tags.hint")}
               optional
-              error={words(fieldState.error?.message ?? errors.tags?.find?.((each) => each !== undefined)?.message)}
+              error={problemText(fieldState.error?.message ?? errors.tags?.find?.((each) => each !== undefined)?.message)}
               value={field.value}
               suggestions={suggestions}
               maxLength={maxTagLength}

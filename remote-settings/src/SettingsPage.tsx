@@ -1,45 +1,60 @@
 import { usePortal } from "@relicario/shared/contract";
-import { media, Page, s, space } from "@relicario/shared/ui";
+import { EmptyState, media, Page, s, space } from "@relicario/shared/ui";
+import { Hourglass } from "lucide-react";
 import { useTranslation } from "react-i18next";
-import { NavLink, useLocation } from "react-router-dom";
+import { Navigate, NavLink, useLocation } from "react-router-dom";
 import { styled } from "styled-components";
 
-import { ProfileForm } from "../profile/ProfileForm.tsx";
-import { NotYet } from "./NotYet.tsx";
+import { ProfileForm } from "./profile/ProfileForm.tsx";
 
 const pages = ["profile", "notifications", "billing", "payments", "delete-account"] as const;
 type SettingsName = (typeof pages)[number];
 
-/** Names as keys of texts have no dash. */
-const textOf = { profile: "profile", notifications: "notifications", billing: "billing", payments: "payments", "delete-account": "delete" } as const satisfies Record<SettingsName, string>;
+/** i18n keys have no dash. */
+const textKeys = { profile: "profile", notifications: "notifications", billing: "billing", payments: "payments", "delete-account": "delete" } as const satisfies Record<SettingsName, string>;
 
-/** Settings: a menu beside the page that is open, whose name is the heading. Language and theme are in the frame of the portal. */
+/** Routes `/settings/*`: a side menu and the current sub-page, whose name is the heading. Any other path redirects to the profile. */
 export default function SettingsPage() {
   const { t } = useTranslation("settings");
   const { features } = usePortal();
   const here = useLocation().pathname.split("/")[2];
-  const current = pages.find((name) => name === here) ?? "profile";
+  const current = pages.find((name) => name === here);
   const shown: readonly SettingsName[] = pages.filter((name) => name === "profile" || name === "delete-account" || (name === "billing" && features["billing"] === true));
 
+  if (current === undefined) return <Navigate to="/settings/profile" replace />;
   return (
-    <Page width="wide" title={t(`${textOf[current]}.title`)}>
+    <Page width="wide" title={t(`${textKeys[current]}.title`)}>
       <Columns>
         <nav aria-label={t("menu.list_aria")}>
           <Menu>
             {shown.map((name) => (
               <li key={name}>
                 <MenuLink to={`/settings/${name}`} data-tone={name === "delete-account" ? "danger" : undefined}>
-                  {t(`${textOf[name]}.menu_action`)}
+                  {t(`${textKeys[name]}.menu_action`)}
                 </MenuLink>
               </li>
             ))}
           </Menu>
         </nav>
         <Content>
-          {current === "profile" ? <ProfileForm /> : <NotYet text={textOf[current]} />}
+          {current === "profile" ? <ProfileForm /> : <NotYet text={textKeys[current]} />}
         </Content>
       </Columns>
     </Page>
+  );
+}
+
+interface NotYetProps {
+  readonly text: Exclude<(typeof textKeys)[SettingsName], "profile">;
+}
+
+/** A sub-page that this release does not implement. */
+function NotYet({ text }: NotYetProps) {
+  const { t } = useTranslation("settings");
+  return (
+    <EmptyState icon={<Hourglass />} title={t(`${text}.not_yet_title`)}>
+      <p>{t(`${text}.not_yet_body`)}</p>
+    </EmptyState>
   );
 }
 

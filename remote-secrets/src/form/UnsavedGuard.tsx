@@ -1,17 +1,17 @@
 import { useEffect } from "react";
 import { useTranslation } from "react-i18next";
 
-import { LeaveGuard } from "./LeaveGuard.tsx";
+import { LeaveGuard } from "../notices/LeaveGuard.tsx";
 
 interface UnsavedGuardProps {
-  /** Something was typed. */
+  /** The form has unsaved input. */
   readonly dirty: boolean;
-  /** Set once all is saved: leaving is free, and goes there. */
+  /** Set after saving: the guard is released, and the page navigates to this path. */
   readonly saved: { readonly path: string } | null;
   readonly onLeave: (path: string) => void;
 }
 
-/** Asks before something typed is lost. */
+/** Asks before unsaved input is lost. Navigates after saving, in an effect, because the guard must be released first. */
 export function UnsavedGuard({ dirty, saved, onLeave }: UnsavedGuardProps) {
   const { t } = useTranslation("beta-add-secret");
   useEffect(() => {

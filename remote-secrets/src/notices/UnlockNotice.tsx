@@ -7,23 +7,23 @@ import { useTranslation } from "react-i18next";
 
 interface UnlockNoticeProps {
   readonly vault: Vault;
-  /** Where to come back to. */
-  readonly then: string;
-  /** `read`: names are sealed. `add`: what is new has to fit what is there. `edit`: what is changed has to be known. */
+  /** Path to return to after unlocking. */
+  readonly returnTo: string;
+  /** Selects the explanation: labels are sealed while locked (`read`), a new secret is sealed to the account's keys (`add`), an edit starts from the current values (`edit`). */
   readonly reason?: "read" | "add" | "edit";
 }
 
-/** This device is locked: a picture opens it, or, on one's own device, a fresh sign-in. */
-export function UnlockNotice({ vault, then, reason = "read" }: UnlockNoticeProps) {
+/** Offers to unlock the vault: with a picture, or by a fresh sign-in on a device that the person calls their own. */
+export function UnlockNotice({ vault, returnTo, reason = "read" }: UnlockNoticeProps) {
   const { t } = useTranslation("beta-home");
-  const { pending, failure, unlock } = usePresence(vault);
+  const { pending, failure, unlock } = useFreshSignIn(vault);
   return (
     <Stack $gap={3}>
       <Notice
         title={t("unlock.title")}
         actions={
           <>
-            <ButtonLink to={`/provide-image-recovery?${new URLSearchParams({ then }).toString()}`} icon={<LockOpen aria-hidden />}>
+            <ButtonLink to={`/provide-image-recovery?${new URLSearchParams({ then: returnTo }).toString()}`} icon={<LockOpen aria-hidden />}>
               {t("unlock.picture_action")}
             </ButtonLink>
             <Button tone="quiet" pending={pending} onClick={unlock}>
@@ -39,8 +39,8 @@ export function UnlockNotice({ vault, then, reason = "read" }: UnlockNoticeProps
   );
 }
 
-/** A fresh sign-in in a window of its own, asked for by the press itself, or browsers keep the window closed. */
-function usePresence(vault: Vault) {
+/** Signs in again in a popup. Must be called in the click handler itself, or browsers block the popup. */
+function useFreshSignIn(vault: Vault) {
   const [pending, setPending] = useState(false);
   const [failure, setFailure] = useState<PortalError | null>(null);
   const unlock = () => {

@@ -8,7 +8,7 @@ interface FavoriteChange {
   readonly favorite: boolean;
 }
 
-/** Stars secrets at once, and takes back the stars that the service refuses. */
+/** Optimistic: the cache changes first. On an error the failed row and those after it are reset. */
 export function useSetFavorite(vault: Vault) {
   const { user } = usePortal();
   const client = useQueryClient();
@@ -19,18 +19,18 @@ export function useSetFavorite(vault: Vault) {
           await vault.setFavorite(secretId, favorite);
         } catch (error) {
           const rest = secretIds.slice(secretIds.indexOf(secretId));
-          changeRows(client, user.userId, rest, (row) => ({ ...row, favorite: !favorite }));
+          updateCachedRows(client, user.userId, rest, (row) => ({ ...row, favorite: !favorite }));
           throw error;
         }
       }
     },
     onMutate: ({ secretIds, favorite }) => {
-      changeRows(client, user.userId, secretIds, (row) => ({ ...row, favorite }));
+      updateCachedRows(client, user.userId, secretIds, (row) => ({ ...row, favorite }));
     },
   });
 }
 
-/** To the trash, out of it, and out of it for good. One after the other: each is a change of its own, or one for all. */
+/** Trash and restore make one call for each secret, in sequence; purge makes one call for all. */
 export function useTrash(vault: Vault) {
   return useRowsMutation(async (secretIds) => {
     for (const secretId of secretIds) await vault.trash(secretId);
@@ -56,7 +56,7 @@ function useRowsMutation(change: (secretIds: readonly string[]) => Promise<void>
   });
 }
 
-function changeRows(client: QueryClient, userId: string, secretIds: readonly string[], change: (row: SecretRow) => SecretRow): void {
+function updateCachedRows(client: QueryClient, userId: string, secretIds: readonly string[], change: (row: SecretRow) => SecretRow): void {
   const wanted = new Set(secretIds);
   client.setQueriesData<readonly SecretRow[]>({ queryKey: [...secretKeys.all(userId), "rows"] }, (rows) =>
     rows?.map((row) => (wanted.has(row.secretId) ? change(row) : row)),

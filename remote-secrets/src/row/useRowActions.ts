@@ -3,25 +3,25 @@ import { usePortal, type SecretRow, type Vault } from "@relicario/shared/contrac
 import { useLayoutEffect, useMemo, useRef } from "react";
 import { useTranslation } from "react-i18next";
 
-import { usePurge, useRestore, useSetFavorite, useTrash } from "../data/row-actions.ts";
+import { usePurge, useRestore, useSetFavorite, useTrash } from "../data/row-mutations.ts";
 import type { RowActions } from "./SecretRowCard.tsx";
 
 export interface ListActions {
   readonly forRow: RowActions;
   readonly favorite: (rows: readonly SecretRow[], favorite: boolean) => void;
-  /** Each asks first where something goes away; true when it was done. */
+  /** Asks for confirmation first. Like the next two, resolves to true when it was done. */
   readonly trash: (rows: readonly SecretRow[]) => Promise<boolean>;
   readonly restore: (rows: readonly SecretRow[]) => Promise<boolean>;
   readonly purge: (rows: readonly SecretRow[]) => Promise<boolean>;
   readonly pending: boolean;
-  /** What went wrong last; null when nothing did. */
+  /** Error of the last action; null when none failed. */
   readonly error: unknown;
 }
 
 const idsOf = (rows: readonly SecretRow[]) => rows.map(({ secretId }) => secretId);
 
-/** What can be done with one row or several. What fails is shown by the list, and the rows stay where they were. */
-export function useRowActions(vault: Vault, onSelect: RowActions["select"], askPurge: ((rows: readonly SecretRow[]) => void) | null): ListActions {
+/** Actions on one row or several, with confirmation and notices. Errors are not thrown: the list shows `error`. */
+export function useRowActions(vault: Vault, onSelect: RowActions["select"], requestPurge: ((rows: readonly SecretRow[]) => void) | null): ListActions {
   const { t } = useTranslation("beta-home");
   const { confirm, notify } = usePortal();
   const favorite = useSetFavorite(vault);
@@ -31,8 +31,8 @@ export function useRowActions(vault: Vault, onSelect: RowActions["select"], askP
   const all = [favorite, trash, restore, purge];
 
   const actions = {
-    favorite: (rows: readonly SecretRow[], wanted: boolean) => {
-      favorite.mutate({ secretIds: idsOf(rows), favorite: wanted });
+    favorite: (rows: readonly SecretRow[], starred: boolean) => {
+      favorite.mutate({ secretIds: idsOf(rows), favorite: starred });
     },
     trash: async (rows: readonly SecretRow[]) => {
       const sure = await confirm({
@@ -41,36 +41,36 @@ export function useRowActions(vault: Vault, onSelect: RowActions["select"], askP
         confirmLabel: t("trash.confirm_action"),
         alert: true,
       });
-      if (!sure || !(await done(trash.mutateAsync(idsOf(rows))))) return false;
+      if (!sure || !(await succeeds(trash.mutateAsync(idsOf(rows))))) return false;
       notify({ tone: "success", text: t("trash.done_status") });
       return true;
     },
     restore: async (rows: readonly SecretRow[]) => {
-      if (!(await done(restore.mutateAsync(idsOf(rows))))) return false;
+      if (!(await succeeds(restore.mutateAsync(idsOf(rows))))) return false;
       notify({ tone: "success", text: t("trash.restored_status") });
       return true;
     },
     purge: async (rows: readonly SecretRow[]) => {
-      if (!(await done(purge.mutateAsync(idsOf(rows))))) return false;
+      if (!(await succeeds(purge.mutateAsync(idsOf(rows))))) return false;
       notify({ tone: "success", text: t("purge.done_status", { count: rows.length }) });
       return true;
     },
   };
-  const now = { ...actions, onSelect, askPurge };
-  const latest = useRef(now);
-  // Read by handlers only: rows keep their props, and are not drawn again.
+  const current = { ...actions, onSelect, requestPurge };
+  const latest = useRef(current);
+  // Handlers read the ref, so `forRow` keeps its identity and memoised rows are not re-rendered.
   useLayoutEffect(() => {
-    latest.current = now;
+    latest.current = current;
   });
-  const canPurge = askPurge !== null;
+  const canPurge = requestPurge !== null;
   const forRow = useMemo<RowActions>(
     () => ({
-      favorite: (row, wanted) => {
-        latest.current.favorite([row], wanted);
+      favorite: (row, starred) => {
+        latest.current.favorite([row], starred);
       },
       trash: (row) => void latest.current.trash([row]),
       restore: (row) => void latest.current.restore([row]),
-      purge: canPurge ? (row) => latest.current.askPurge?.([row]) : null,
+      purge: canPurge ? (row) => latest.current.requestPurge?.([row]) : null,
       select: (row, selected) => {
         latest.current.onSelect(row, selected);
       },
@@ -80,11 +80,11 @@ export function useRowActions(vault: Vault, onSelect: RowActions["select"], askP
   return { ...actions, forRow, pending: all.some(({ isPending }) => isPending), error: all.find(({ error }) => error !== null)?.error ?? null };
 }
 
-async function done(work: Promise<unknown>): Promise<boolean> {
+async function succeeds(work: Promise<unknown>): Promise<boolean> {
   try {
     await work;
     return true;
   } catch {
-    return false; // the mutation keeps the error, and the list shows it in words
+    return false; // the mutation holds the error, and the caller shows `ListActions.error`
   }
 }

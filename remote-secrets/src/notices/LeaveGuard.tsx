@@ -3,14 +3,14 @@ import { useEffect } from "react";
 
 interface LeaveGuardProps {
   readonly guarding: boolean;
-  /** The portal's question, its explanation, and both answers. */
+  /** Texts of the confirmation dialog: title, explanation and both buttons. */
   readonly title: string;
   readonly body: string;
   readonly leave: string;
   readonly stay: string;
 }
 
-/** Asks before something is lost: inside the portal with its own dialog, at closing the page with the browser's. */
+/** While `guarding`, asks before leaving: on navigation with the portal's dialog, on closing the tab with the browser's. */
 export function LeaveGuard({ guarding, title, body, leave, stay }: LeaveGuardProps) {
   const { confirm } = usePortal();
   useLeaveGuard(guarding, () => confirm({ title, description: body, confirmLabel: leave, cancelLabel: stay, alert: true }));

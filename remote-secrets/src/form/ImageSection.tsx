@@ -6,25 +6,25 @@ import type { TFunction } from "i18next";
 import { Controller, useFormContext, useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 
-import { useProblemWords } from "./problem-words.ts";
+import { useProblemText } from "./useProblemText.ts";
 import { allImages, maxImageNameLength, newImage, sameImages, type SecretDraft } from "./secret-draft.ts";
 
 interface ImageSectionProps {
   readonly vault: Vault;
   readonly images: readonly RecoveryImage[];
-  /** What was wrong with the picture when it was last sent. */
+  /** The last save failed because of the picture; shown at the picture field. */
   readonly pictureError: PortalError | null;
-  /** Whether "as it is" is among the choices. */
+  /** Adds the choice "as it is". */
   readonly editing: boolean;
   readonly disabled: boolean;
 }
 
-/** What opens the secret: images in use, or a new one with its passphrase. */
+/** Which recovery images open the secret: those in use, or a new one with an optional passphrase. */
 export function ImageSection({ vault, images, pictureError, editing, disabled }: ImageSectionProps) {
   const { t } = useTranslation("beta-add-secret");
   const sentence = useErrorSentence();
   const { control, register, formState } = useFormContext<SecretDraft>();
-  const words = useProblemWords();
+  const problemText = useProblemText();
   const isNew = useWatch({ control, name: "image" }) === newImage;
   const { errors } = formState;
   return (
@@ -45,7 +45,7 @@ export function ImageSection({ vault, images, pictureError, editing, disabled }:
                   disabled={disabled}
                   onChange={field.onChange}
                 />
-                {fieldState.error !== undefined && <FieldError>{words(fieldState.error.message)}</FieldError>}
+                {fieldState.error !== undefined && <FieldError>{problemText(fieldState.error.message)}</FieldError>}
               </Stack>
             )}
           />
@@ -60,7 +60,7 @@ export function ImageSection({ vault, images, pictureError, editing, disabled }:
                   purpose="choose"
                   value={field.value}
                   disabled={disabled}
-                  error={words(fieldState.error?.message) ?? (pictureError === null ? null : sentence(pictureError))}
+                  error={problemText(fieldState.error?.message) ?? (pictureError === null ? null : sentence(pictureError))}
                   onChange={field.onChange}
                 />
               )}
@@ -68,7 +68,7 @@ export function ImageSection({ vault, images, pictureError, editing, disabled }:
             <TextField
               label={t("image.name_label")}
               hint={t("image.name_hint")}
-              error={words(errors.imageName?.message)}
+              error={problemText(errors.imageName?.message)}
               maxLength={maxImageNameLength}
               autoComplete="off"
               spellCheck={false}

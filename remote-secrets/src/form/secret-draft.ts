@@ -2,15 +2,13 @@ import { maxFileBytes, maxFileNameLength, maxSmallContentBytes, maxTagLength, ma
 import type { ContentKind, ProtectRequest, ShownImage } from "@relicario/shared/contract";
 import { z } from "zod";
 
-import { contentFile } from "../editing/editing-state.ts";
-
-/** The longest text, in bytes of UTF-8: it goes in one call. */
+/** Bytes of UTF-8: a text is always sent in one request. */
 export const maxTextBytes = maxSmallContentBytes;
 
-/** Characters of the name of an image. */
+/** UTF-16 code units, as `maxLength` of an input counts them. */
 export const maxImageNameLength = 80;
 
-/** Which image protects: all that are in use, one of them by its id, a new one, or, when editing, those of before. */
+/** Values of `image` besides the id of an image in use: a new one, all in use, or (edit only) the same as before. */
 export const newImage = "new";
 export const allImages = "all";
 export const sameImages = "same";
@@ -19,7 +17,7 @@ export const contentKinds = ["text", "seed", "file"] as const satisfies readonly
 
 const wellFormed = (text: string): boolean => text.isWellFormed();
 
-/** What can be wrong with a draft; each has a sentence. */
+/** Validation errors; each has a text `problem.<name>_error`. */
 export const draftProblems = [
   "text_missing",
   "text_long",
@@ -42,21 +40,22 @@ export type DraftProblem = (typeof draftProblems)[number];
 
 const problem = (name: DraftProblem): { error: DraftProblem } => ({ error: name });
 
-/** What the forms of a secret hold. The text is kept exactly as typed; titles and tags lose spaces around them. */
+/** Values of the add and edit forms. `text` is kept exactly as typed; title and image name are trimmed here, tags by their field. */
 export const SecretDraft = z
   .object({
     kind: z.enum(contentKinds),
     text: z.string(),
     file: z.custom<File>().nullable(),
-    /** When editing: the content stays as it is, unseen. */
+    /** Edit only: the stored content is neither opened nor replaced. */
     contentKept: z.boolean(),
     title: z.string().trim().min(1, problem("title_missing")).max(maxTitleLength, problem("title_long")).refine(wellFormed, problem("text_broken")),
     tags: z.array(z.string().max(maxTagLength, problem("tags_long")).refine(wellFormed, problem("text_broken"))).max(maxTags, problem("tags_many")),
     image: z.string(),
     imageName: z.string().trim().max(maxImageNameLength, problem("image_name_long")).refine(wellFormed, problem("text_broken")),
     shown: z.custom<ShownImage>().nullable(),
-    /** The very first secret takes a promise: that nothing was protected before. */
+    /** The account is empty, so `promised` is required. */
     first: z.boolean(),
+    /** The person confirms that nothing was protected in this account before. */
     promised: z.boolean(),
   })
   .superRefine((draft, context) => {
@@ -92,10 +91,10 @@ export function isDraftProblem(message: string | undefined): message is DraftPro
   return draftProblems.some((each) => each === message);
 }
 
-/** The content as it is sealed: a text or a phrase is the file `secret.txt`, anything else is kept as it is. */
+/** The content as the vault seals it: a text or seed phrase becomes the file `secret.txt`, a file is passed on unchanged. */
 export function contentOf({ kind, text, file }: Pick<SecretDraft, "kind" | "text" | "file">): Pick<ProtectRequest, "contentKind" | "name" | "mime" | "content"> {
-  const { secretFile } = contentFile(kind === "file" && file !== null ? file : text);
-  return { contentKind: kind, name: secretFile.name, mime: secretFile.type === "" ? "application/octet-stream" : secretFile.type, content: secretFile };
+  const content = kind === "file" && file !== null ? file : new File([text], "secret.txt", { type: "text/plain" });
+  return { contentKind: kind, name: content.name, mime: content.type === "" ? "application/octet-stream" : content.type, content };
 }
 
 export function protectionOf({ image, imageName, shown }: SecretDraft): ProtectRequest["protection"] {
@@ -107,7 +106,7 @@ export function protectRequestOf(draft: SecretDraft): ProtectRequest {
   return { title, tags, ...contentOf(draft), protection: protectionOf(draft) };
 }
 
-/** A title for a file that has none yet: its name without the ending. */
+/** Suggested title: the file name without its extension. */
 export function titleOfFile(name: string): string {
   return name.replace(/(?<=.)\.[^.]*$/, "").slice(0, maxTitleLength);
 }

@@ -2,21 +2,21 @@ import type { SecretRow, Vault } from "@relicario/shared/contract";
 import { ErrorNotice, space, Stack } from "@relicario/shared/ui";
 import { styled } from "styled-components";
 
-import { SecretRowCard } from "./SecretRowCard.tsx";
-import { useRowActions } from "./useRowActions.ts";
+import { SecretRowCard } from "../row/SecretRowCard.tsx";
+import { useRowActions } from "../row/useRowActions.ts";
 
 interface SecretListProps {
   readonly vault: Vault;
   readonly rows: readonly SecretRow[];
-  /** What these rows are. */
+  /** Accessible name of the list. */
   readonly label: string;
 }
 
-const selectsNothing = () => undefined;
+const noSelection = () => undefined;
 
-/** A few rows, all of them drawn. */
+/** A short list without virtualisation and selection. */
 export function SecretList({ vault, rows, label }: SecretListProps) {
-  const actions = useRowActions(vault, selectsNothing, null);
+  const actions = useRowActions(vault, noSelection, null);
   return (
     <Stack $gap={4}>
       <ErrorNotice error={actions.error} />

@@ -15,7 +15,7 @@ interface FileFieldProps {
   readonly disabled: boolean;
 }
 
-/** Takes one file of any kind, by choosing or dropping. Folders of cloud drives stand in the system's own chooser. */
+/** One file, by the file chooser or by drag and drop. Cloud drives that the system mounts are in its chooser. */
 export function FileField({ value, onChange, error, disabled }: FileFieldProps) {
   const { t } = useTranslation("file-upload");
   const { language } = usePortal();

@@ -3,8 +3,7 @@ import userEvent from "@testing-library/user-event";
 
 import type { SecretRow } from "@relicario/shared/contract";
 import { createFakeHttp, expectAccessible, renderApp } from "@relicario/shared/testing";
-import { notRehearsed } from "./attention.ts";
-import { Attention } from "./Attention.tsx";
+import { Attention, notRehearsed } from "./Attention.tsx";
 
 const day = 86_400_000;
 const now = Date.parse("2026-11-21T12:00:00Z");
