@@ -11,6 +11,7 @@ describe("placeOf", () => {
   it.each([
     ["/home", "secrets"],
     ["/add-secret", "secrets"],
+    ["/edit-secret", "secrets"],
     ["/edit-secret/01890a5d-ac96-7000-8000-000000000001", "secrets"],
     ["/secrets", "secrets"],
     ["/secrets/", "secrets"],

@@ -42,6 +42,13 @@ describe("EditSecretPage", () => {
     await expectAccessible();
   });
 
+  it("leads to the list to choose from when the address names no secret", async () => {
+    const { location } = await draw(undefined, { path: "/edit-secret", route: "/edit-secret" });
+    await waitFor(() => {
+      expect(location()).toBe("/secrets");
+    });
+  });
+
   it("changes the title without a picture and without a new version", async () => {
     const { vault, location } = await draw();
     await title();

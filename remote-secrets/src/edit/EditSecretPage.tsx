@@ -4,7 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { FileQuestion } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import { useParams } from "react-router-dom";
+import { Navigate, useParams } from "react-router-dom";
 
 import { imagesQuery, rowsQuery, tagsOf, useSecrets, vaultOf, type Secrets } from "../data/secrets.ts";
 import { ReadFailureNotice } from "../notices/ReadFailureNotice.tsx";
@@ -12,10 +12,15 @@ import { UnlockNotice } from "../notices/UnlockNotice.tsx";
 import { EditSecretForm } from "./EditSecretForm.tsx";
 import { editingSecretOf, type EditingSecret } from "./secret-change.ts";
 
-/** Route `/edit-secret/:secretId`. All state of the edit is React state below this page, so leaving or locking drops it. */
+/** Routes `/edit-secret/:secretId` and `/edit-secret`, which names no secret and leads to the list to choose one. */
 export default function EditSecretPage() {
+  const { secretId } = useParams();
+  return secretId === undefined ? <Navigate to="/secrets" replace /> : <EditSecret secretId={secretId} />;
+}
+
+/** All state of the edit is React state below this component, so leaving or locking drops it. */
+function EditSecret({ secretId }: { readonly secretId: string }) {
   const { t } = useTranslation(["beta-add-secret", "beta-home", "file-upload"]);
-  const { secretId = "" } = useParams();
   const secrets = useSecrets();
   const unlocked = useVaultState(useVault()).status === "unlocked";
   const row = secrets.status === "ready" ? secrets.rows.find((each) => each.secretId === secretId) : undefined;
