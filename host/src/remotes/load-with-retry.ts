@@ -1,30 +1,38 @@
 import { PortalError } from "@relicario/shared/errors";
+import pRetry from "p-retry";
 
-/** How a remote, or a page of one, is loaded: time limit of one attempt, and pauses between attempts. */
-export const loadNumbers = { limitMs: 10_000, pausesMs: [400, 1200] as readonly number[] } as const;
+/** How the code of a remote is loaded: time limit of one attempt, then two more attempts, after 400 ms and 1200 ms. */
+export const loadLimits = { attemptMs: 10_000, retries: 2, firstPauseMs: 400, pauseFactor: 3 } as const;
 
-/** Runs `load` until it succeeds, with pauses in between. `mayHelp` says whether another attempt makes sense. */
-export async function attempts<T>(load: () => Promise<T>, mayHelp: (error: unknown) => boolean): Promise<T> {
-  for (let done = 0; ; done++) {
+/**
+ * Runs `load` until it succeeds or no attempt is left.
+ *
+ * @param toError what a failure is called; `shouldRetry` and the caller get that
+ */
+export function loadWithRetry<T>(load: () => Promise<T>, toError: (failure: unknown) => PortalError, shouldRetry: (error: Error) => boolean): Promise<T> {
+  // p-retry repeats no TypeError, but for those of fetch: a script that broke while it ran may well have thrown one.
+  const attempt = async () => {
     try {
       return await withTimeLimit(load());
-    } catch (error) {
-      const wait = loadNumbers.pausesMs[done];
-      if (wait === undefined || !mayHelp(error)) throw error;
-      await new Promise((resolve) => {
-        setTimeout(resolve, wait);
-      });
+    } catch (failure) {
+      throw toError(failure);
     }
-  }
+  };
+  return pRetry(attempt, {
+    retries: loadLimits.retries,
+    minTimeout: loadLimits.firstPauseMs,
+    factor: loadLimits.pauseFactor,
+    shouldRetry: ({ error }) => shouldRetry(error),
+  });
 }
 
-/** `remote_timed_out` when the work takes too long. What it gives later is kept by whoever did it. */
-export async function withTimeLimit<T>(work: Promise<T>): Promise<T> {
+/** Rejects with `remote_timed_out` when the work takes too long. The work itself goes on. */
+async function withTimeLimit<T>(work: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const limit = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
       reject(new PortalError("remote_timed_out"));
-    }, loadNumbers.limitMs);
+    }, loadLimits.attemptMs);
   });
   try {
     return await Promise.race([work, limit]);

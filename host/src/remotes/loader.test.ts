@@ -2,9 +2,9 @@ import type { ReleaseRecord, RemoteModule, RemoteName } from "@relicario/shared/
 import { PortalError } from "@relicario/shared/errors";
 
 import type { VerifiedRemote } from "../deployment/verify.ts";
-import { loadNumbers } from "./attempts.ts";
 import { parseFace } from "./face.ts";
 import { impossibleIntegrity, integrityOf } from "./federation.ts";
+import { loadLimits } from "./load-with-retry.ts";
 import { createRemoteLoader } from "./loader.ts";
 
 const Page = () => null;
@@ -69,9 +69,9 @@ describe("createRemoteLoader", () => {
     const { loader, faces } = setUp();
     faces.mockRejectedValueOnce(new Error("502")).mockRejectedValueOnce(new Error("502"));
     const loading = loader.load("secrets");
-    await jest.advanceTimersByTimeAsync(loadNumbers.pausesMs[0] ?? 0);
+    await jest.advanceTimersByTimeAsync(loadLimits.firstPauseMs);
     expect(faces).toHaveBeenCalledTimes(2);
-    await jest.advanceTimersByTimeAsync(loadNumbers.pausesMs[1] ?? 0);
+    await jest.advanceTimersByTimeAsync(loadLimits.firstPauseMs * loadLimits.pauseFactor);
     await expect(loading).resolves.toMatchObject({ name: "secrets" });
   });
 
@@ -92,7 +92,7 @@ describe("createRemoteLoader", () => {
     const { loader } = setUp(() => new Promise(() => undefined));
     const loading = loader.load("secrets");
     loading.catch(() => undefined);
-    await jest.advanceTimersByTimeAsync(3 * loadNumbers.limitMs + 5000);
+    await jest.advanceTimersByTimeAsync(3 * loadLimits.attemptMs + 5000);
     await expect(loading).rejects.toMatchObject({ code: "remote_timed_out" });
   });
 

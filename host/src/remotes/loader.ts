@@ -3,8 +3,8 @@ import { isPortalError, PortalError, toPortalError } from "@relicario/shared/err
 import type { ComponentType } from "react";
 
 import type { VerifiedDeployment, VerifiedRemote } from "../deployment/verify.ts";
-import { attempts } from "./attempts.ts";
 import { parseFace, type FaceRoute, type RemoteFace } from "./face.ts";
+import { loadWithRetry } from "./load-with-retry.ts";
 
 export interface LoaderParts {
   readonly remotes: VerifiedDeployment["remotes"];
@@ -35,7 +35,7 @@ export function createRemoteLoader({ remotes, isDisabled, loadFace, loadTexts, o
     const { manifest } = recordOf(remotes.get(name));
     const texts = loadTexts(manifest.namespaces); // has its own retries
     texts.catch(() => undefined); // told where it is waited for
-    const known = parseFace(await attempts(() => loadFace(name), mayHelp), manifest);
+    const known = parseFace(await loadWithRetry(() => loadFace(name), loadError, isRepeatable), manifest);
     await texts;
     return known;
   };
@@ -44,7 +44,7 @@ export function createRemoteLoader({ remotes, isDisabled, loadFace, loadTexts, o
     isDisabled(name) ? Promise.reject(new PortalError("remote_disabled")) : remembered(modules, name, () => loadOnce(name).catch(failed(name)));
 
   const page = (name: RemoteName, route: FaceRoute): Promise<ComponentType> =>
-    remembered(pages, route.load, () => attempts(() => route.load(), mayHelp).then(({ default: component }) => component, failed(name)));
+    remembered(pages, route.load, () => loadWithRetry(() => route.load(), loadError, isRepeatable).then(({ default: component }) => component, failed(name)));
 
   const failed = (name: RemoteName) => (error: unknown) => {
     const known = loadError(error);
@@ -83,8 +83,11 @@ function recordOf(remote: VerifiedRemote | undefined) {
   return remote.record;
 }
 
-/** Code that is not what was signed, or was built for another contract, stays so. */
-function mayHelp(error: unknown): boolean {
+/**
+ * Whether loading is tried again. More than `isTransient` says: a script may fail for a moment in any way, so only what the
+ * signed record decided is final.
+ */
+function isRepeatable(error: unknown): boolean {
   return !isPortalError(error, "remote_refused", "remote_incompatible", "remote_disabled");
 }
 

@@ -1,5 +1,6 @@
 import { isPortalError, PortalError, toPortalError } from "@relicario/shared/errors";
 import type { SessionClaims } from "@relicario/shared/api";
+import pRetry from "p-retry";
 
 /** Numbers of the exchange (specification, section 9). */
 export const exchangeNumbers = { initialDelayMs: 100, attempts: 3, pauseMs: 1000, renewAtShare: 0.9 } as const;
@@ -53,8 +54,8 @@ export function createTokenExchange({ exchange, verify, vendorId, storage, now }
   let accessToken: string | null = null;
   let running: Promise<SessionToken> | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  /** Grows with every clear, so that an answer that comes after it is dropped. */
-  let round = 0;
+  /** Aborted by `clear`, so that what comes in afterwards is dropped. */
+  let current = new AbortController();
 
   const become = (next: ExchangeState) => {
     state = next;
@@ -84,34 +85,38 @@ export function createTokenExchange({ exchange, verify, vendorId, storage, now }
     become({ status: "ready", session });
   };
 
-  const attemptAll = async (mine: number): Promise<SessionToken> => {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        if (accessToken === null) throw new PortalError("login_required");
-        const token = await exchange(accessToken);
-        const claims = await ours(token);
-        if (claims === null) throw new PortalError("token_invalid");
-        if (mine !== round) throw new PortalError("cancelled");
-        const session = { token, claims };
-        keep(session);
-        return session;
-      } catch (error) {
-        if (mine !== round) throw new PortalError("cancelled", { cause: error });
-        if (attempt >= exchangeNumbers.attempts || isFinal(error)) throw toPortalError(error);
-        await pause(exchangeNumbers.pauseMs);
-        if (mine !== round) throw new PortalError("cancelled", { cause: error });
-      }
+  const exchangeOnce = async (signal: AbortSignal): Promise<SessionToken> => {
+    try {
+      if (accessToken === null) throw new PortalError("login_required");
+      const token = await exchange(accessToken);
+      const claims = await ours(token);
+      if (claims === null) throw new PortalError("token_invalid");
+      signal.throwIfAborted();
+      const session = { token, claims };
+      keep(session);
+      return session;
+    } catch (error) {
+      throw toPortalError(error);
     }
   };
 
-  const run = (first: () => Promise<SessionToken | null>): Promise<SessionToken> => {
-    const mine = round;
+  const exchangeWithRetry = (signal: AbortSignal): Promise<SessionToken> =>
+    pRetry(() => exchangeOnce(signal), {
+      retries: exchangeNumbers.attempts - 1,
+      minTimeout: exchangeNumbers.pauseMs,
+      factor: 1,
+      shouldRetry: ({ error }) => !isFinal(error),
+      signal,
+    });
+
+  const run = (first: (signal: AbortSignal) => Promise<SessionToken | null>): Promise<SessionToken> => {
+    const { signal } = current;
     const previous = held();
     become({ status: "exchanging", previous });
-    const promise = first()
-      .then((found) => found ?? attemptAll(mine))
+    const promise = first(signal)
+      .then((found) => found ?? exchangeWithRetry(signal))
       .catch((error: unknown) => {
-        if (mine === round) {
+        if (!signal.aborted) {
           // A token that still lives is worth more than none, and its renewal is tried again.
           if (lives(previous)) {
             schedule(previous);
@@ -132,11 +137,11 @@ export function createTokenExchange({ exchange, verify, vendorId, storage, now }
     return running ?? run(() => Promise.resolve(null));
   };
 
-  const restore = async (mine: number): Promise<SessionToken | null> => {
+  const restore = async (signal: AbortSignal): Promise<SessionToken | null> => {
     const stored = storage.getItem(sessionTokenKey);
     if (stored === null) return null;
     const claims = await ours(stored);
-    if (mine !== round) throw new PortalError("cancelled");
+    signal.throwIfAborted();
     if (claims === null) {
       storage.removeItem(sessionTokenKey);
       return null;
@@ -155,15 +160,14 @@ export function createTokenExchange({ exchange, verify, vendorId, storage, now }
     start: (token) => {
       accessToken = token;
       if (running !== null || lives(held())) return;
-      const mine = round;
-      run(async () => {
-        const stored = await restore(mine).catch((error: unknown) => {
+      run(async (signal) => {
+        const stored = await restore(signal).catch((error: unknown) => {
           if (isPortalError(error, "cancelled")) throw error;
           return null; // the certificates cannot be had: the exchange meets the same trouble and reports it
         });
         if (stored !== null) return stored;
         await pause(exchangeNumbers.initialDelayMs);
-        if (mine !== round) throw new PortalError("cancelled");
+        signal.throwIfAborted();
         return null;
       }).catch(() => undefined); // silently empty (specification, section 8): the state says it
     },
@@ -175,7 +179,8 @@ export function createTokenExchange({ exchange, verify, vendorId, storage, now }
       return (await renew()).token;
     },
     clear: () => {
-      round += 1;
+      current.abort(new PortalError("cancelled"));
+      current = new AbortController();
       running = null;
       accessToken = null;
       clearTimeout(timer);
@@ -191,7 +196,10 @@ export function heldSession(state: ExchangeState): SessionToken | null {
   return state.status === "exchanging" ? state.previous : null;
 }
 
-/** Another attempt with the same token cannot help. */
+/**
+ * Whether another attempt with the same access token cannot help. Not the opposite of `isTransient`: a token that does not
+ * verify, say, is asked for three times, too (specification, section 9).
+ */
 function isFinal(error: unknown): boolean {
   return isPortalError(error, "login_required", "vendor_unknown", "vendor_disabled", "cancelled");
 }

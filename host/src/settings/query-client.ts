@@ -14,8 +14,8 @@ export function createQueryClient(): QueryClient {
         refetchOnWindowFocus: false,
         refetchOnReconnect: false,
         networkMode: "always", // whether there is a network is for the call to find out, and to say
-        retry: (before, error) => before < readRetries.times && readMayPass(error),
-        retryDelay: (before) => readRetries.pauseMs(before + 1),
+        retry: (failuresBefore, error) => failuresBefore < readRetries.times && readMayPass(error),
+        retryDelay: (failuresBefore) => readRetries.firstPauseMs * readRetries.factor ** failuresBefore,
       },
       mutations: { retry: false, networkMode: "always" },
     },

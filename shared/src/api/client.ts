@@ -1,7 +1,8 @@
+import pRetry from "p-retry";
 import type { z } from "zod";
 
 import type { Http, HttpMethod, HttpOptions, HttpStream } from "../contract/http.ts";
-import { errorOfStatus, genericTitle, HttpError, isErrorCode, isPortalError, PortalError, type ErrorDetails } from "../errors/index.ts";
+import { errorOfStatus, genericTitle, HttpError, isErrorCode, isPortalError, isTransient, PortalError, type ErrorDetails } from "../errors/index.ts";
 import { ProblemDocument } from "./problem.ts";
 
 export interface HttpSettings {
@@ -14,29 +15,29 @@ export interface HttpSettings {
   /** The language that the person chose, such as `es`: mails are written in it. Without it the browser sends its own. */
   readonly language?: () => string;
   readonly fetch?: typeof globalThis.fetch;
-  /** Attempts after the first one, for GET alone: as in {@link readRetries}, or 0 where the caller makes its own. */
+  /** Attempts after the first one, for GET alone: as in {@link readRetries}, or 0 where the caller repeats calls itself. */
   readonly retries?: number;
-  /** Waits between attempts; a seam for tests. */
-  readonly pause?: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
 }
 
-/** How often a read that failed is tried again, and how long after that many failures: here, or by the query cache of a page. */
-export const readRetries = { times: 3, pauseMs: (failures: number) => 350 * 2 ** (failures - 1) } as const;
+/** How a failed read is repeated: so many attempts after the first, the first pause, and what each further pause is multiplied by. */
+export const readRetries = { times: 3, firstPauseMs: 350, factor: 2 } as const;
 
 /**
- * A read that failed so may pass the next time: it got no answer, or the service has a fault. Only a failure of the call itself,
- * which has what fetch or the service said for its cause: what comes from the vault's worker has none, and what the token
- * exchange met is a PortalError itself. Both were tried again where they were made.
+ * Whether a failed read is repeated: {@link isTransient} without what another attempt within seconds cannot change. That is
+ * `offline` (the browser knows that it has no network) and every answer below 500, such as 429.
+ *
+ * Only failures of the call itself count. They carry their cause: the TypeError of `fetch`, or the HttpError of an answer. A
+ * failure without one comes from the vault's worker, and one whose cause is a PortalError from the token exchange: both made
+ * their own attempts before.
  */
 export function readMayPass(error: unknown): boolean {
-  if (!isPortalError(error, "service_unavailable", "internal_error")) return false;
-  return error.cause instanceof HttpError || error.cause instanceof TypeError;
+  if (!isTransient(error) || !isPortalError(error) || error.code === "offline") return false;
+  return error.cause instanceof TypeError || (error.cause instanceof HttpError && error.cause.status >= 500);
 }
 
 /** Calls to the service as the contract describes them. */
 export function createHttp(settings: HttpSettings): Http {
   const send = settings.fetch ?? globalThis.fetch.bind(globalThis);
-  const pause = settings.pause ?? pauseFor;
   const retries = settings.retries ?? readRetries.times;
 
   async function respond(method: HttpMethod, path: string, options: HttpOptions, accept: string): Promise<Response> {
@@ -78,16 +79,26 @@ export function createHttp(settings: HttpSettings): Http {
     }
   }
 
+  async function requestOnce<T>(method: HttpMethod, path: string, answer: z.ZodType<T>, options: HttpOptions): Promise<T> {
+    const parsed = answer.safeParse(await attempt(method, path, options));
+    if (!parsed.success) throw new PortalError("bad_answer", { cause: parsed.error });
+    return parsed.data;
+  }
+
   async function request<T>(method: HttpMethod, path: string, answer: z.ZodType<T>, options: HttpOptions = {}): Promise<T> {
-    for (let failures = 1; ; failures++) {
-      try {
-        const parsed = answer.safeParse(await attempt(method, path, options));
-        if (!parsed.success) throw new PortalError("bad_answer", { cause: parsed.error });
-        return parsed.data;
-      } catch (error) {
-        if (method !== "GET" || failures > retries || !readMayPass(error)) throw error;
-        await pause(readRetries.pauseMs(failures), options.signal);
-      }
+    if (method !== "GET" || retries === 0) return requestOnce(method, path, answer, options);
+    try {
+      return await pRetry(() => requestOnce(method, path, answer, options), {
+        retries,
+        minTimeout: readRetries.firstPauseMs,
+        factor: readRetries.factor,
+        shouldRetry: ({ error }) => readMayPass(error),
+        signal: options.signal,
+      });
+    } catch (error) {
+      // An abort during a pause rejects with the signal's own reason.
+      if (options.signal?.aborted === true && !isPortalError(error)) throw new PortalError("cancelled", { cause: error });
+      throw error;
     }
   }
 
@@ -165,18 +176,4 @@ async function bodyOf(response: Response): Promise<unknown> {
   } catch {
     return text; // a page of some server in between
   }
-}
-
-function pauseFor(milliseconds: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => {
-      clearTimeout(timer);
-      reject(new PortalError("cancelled", { cause: signal?.reason }));
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", stop);
-      resolve();
-    }, milliseconds);
-    signal?.addEventListener("abort", stop, { once: true });
-  });
 }
