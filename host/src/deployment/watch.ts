@@ -1,4 +1,5 @@
 import type { RemoteName } from "@relicario/shared/contract";
+import { createStore } from "zustand/vanilla";
 
 import type { VerifiedDeployment } from "./verify.ts";
 
@@ -38,24 +39,23 @@ export interface WatchParts {
  * had changes nothing: the page goes on with what it checked.
  */
 export function createDeploymentWatch({ pinned, load, now, log }: WatchParts): DeploymentWatch {
-  let state: WatchState = { newer: false, disabled: new Set(), expired: false };
+  const store = createStore<WatchState>(() => ({ newer: false, disabled: new Set(), expired: false }));
   let running: Promise<void> | null = null;
-  const listeners = new Set<() => void>();
 
-  const become = (next: WatchState) => {
+  const update = (next: WatchState) => {
+    const state = store.getState();
     if (next.newer === state.newer && next.expired === state.expired && sameNames(next.disabled, state.disabled)) return;
-    state = next;
-    for (const listener of [...listeners]) listener();
+    store.setState(next, true);
   };
 
   const read = async () => {
     try {
       const present = await load();
       // What was switched off stays off for this page, whatever a later document says.
-      become({ newer: differs(pinned, present), disabled: new Set([...state.disabled, ...disabledOf(pinned, present)]), expired: false });
+      update({ newer: differs(pinned, present), disabled: new Set([...store.getState().disabled, ...disabledOf(pinned, present)]), expired: false });
     } catch (error) {
       log("deployment", error);
-      become({ ...state, expired: Date.parse(pinned.deployment.not_after) <= now() });
+      update({ ...store.getState(), expired: Date.parse(pinned.deployment.not_after) <= now() });
     }
   };
 
@@ -67,13 +67,8 @@ export function createDeploymentWatch({ pinned, load, now, log }: WatchParts): D
   };
 
   return Object.freeze<DeploymentWatch>({
-    getState: () => state,
-    subscribe: (listener) => {
-      listeners.add(listener);
-      return () => {
-        listeners.delete(listener);
-      };
-    },
+    getState: store.getState,
+    subscribe: store.subscribe,
     check,
     start: () => {
       const timer = setInterval(() => void check(), watchMilliseconds);

@@ -11,7 +11,7 @@ import { useAreaTitle } from "../remotes/area-title.ts";
 export default function DebugFlagsPage() {
   const { t } = useTranslation("header");
   const { flags } = useHost();
-  const now = useSyncExternalStore(flags.subscribe, flags.get);
+  const now = useSyncExternalStore(flags.subscribe, flags.getState);
   const names = Object.keys(flags.base).sort();
   const switched = names.filter((name) => now[name] !== flags.base[name]);
 

@@ -1,5 +1,6 @@
 import type { Deployment } from "@relicario/shared/contract";
 import { z } from "zod";
+import { createStore } from "zustand/vanilla";
 
 /** Session storage key of the flags that were switched by hand. */
 export const flagsKey = "featureFlags";
@@ -11,7 +12,7 @@ export type Flags = Readonly<Record<string, boolean>>;
 
 /** What is switched on: as the deployment says, with what was switched by hand in this session. */
 export interface FeatureFlags {
-  readonly get: () => Flags;
+  readonly getState: () => Flags;
   /** What the deployment says. */
   readonly base: Flags;
   /** Whether flags may be switched by hand; elsewhere nothing that storage holds counts. */
@@ -28,21 +29,16 @@ const Stored = z.record(z.string(), z.boolean());
 export function createFeatureFlags(deployment: Pick<Deployment, "environment" | "features">, storage: Pick<Storage, "getItem" | "setItem" | "removeItem">): FeatureFlags {
   const base: Flags = Object.freeze({ ...deployment.features, billing: deployment.environment === "dev" });
   const switchable = deployment.environment !== "production" || deployment.features[debugFlag] === true;
-  const listeners = new Set<() => void>();
-  let flags = switchable ? Object.freeze({ ...base, ...storedFlags(storage, base) }) : base;
-
-  const become = (next: Flags) => {
-    flags = Object.freeze(next);
-    for (const listener of [...listeners]) listener();
-  };
+  const store = createStore<Flags>(() => (switchable ? Object.freeze({ ...base, ...storedFlags(storage, base) }) : base));
 
   return Object.freeze<FeatureFlags>({
-    get: () => flags,
+    getState: store.getState,
     base,
     switchable,
     set: (name, on) => {
       if (!switchable || !Object.hasOwn(base, name)) return;
-      become({ ...flags, [name]: on });
+      const flags = Object.freeze({ ...store.getState(), [name]: on });
+      store.setState(flags, true);
       const switched = Object.fromEntries(Object.entries(flags).filter(([each, value]) => base[each] !== value));
       try {
         storage.setItem(flagsKey, JSON.stringify(switched));
@@ -52,14 +48,9 @@ export function createFeatureFlags(deployment: Pick<Deployment, "environment" | 
     },
     reset: () => {
       storage.removeItem(flagsKey);
-      become(base);
+      store.setState(base, true);
     },
-    subscribe: (listener) => {
-      listeners.add(listener);
-      return () => {
-        listeners.delete(listener);
-      };
-    },
+    subscribe: store.subscribe,
   });
 }
 

@@ -66,7 +66,7 @@ export function LanguageEntry({ compact = false }: CompactProps) {
 export function ThemeEntry({ compact = false }: CompactProps) {
   const { t } = useTranslation("beta-sidebar");
   const { theme } = useHost();
-  const dark = useSyncExternalStore(theme.subscribe, theme.get) === "dark";
+  const dark = useSyncExternalStore(theme.subscribe, theme.getState) === "dark";
   const action = t(dark ? "theme.light_action" : "theme.dark_action");
   const Icon = dark ? Sun : Moon;
   return (

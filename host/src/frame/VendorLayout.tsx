@@ -8,7 +8,7 @@ import { Logo } from "./Logo.tsx";
 /** The layout of a vendor: its logo top right, on a dark background, and the screen nested in it. Anybody else's: the screen. */
 export function VendorLayout({ children }: { readonly children: ReactNode }) {
   const { vendor } = useHost();
-  const { layout, name } = useSyncExternalStore(vendor.subscribe, vendor.get);
+  const { layout, name } = useSyncExternalStore(vendor.subscribe, vendor.getState);
   if (layout === "standard") return children;
   return (
     <Stage data-testid="vendor-layout">

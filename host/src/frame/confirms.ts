@@ -1,4 +1,5 @@
 import type { ConfirmRequest } from "@relicario/shared/contract";
+import { createStore } from "zustand/vanilla";
 
 /** A question on the screen. */
 export interface OpenConfirm {
@@ -14,32 +15,20 @@ export interface Confirms {
 }
 
 export function createConfirms(): Confirms {
-  const waiting: OpenConfirm[] = [];
-  const listeners = new Set<() => void>();
-  const tell = () => {
-    for (const listener of [...listeners]) listener();
-  };
+  const store = createStore<readonly OpenConfirm[]>(() => []);
   return Object.freeze<Confirms>({
     ask: (request) =>
       new Promise((resolve) => {
         const question: OpenConfirm = {
           request,
           answer: (answer) => {
-            const index = waiting.indexOf(question);
-            if (index !== -1) waiting.splice(index, 1);
             resolve(answer);
-            tell();
+            store.setState((waiting) => waiting.filter((each) => each !== question), true);
           },
         };
-        waiting.push(question);
-        tell();
+        store.setState((waiting) => [...waiting, question], true);
       }),
-    getState: () => waiting[0] ?? null,
-    subscribe: (listener) => {
-      listeners.add(listener);
-      return () => {
-        listeners.delete(listener);
-      };
-    },
+    getState: () => store.getState()[0] ?? null,
+    subscribe: store.subscribe,
   });
 }

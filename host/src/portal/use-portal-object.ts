@@ -31,8 +31,8 @@ export function usePortalObject(claims: SessionClaims | null, signedIn: SessionU
   const { session, http, verified, confirms, flags, theme, vault: source } = host;
   const navigate = usePortalNavigate();
   const language = useLanguage();
-  const features = useSyncExternalStore(flags.subscribe, flags.get);
-  const themeName = useSyncExternalStore(theme.subscribe, theme.get);
+  const features = useSyncExternalStore(flags.subscribe, flags.getState);
+  const themeName = useSyncExternalStore(theme.subscribe, theme.getState);
   const [round, setRound] = useState(0);
   const userId = claims?.sub ?? "";
   const me = useQuery({ ...meQuery(http, userId), enabled: claims !== null });

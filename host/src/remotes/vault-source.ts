@@ -1,5 +1,6 @@
 import type { LockReason, PortalForServices, Vault } from "@relicario/shared/contract";
 import { PortalError, toPortalError } from "@relicario/shared/errors";
+import { createStore } from "zustand/vanilla";
 
 import type { RemoteFace } from "./face.ts";
 
@@ -24,7 +25,8 @@ export interface VaultSourceParts {
 export function createVaultSource({ loadRecovery, portal }: VaultSourceParts): VaultSource {
   let current: Promise<Vault> | null = null;
   let stopped = false;
-  const listeners = new Set<() => void>();
+  /** How often a vault locked. */
+  const locks = createStore(() => 0);
 
   const make = async (): Promise<Vault> => {
     try {
@@ -41,7 +43,7 @@ export function createVaultSource({ loadRecovery, portal }: VaultSourceParts): V
     let wasUnlocked = vault.getState().status === "unlocked";
     vault.subscribe(() => {
       const isUnlocked = vault.getState().status === "unlocked";
-      if (wasUnlocked && !isUnlocked) for (const listener of [...listeners]) listener();
+      if (wasUnlocked && !isUnlocked) locks.setState((count) => count + 1);
       wasUnlocked = isUnlocked;
     });
   };
@@ -57,12 +59,9 @@ export function createVaultSource({ loadRecovery, portal }: VaultSourceParts): V
       });
       return made;
     },
-    onLocked: (listener) => {
-      listeners.add(listener);
-      return () => {
-        listeners.delete(listener);
-      };
-    },
+    onLocked: (listener) => locks.subscribe(() => {
+      listener();
+    }),
     putAway: async (reason) => {
       const made = current;
       if (made === null) return;

@@ -1,5 +1,6 @@
 import type { Http } from "@relicario/shared/contract";
 import { isPortalError } from "@relicario/shared/errors";
+import { createStore } from "zustand/vanilla";
 
 /** Pauses between questions to a service that does not answer, in milliseconds; the last one goes on. */
 export const askAgainPausesMs = [3000, 6000, 12_000, 30_000] as const;
@@ -20,16 +21,14 @@ export interface Reachability {
  * @param ask resolves when the service is there
  */
 export function createReachability(ask: () => Promise<unknown>): Reachability {
-  let down = false;
+  const store = createStore(() => ({ down: false }));
   let asking = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const listeners = new Set<() => void>();
 
-  const become = (next: boolean) => {
-    if (!next) clearTimeout(timer);
-    if (down === next) return;
-    down = next;
-    for (const listener of [...listeners]) listener();
+  const isDown = () => store.getState().down;
+  const setDown = (down: boolean) => {
+    if (!down) clearTimeout(timer);
+    if (down !== isDown()) store.setState({ down });
   };
 
   const askOnce = async (pauses: readonly number[]) => {
@@ -40,7 +39,7 @@ export function createReachability(ask: () => Promise<unknown>): Reachability {
       () => false,
     );
     asking = false;
-    become(!answered);
+    setDown(!answered);
     if (answered) return;
     const [pause = askAgainPausesMs[3], ...later] = pauses;
     clearTimeout(timer);
@@ -48,23 +47,18 @@ export function createReachability(ask: () => Promise<unknown>): Reachability {
   };
 
   return Object.freeze<Reachability>({
-    isDown: () => down,
-    subscribe: (listener) => {
-      listeners.add(listener);
-      return () => {
-        listeners.delete(listener);
-      };
-    },
+    isDown,
+    subscribe: store.subscribe,
     watch: (http) =>
       Object.freeze<Http>({
         ...http,
         request: async (method, path, answer, options) => {
           try {
             const result = await http.request(method, path, answer, options);
-            become(false);
+            setDown(false);
             return result;
           } catch (error) {
-            if (isPortalError(error, "service_unavailable") && !down) void askOnce(askAgainPausesMs);
+            if (isPortalError(error, "service_unavailable") && !isDown()) void askOnce(askAgainPausesMs);
             throw error;
           }
         },

@@ -3,6 +3,7 @@ import type { Deployment, Http, Language, LockReason, PortalForServices } from "
 import { isPortalError, PortalError, type ErrorCode } from "@relicario/shared/errors";
 import type { User } from "oidc-client-ts";
 import { z } from "zod";
+import { createStore } from "zustand/vanilla";
 
 import { createTokenCall } from "./ask-for-token.ts";
 import { createAuthorisedHttp } from "./authorised-http.ts";
@@ -74,13 +75,11 @@ export function createSession(parts: SessionParts): Session {
   const { sessionStorage: storage, location, history } = window;
   const { base_url: baseUrl, credentials } = deployment.api;
 
-  let state = initialSession;
+  const store = createStore(() => initialSession);
   let leaving = false;
   const left = Left.safeParse(history.state).success;
-  const watchers = new Set<() => void>();
   const dispatch = (event: SessionEvent) => {
-    state = nextSession(state, event);
-    for (const watcher of [...watchers]) watcher();
+    store.setState(nextSession(store.getState(), event), true);
   };
 
   const listeners = createLockListeners();
@@ -190,7 +189,7 @@ export function createSession(parts: SessionParts): Session {
 
   // A page that comes back as it was left, on its way to the provider, would be on its way for ever.
   window.addEventListener("pageshow", ({ persisted }) => {
-    if (persisted && state.status === "loading") location.reload();
+    if (persisted && store.getState().status === "loading") location.reload();
   });
   channel?.addEventListener("message", ({ data }) => {
     if (data === signedOutMessage) void leave();
@@ -208,11 +207,8 @@ export function createSession(parts: SessionParts): Session {
   }
 
   return Object.freeze<Session>({
-    getState: () => state,
-    subscribe: (watcher) => {
-      watchers.add(watcher);
-      return () => watchers.delete(watcher);
-    },
+    getState: store.getState,
+    subscribe: store.subscribe,
     start: async () => {
       setTimeout(monitorSession, signInTimes.sessionCheck * 1000); // its frame is one more page to load: the first screen comes before it
       const url = new URL(location.href);
@@ -241,6 +237,7 @@ export function createSession(parts: SessionParts): Session {
       return isSignInCallback(url) ? pathOf(safeReturnPath(storage.getItem(pathAheadKey), location.origin)) : url.pathname;
     },
     signIn: async (returnTo) => {
+      const state = store.getState();
       if (state.status === "loading" && (state.navigator === "sign_in" || state.navigator === "sign_out")) return;
       dispatch({ type: "navigator_started", navigator: "sign_in" });
       storage.setItem(pathAheadKey, pathOf(returnTo));

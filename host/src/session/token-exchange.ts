@@ -1,6 +1,7 @@
 import { isPortalError, PortalError, toPortalError } from "@relicario/shared/errors";
 import type { SessionClaims } from "@relicario/shared/api";
 import pRetry from "p-retry";
+import { createStore } from "zustand/vanilla";
 
 /** Numbers of the exchange (specification, section 9). */
 export const exchangeNumbers = { initialDelayMs: 100, attempts: 3, pauseMs: 1000, renewAtShare: 0.9 } as const;
@@ -49,23 +50,21 @@ export interface TokenExchange {
 }
 
 export function createTokenExchange({ exchange, verify, vendorId, storage, now }: ExchangeParts): TokenExchange {
-  const listeners = new Set<() => void>();
-  let state: ExchangeState = { status: "empty", error: null };
+  const store = createStore<ExchangeState>(() => ({ status: "empty", error: null }));
   let accessToken: string | null = null;
   let running: Promise<SessionToken> | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
   /** Aborted by `clear`, so that what comes in afterwards is dropped. */
   let current = new AbortController();
 
-  const become = (next: ExchangeState) => {
-    state = next;
-    for (const listener of [...listeners]) listener();
+  const setState = (next: ExchangeState) => {
+    store.setState(next, true);
   };
   const ours = async (token: string): Promise<SessionClaims | null> => {
     const claims = await verify(token);
     return claims?.vid === vendorId() ? claims : null;
   };
-  const held = (): SessionToken | null => heldSession(state);
+  const held = (): SessionToken | null => heldSession(store.getState());
   const lives = (session: SessionToken | null): session is SessionToken => session !== null && session.claims.exp * 1000 > now();
 
   const schedule = (session: SessionToken) => {
@@ -82,7 +81,7 @@ export function createTokenExchange({ exchange, verify, vendorId, storage, now }
   const keep = (session: SessionToken) => {
     storage.setItem(sessionTokenKey, session.token);
     schedule(session);
-    become({ status: "ready", session });
+    setState({ status: "ready", session });
   };
 
   const exchangeOnce = async (signal: AbortSignal): Promise<SessionToken> => {
@@ -112,7 +111,7 @@ export function createTokenExchange({ exchange, verify, vendorId, storage, now }
   const run = (first: (signal: AbortSignal) => Promise<SessionToken | null>): Promise<SessionToken> => {
     const { signal } = current;
     const previous = held();
-    become({ status: "exchanging", previous });
+    setState({ status: "exchanging", previous });
     const promise = first(signal)
       .then((found) => found ?? exchangeWithRetry(signal))
       .catch((error: unknown) => {
@@ -120,8 +119,8 @@ export function createTokenExchange({ exchange, verify, vendorId, storage, now }
           // A token that still lives is worth more than none, and its renewal is tried again.
           if (lives(previous)) {
             schedule(previous);
-            become({ status: "ready", session: previous });
-          } else become({ status: "empty", error: toPortalError(error) });
+            setState({ status: "ready", session: previous });
+          } else setState({ status: "empty", error: toPortalError(error) });
         }
         throw error;
       })
@@ -152,11 +151,8 @@ export function createTokenExchange({ exchange, verify, vendorId, storage, now }
   };
 
   return Object.freeze<TokenExchange>({
-    getState: () => state,
-    subscribe: (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    getState: store.getState,
+    subscribe: store.subscribe,
     start: (token) => {
       accessToken = token;
       if (running !== null || lives(held())) return;
@@ -185,7 +181,7 @@ export function createTokenExchange({ exchange, verify, vendorId, storage, now }
       accessToken = null;
       clearTimeout(timer);
       storage.removeItem(sessionTokenKey);
-      become({ status: "empty", error: null });
+      setState({ status: "empty", error: null });
     },
   });
 }

@@ -1,4 +1,5 @@
 import { createContext, useContext } from "react";
+import { createStore } from "zustand/vanilla";
 
 import type { RemoteFace } from "../remotes/face.ts";
 import { layoutTour, mobileTour } from "./host-tours.ts";
@@ -14,23 +15,17 @@ export interface Tours {
 }
 
 export function createTours(memory: TourMemory): Tours {
-  const listeners = new Set<() => void>();
-  let state = initialTour;
+  const store = createStore(() => initialTour);
   return Object.freeze<Tours>({
     memory,
-    getState: () => state,
-    subscribe: (listener) => {
-      listeners.add(listener);
-      return () => {
-        listeners.delete(listener);
-      };
-    },
+    getState: store.getState,
+    subscribe: store.subscribe,
     dispatch: (event) => {
+      const state = store.getState();
       const next = nextTour(state, event);
       if (next === state) return;
-      state = next;
-      remember(memory, state);
-      for (const listener of [...listeners]) listener();
+      remember(memory, next);
+      store.setState(next, true);
     },
   });
 }
