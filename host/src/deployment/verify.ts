@@ -1,10 +1,10 @@
 import { CONTRACT_VERSION, Deployment, ReleaseRecord, type PortalPage, type RemoteManifest, type RemoteName, type VerificationKey } from "@relicario/shared/contract";
 import { PortalError, type ErrorCode } from "@relicario/shared/errors";
 import { compactVerify, createLocalJWKSet, generalVerify, type GeneralJWSInput } from "jose";
+import satisfies from "semver/functions/satisfies";
 import { z } from "zod";
 
 import { drawn } from "./canary.ts";
-import { caretRangeHolds } from "./ranges.ts";
 
 /** How one remote stands: a release whose record its team signed, or why it will not be started. */
 export type VerifiedRemote =
@@ -125,12 +125,22 @@ const Stated = z.object({ release: z.string(), manifest: z.object({ name: z.stri
 /** Asked before the rest is read: a record of another contract may hold what this one does not know. */
 function builtForAnotherContract(signed: unknown, { name, release }: Pick<ExpectedRelease, "name" | "release">): boolean {
   const stated = Stated.safeParse(signed);
-  return stated.success && stated.data.release === release && stated.data.manifest.name === name && !caretRangeHolds(stated.data.manifest.contract, CONTRACT_VERSION);
+  return stated.success && stated.data.release === release && stated.data.manifest.name === name && !isInCaretRange(CONTRACT_VERSION, stated.data.manifest.contract);
 }
 
 /** Whether the host gives what the code asks for: its federation would refuse another version only when it runs. */
 function fits({ federation: { shared = [] } }: ReleaseRecord, given: Expectations["given"]): boolean {
-  return shared.every(({ name, requiredVersion }) => caretRangeHolds(requiredVersion, ownOf(given, name) ?? ""));
+  return shared.every(({ name, requiredVersion }) => isInCaretRange(ownOf(given, name) ?? "", requiredVersion));
+}
+
+const caretRange = /^\^[1-9][0-9]*(\.[0-9]+){0,2}$/;
+
+/**
+ * Whether `version` is in a caret range (`^1`, `^1.2`, `^1.2.3`): the same major version, and not older. A range in any other
+ * notation is refused, although semver would read it: `*` or `>=1` would promise what a team cannot know.
+ */
+export function isInCaretRange(version: string, range: string): boolean {
+  return caretRange.test(range) && satisfies(version, range);
 }
 
 /** A member that a document names itself, not one that every object has. */
