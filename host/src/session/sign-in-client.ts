@@ -2,7 +2,7 @@ import { PortalError } from "@relicario/shared/errors";
 import { SessionMonitor, UserManager, type User, type UserManagerSettings } from "oidc-client-ts";
 
 import type { Navigator } from "./machine.ts";
-import { inMemory } from "./settings.ts";
+import { inMemory } from "./oidc-settings.ts";
 import { createWindowNavigator } from "./sign-in-window.ts";
 
 /** Told when something begins and ends to move a frame or a window to the provider. */
