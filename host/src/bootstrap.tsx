@@ -6,8 +6,7 @@ import { detectLanguage } from "@relicario/shared/i18n";
 import { createRoot } from "react-dom/client";
 
 import { sessionDraw } from "./deployment/canary.ts";
-import { loadDeployment } from "./deployment/load.ts";
-import { readPortalPage } from "./deployment/page.ts";
+import { loadDeployment, readPortalPage } from "./deployment/load.ts";
 import { DeploymentProblem } from "./DeploymentProblem.tsx";
 import { takeFragment } from "./session/fragment.ts";
 import { hostTexts } from "./settings/texts.ts";

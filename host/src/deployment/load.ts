@@ -1,4 +1,4 @@
-import type { PortalPage } from "@relicario/shared/contract";
+import { PortalPage } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import { recall, remember } from "./memory.ts";
@@ -19,6 +19,15 @@ export interface DeploymentSources {
 }
 
 const fetchTimeLimitMs = 10_000;
+
+/** What the gateway wrote into the page: the vendor and the public keys that everything else is verified with. `deployment_refused`. */
+export function readPortalPage(document: Document): PortalPage {
+  try {
+    return PortalPage.parse(JSON.parse(document.getElementById("portal-page")?.textContent ?? ""));
+  } catch (cause) {
+    throw new PortalError("deployment_refused", { cause });
+  }
+}
 
 /**
  * The vendor's deployment, checked. When it cannot be fetched, the last one that this device checked, while it is in force.

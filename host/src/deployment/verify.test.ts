@@ -1,9 +1,8 @@
 import type { Deployment, PortalPage, ReleaseRecord, RemoteName, VerificationKey } from "@relicario/shared/contract";
 import { CompactSign, exportJWK, GeneralSign, generateKeyPair, type CryptoKey } from "jose";
 
-import { loadDeployment } from "./load.ts";
+import { loadDeployment, readPortalPage } from "./load.ts";
 import { deploymentKey, recall } from "./memory.ts";
-import { readPortalPage } from "./page.ts";
 import { isInCaretRange, verifyDeployment, type Expectations } from "./verify.ts";
 
 const origin = "http://localhost:3000";

@@ -7,11 +7,11 @@ import { NavLink, useLocation } from "react-router-dom";
 import { styled } from "styled-components";
 
 import { useHost } from "../host-context.ts";
-import { useLanguage } from "../settings/use-language.ts";
+import { useLanguage } from "../settings/language.ts";
 import { Flag } from "./Flag.tsx";
-import { EntryButton, entryLook, EntryText, frameSizes } from "./frame-parts.ts";
+import { EntryButton, entryLook, EntryText, frameSizes } from "./styles.ts";
 import { isCurrent, type Destination } from "./navigation.ts";
-import { usePrefetch } from "./use-prefetch.ts";
+import { usePrefetch } from "../prefetch.ts";
 
 interface CompactProps {
   /** Icon only, with a tooltip. */

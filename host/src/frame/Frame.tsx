@@ -5,9 +5,9 @@ import { useLocation } from "react-router-dom";
 import { styled } from "styled-components";
 
 import { useHost } from "../host-context.ts";
-import { isSharedLinkView } from "../places.ts";
+import { isSharedLinkView } from "../routes.ts";
 import { BrowserCheck } from "./BrowserCheck.tsx";
-import { frameSizes } from "./frame-parts.ts";
+import { frameSizes } from "./styles.ts";
 import { MobileBar } from "./MobileBar.tsx";
 import { OfflineNotice } from "./OfflineNotice.tsx";
 import { ReleaseNotice } from "./ReleaseNotice.tsx";

@@ -9,7 +9,7 @@ import { NavLink } from "react-router-dom";
 import { styled } from "styled-components";
 
 import { DestinationEntry, LanguageEntry, LogoutEntry, ThemeEntry } from "./Entries.tsx";
-import { entryLook, EntryText, frameSizes } from "./frame-parts.ts";
+import { entryLook, EntryText, frameSizes } from "./styles.ts";
 import { destinations } from "./navigation.ts";
 
 export interface MobileMenuProps {

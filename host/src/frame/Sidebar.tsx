@@ -6,7 +6,7 @@ import { NavLink } from "react-router-dom";
 import { styled } from "styled-components";
 
 import { DestinationEntry, LanguageEntry, LoginEntry, LogoutEntry, ThemeEntry, WithTooltip } from "./Entries.tsx";
-import { EntryButton, entryLook, EntryText, frameSizes } from "./frame-parts.ts";
+import { EntryButton, entryLook, EntryText, frameSizes } from "./styles.ts";
 import { Logo } from "./Logo.tsx";
 import { destinations } from "./navigation.ts";
 

@@ -3,12 +3,12 @@ import { useTranslation } from "react-i18next";
 import { useLocation } from "react-router-dom";
 
 import { useHost } from "../host-context.ts";
-import { usePlace } from "../use-place.ts";
+import { useCurrentRoute } from "../use-current-route.ts";
 import { focusOnArrival } from "./focus-on-arrival.ts";
 import { useScroll } from "./use-scroll.ts";
 
 /**
- * What happens on every change of route, whoever's screen it is: the window has the title of the place, keyboard and screen
+ * What happens on every change of route, whoever's screen it is: the window has the title of the route, keyboard and screen
  * readers begin at the new screen, and it is shown from its top, or from where it was left.
  */
 export function useRouteChange(main: RefObject<HTMLElement | null>): void {
@@ -17,9 +17,9 @@ export function useRouteChange(main: RefObject<HTMLElement | null>): void {
   useScroll();
 }
 
-/** The title of the place and the product. A screen that knows more (the name of a secret, say) says so after it, and is left alone. */
+/** The title of the route and the product. A screen that knows more (the name of a secret, say) says so after it, and is left alone. */
 function useTitle(): void {
-  const place = usePlace();
+  const route = useCurrentRoute();
   const { verified } = useHost();
   const { i18n } = useTranslation();
   const product = verified.deployment.branding.product_name;
@@ -32,15 +32,15 @@ function useTitle(): void {
         i18n.off("languageChanged", onChange);
       };
     },
-    () => (place !== null && i18n.exists(place.titleKey) ? `${i18n.t(place.titleKey)} · ${product}` : product),
+    () => (route !== null && i18n.exists(route.titleKey) ? `${i18n.t(route.titleKey)} · ${product}` : product),
   );
-  const given = useRef<{ readonly place: unknown; readonly title: string }>(null);
+  const given = useRef<{ readonly route: unknown; readonly title: string }>(null);
   // In the layout phase, so that what the screen says in an effect comes later.
   useLayoutEffect(() => {
-    const refined = given.current?.place === place && document.title !== given.current.title;
+    const refined = given.current?.route === route && document.title !== given.current.title;
     if (!refined) document.title = title;
-    given.current = { place, title };
-  }, [place, title]);
+    given.current = { route, title };
+  }, [route, title]);
 }
 
 /** Another path takes the focus to the heading of its screen. The first screen takes none, nor does another search or hash. */

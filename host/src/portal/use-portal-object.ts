@@ -8,7 +8,7 @@ import { useNavigate } from "react-router-dom";
 import { showToast } from "../frame/Toasts.tsx";
 import { useHost, type Host } from "../host-context.ts";
 import type { SessionUser } from "../session/machine.ts";
-import { useLanguage } from "../settings/use-language.ts";
+import { useLanguage } from "../settings/language.ts";
 
 /** The account as the service knows it. */
 export const meQuery = (http: Host["http"], userId: string) =>

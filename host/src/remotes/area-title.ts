@@ -2,7 +2,7 @@ import type { Language, RemoteName } from "@relicario/shared/contract";
 
 import { manifestOf, type VerifiedRemote } from "../deployment/verify.ts";
 import { useHost } from "../host-context.ts";
-import { useLanguage } from "../settings/use-language.ts";
+import { useLanguage } from "../settings/language.ts";
 
 /** What an area is called without its texts: by its signed manifest, or by its plain name where that does not hold. */
 export function areaTitle(name: RemoteName, remote: VerifiedRemote | undefined, language: Language): string {

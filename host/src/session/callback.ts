@@ -4,7 +4,7 @@ export function isSignInCallback(url: URL): boolean {
 }
 
 /**
- * The address whose query carries the answer, as the sign-in client reads it: an answer in the fragment is moved there.
+ * The address with the answer in its query, where the sign-in client reads it. An answer in the fragment is moved there.
  */
 export function callbackAddress(url: URL): string {
   if (url.searchParams.has("state")) return url.href;
@@ -14,7 +14,7 @@ export function callbackAddress(url: URL): string {
   return moved.href;
 }
 
-/** The address without what the provider added: the current path. */
+/** The address without the provider's parameters: its path alone. */
 export function cleanedAddress(url: URL): string {
   return url.pathname;
 }

@@ -2,7 +2,7 @@ import { ErrorResponse } from "oidc-client-ts";
 
 import type { LockListeners } from "./lock-listeners.ts";
 
-export interface SignOutParts {
+export interface SignOutDeps {
   readonly listeners: Pick<LockListeners, "run">;
   /** `DELETE /auth/token`. */
   readonly endProductSession: () => Promise<unknown>;
@@ -29,24 +29,24 @@ export const signOutStepLimitMs = 5000;
  * 4. The provider's session ends: the browser goes there.
  * A failure of any step is logged and the rest goes on (specification, section 8).
  */
-export async function signOut(parts: SignOutParts): Promise<void> {
+export async function signOut(deps: SignOutDeps): Promise<void> {
   const attempt = async (step: string, run: () => unknown) => {
     try {
       await withLimit(Promise.resolve(run()));
     } catch (error) {
-      if (!isDone(error)) parts.log(step, error);
+      if (!isDone(error)) deps.log(step, error);
     }
   };
-  await attempt("listeners", () => parts.listeners.run("sign_out"));
-  await attempt("product_session", () => parts.endProductSession());
-  await attempt("revocation", () => parts.revokeTokens());
-  await attempt("caches", () => parts.clearCaches());
-  await attempt("other_tabs", () => parts.tellOtherTabs());
+  await attempt("listeners", () => deps.listeners.run("sign_out"));
+  await attempt("product_session", () => deps.endProductSession());
+  await attempt("revocation", () => deps.revokeTokens());
+  await attempt("caches", () => deps.clearCaches());
+  await attempt("other_tabs", () => deps.tellOtherTabs());
   try {
-    await parts.redirect();
+    await deps.redirect();
   } catch (error) {
-    parts.log("redirect", error);
-    await parts.leaveAnyway();
+    deps.log("redirect", error);
+    await deps.leaveAnyway();
   }
 }
 

@@ -12,7 +12,7 @@ export const renewalNumbers = {
   lookMs: 5_000,
 } as const;
 
-export interface SilentRenewalParts {
+export interface SilentRenewalDeps {
   /** One attempt. When it succeeds, {@link SilentRenewal.watch} is called with the new token. */
   readonly renew: () => Promise<unknown>;
   /** Whether the frame got no answer in time. That is repeated without a call of `onError`. */
@@ -35,7 +35,7 @@ export interface SilentRenewal {
 }
 
 /** Renews the access token in a hidden frame, again and again, while the page is open. */
-export function createSilentRenewal({ renew, isTimeout, isTransient, onError, now }: SilentRenewalParts): SilentRenewal {
+export function createSilentRenewal({ renew, isTimeout, isTransient, onError, now }: SilentRenewalDeps): SilentRenewal {
   let timer: ReturnType<typeof setTimeout> | undefined;
   /** Grows with every token and ends the attempts that an earlier one began. */
   let round = 0;

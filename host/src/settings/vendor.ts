@@ -21,7 +21,7 @@ export interface VendorStore {
   readonly refresh: () => void;
 }
 
-export interface VendorParts {
+export interface VendorDeps {
   readonly deployment: Deployment;
   readonly storage: Pick<Storage, "getItem">;
   /** Calls without a token. */
@@ -31,7 +31,7 @@ export interface VendorParts {
 }
 
 /** On load the vendor identifier is read from session storage and applied (specification, section 2). */
-export function createVendorStore({ deployment, storage, http, onUnknown }: VendorParts): VendorStore {
+export function createVendorStore({ deployment, storage, http, onUnknown }: VendorDeps): VendorStore {
   const own: VendorLook = Object.freeze({ layout: deployment.branding.layout, name: deployment.branding.product_name });
   const store = createStore<VendorLook>(() => own);
   let applied: string | null = null;

@@ -10,7 +10,7 @@ export type HealthName = (typeof healthNames)[number];
 /** Null when it answers, else why not. */
 export type Health = ErrorCode | null;
 
-export interface HealthParts {
+export interface HealthDeps {
   readonly origin: string;
   readonly authority: string;
   /** Calls without a token. */
@@ -24,24 +24,24 @@ export interface HealthParts {
 export const healthLimitMs = 8000;
 
 /** Asks one of them. Rejects with the reason when it does not answer as it should. */
-export async function checkHealth(name: HealthName, parts: HealthParts): Promise<void> {
+export async function checkHealth(name: HealthName, deps: HealthDeps): Promise<void> {
   switch (name) {
     case "portal":
-      return ask(`${parts.origin}/healthz`, parts);
+      return ask(`${deps.origin}/healthz`, deps);
     case "service":
-      await parts.http.request("GET", "/readyz", z.unknown());
+      await deps.http.request("GET", "/readyz", z.unknown());
       return;
     case "identity":
-      return ask(`${parts.authority}/.well-known/openid-configuration`, parts);
+      return ask(`${deps.authority}/.well-known/openid-configuration`, deps);
     case "trust": {
-      const { keys } = await parts.http.request("GET", "/auth/certs", ProviderCerts);
+      const { keys } = await deps.http.request("GET", "/auth/certs", ProviderCerts);
       if (keys.length === 0) throw new PortalError("bad_answer");
       return;
     }
   }
 }
 
-async function ask(address: string, { fetch, timeLimit = (milliseconds) => AbortSignal.timeout(milliseconds) }: HealthParts): Promise<void> {
+async function ask(address: string, { fetch, timeLimit = (milliseconds) => AbortSignal.timeout(milliseconds) }: HealthDeps): Promise<void> {
   const signal = timeLimit(healthLimitMs);
   let response: Response;
   try {

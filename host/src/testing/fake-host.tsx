@@ -7,9 +7,9 @@ import { createStore } from "zustand/vanilla";
 import type { VerifiedDeployment, VerifiedRemote } from "../deployment/verify.ts";
 import type { WatchState } from "../deployment/watch.ts";
 import { createFeatureFlags } from "../flags/feature-flags.ts";
-import { createConfirms } from "../frame/confirms.ts";
+import { createConfirms } from "../frame/confirms.tsx";
 import type { Host } from "../host-context.ts";
-import { portalPlaces } from "../places.ts";
+import { portalRoutes } from "../routes.ts";
 import type { SessionState } from "../session/machine.ts";
 import type { ExchangeState } from "../session/token-exchange.ts";
 import type { VendorLook } from "../settings/vendor.ts";
@@ -92,7 +92,7 @@ export function fakeHost(settings: FakeHostSettings = {}): FakeHost {
   };
   const parts: Partial<Host> = {
     verified,
-    places: portalPlaces(verified.remotes, () => undefined),
+    routes: portalRoutes(verified.remotes, () => undefined),
     watch: { getState: watch.getState, subscribe: watch.subscribe, check: calls.check, start: () => () => undefined },
     session: {
       getState: session.getState,

@@ -1,7 +1,7 @@
 import { createContext, useContext } from "react";
 import { createStore } from "zustand/vanilla";
 
-import type { RemoteFace } from "../remotes/face.ts";
+import type { LoadedModule } from "../remotes/remote-module.ts";
 import { layoutTour, mobileTour } from "./host-tours.ts";
 import { initialTour, nextTour, type Tour, type TourEvent, type TourState } from "./machine.ts";
 import { createTourMemory, type TourMemory } from "./memory.ts";
@@ -31,7 +31,7 @@ export function createTours(memory: TourMemory): Tours {
 }
 
 /** The tours that a remote brings, by names that no other remote's can have. */
-export function toursOf({ name, tours = [] }: Pick<RemoteFace, "name" | "tours">): readonly Tour[] {
+export function toursOf({ name, tours = [] }: Pick<LoadedModule, "name" | "tours">): readonly Tour[] {
   return tours.map((tour) => ({ ...tour, name: `${name}/${tour.name}` }));
 }
 

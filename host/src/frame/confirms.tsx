@@ -1,4 +1,6 @@
 import type { ConfirmRequest } from "@relicario/shared/contract";
+import { ConfirmDialog } from "@relicario/shared/ui";
+import { useState, useSyncExternalStore } from "react";
 import { createStore } from "zustand/vanilla";
 
 /** A question on the screen. */
@@ -31,4 +33,13 @@ export function createConfirms(): Confirms {
     getState: () => store.getState()[0] ?? null,
     subscribe: store.subscribe,
   });
+}
+
+/** Shows the first question that waits for an answer. */
+export function ConfirmHost({ confirms }: { readonly confirms: Confirms }) {
+  const waiting = useSyncExternalStore(confirms.subscribe, confirms.getState);
+  const [last, setLast] = useState(waiting);
+  if (waiting !== null && waiting !== last) setLast(waiting);
+  const shown = waiting ?? last; // an answered question stays mounted, closed, while its overlay fades
+  return shown !== null && <ConfirmDialog open={waiting !== null} {...shown.request} onAnswer={shown.answer} />;
 }
