@@ -10,7 +10,6 @@ import { blocksLeaving, PortalContext, useLeaveQuestion, type Language, type Por
 import { createI18n } from "../i18n/index.ts";
 import { GlobalStyle } from "../ui/index.ts";
 import { createFakePortal, type FakePortalSettings, type PortalRecord } from "./fake-portal.ts";
-import { acceptForeignSignals } from "./router-request.ts";
 import { textsFromDisk } from "./texts-from-disk.ts";
 
 configure({ asyncUtilTimeout: 15_000 }); // a busy machine is slow, not wrong
@@ -158,3 +157,18 @@ export function expectTextsComplete(): void {
 
 acceptForeignSignals();
 if (typeof afterEach === "function") afterEach(expectTextsComplete);
+
+/**
+ * The router makes a Request with jsdom's AbortSignal, and Node's Request refuses a signal of another realm. No test aborts a
+ * navigation, so such a signal is dropped.
+ */
+function acceptForeignSignals(): void {
+  const Native = globalThis.Request;
+  const own = new Native("http://localhost/").signal.constructor;
+  globalThis.Request = new Proxy(Native, {
+    construct: (target, [input, init]: [string | URL, RequestInit | undefined]) => {
+      const { signal, ...rest } = init ?? {};
+      return new target(input, signal != null && signal instanceof own ? { ...rest, signal } : rest);
+    },
+  });
+}
