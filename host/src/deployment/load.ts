@@ -1,7 +1,7 @@
 import { PortalPage } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
-import { recall, remember } from "./memory.ts";
+import { readLastDeployment, storeLastDeployment } from "./last-deployment.ts";
 import { verifyDeployment, type VerifiedDeployment } from "./verify.ts";
 
 export interface DeploymentSources {
@@ -35,7 +35,7 @@ export function readPortalPage(document: Document): PortalPage {
  */
 export async function loadDeployment(sources: DeploymentSources): Promise<VerifiedDeployment> {
   const { page, origin, storage, now, draw, given } = sources;
-  const known = recall(storage, page.vendor_id);
+  const known = readLastDeployment(storage, page.vendor_id);
   const expected = { page, origin, seenSequence: known?.sequence ?? 0, now: now(), draw, given };
 
   let document: unknown;
@@ -46,7 +46,7 @@ export async function loadDeployment(sources: DeploymentSources): Promise<Verifi
     return verifyDeployment(known.document, expected);
   }
   const verified = await verifyDeployment(document, expected);
-  remember(storage, page.vendor_id, { sequence: verified.deployment.sequence, document });
+  storeLastDeployment(storage, page.vendor_id, { sequence: verified.deployment.sequence, document });
   return verified;
 }
 

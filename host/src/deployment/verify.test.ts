@@ -2,7 +2,7 @@ import type { Deployment, PortalPage, ReleaseRecord, RemoteName, VerificationKey
 import { CompactSign, exportJWK, GeneralSign, generateKeyPair, type CryptoKey } from "jose";
 
 import { loadDeployment, readPortalPage } from "./load.ts";
-import { deploymentKey, recall } from "./memory.ts";
+import { deploymentKey, readLastDeployment } from "./last-deployment.ts";
 import { isInCaretRange, verifyDeployment, type Expectations } from "./verify.ts";
 
 const origin = "http://localhost:3000";
@@ -256,7 +256,7 @@ describe("loadDeployment", () => {
 
   it("remembers the highest sequence and refuses an older document from then on", async () => {
     await load(await serve({ sequence: 9 }));
-    expect(recall(localStorage, "relicario")?.sequence).toBe(9);
+    expect(readLastDeployment(localStorage, "relicario")?.sequence).toBe(9);
     await expect(load(await serve({ sequence: 8 }))).rejects.toMatchObject({ code: "deployment_older" });
   });
 

@@ -12,7 +12,7 @@ import { fakeHost, windowIs } from "../testing/fake-host.tsx";
 import { celebration } from "./look.ts";
 import { homeTour, layoutTour, mobileTour } from "./host-tours.ts";
 import type { Tour } from "./machine.ts";
-import { createTourMemory, onboardingKey, toursSeenKey } from "./memory.ts";
+import { createTourStorage, onboardingKey, toursSeenKey } from "./tour-storage.ts";
 import { TourHost } from "./TourHost.tsx";
 import { createTours, ToursProvider } from "./tours.ts";
 
@@ -36,7 +36,7 @@ async function show({ mobile = false, path = "/home", signedIn = true, tours: of
   const load = (name: RemoteName): Promise<LoadedModule> =>
     name === "secrets" ? Promise.resolve({ name, routes: [], tours: ofRemote }) : Promise.reject(new PortalError("remote_unreachable"));
   const host = { ...fake.host, loader: { ...fake.host.loader, load } };
-  const tours = createTours(createTourMemory(() => localStorage));
+  const tours = createTours(createTourStorage(() => localStorage));
   const app = await renderApp(
     <HostContext value={host}>
       <ToursProvider value={tours}>

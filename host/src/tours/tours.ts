@@ -4,17 +4,17 @@ import { createStore } from "zustand/vanilla";
 import type { LoadedModule } from "../remotes/remote-module.ts";
 import { layoutTour, mobileTour } from "./host-tours.ts";
 import { initialTour, nextTour, type Tour, type TourEvent, type TourState } from "./machine.ts";
-import { createTourMemory, type TourMemory } from "./memory.ts";
+import { createTourStorage, type TourStorage } from "./tour-storage.ts";
 
 /** The guided tours of the page: where they stand, and what this browser remembers of them. */
 export interface Tours {
   readonly getState: () => TourState;
   readonly subscribe: (listener: () => void) => () => void;
   readonly dispatch: (event: TourEvent) => void;
-  readonly memory: TourMemory;
+  readonly memory: TourStorage;
 }
 
-export function createTours(memory: TourMemory): Tours {
+export function createTours(memory: TourStorage): Tours {
   const store = createStore(() => initialTour);
   return Object.freeze<Tours>({
     memory,
@@ -50,14 +50,14 @@ export function mayRun({ signedIn, pathname }: { readonly signedIn: boolean; rea
   return signedIn && !pathname.includes("shared");
 }
 
-function remember(memory: TourMemory, state: TourState): void {
+function remember(memory: TourStorage, state: TourState): void {
   if (state.status !== "skipped" && state.status !== "finished") return;
   memory.setOnboarded();
   if (state.status === "skipped") memory.setAllSeen();
   else memory.setSeen(state.tour.name);
 }
 
-const ToursContext = createContext<Tours>(createTours(createTourMemory(() => window.localStorage)));
+const ToursContext = createContext<Tours>(createTours(createTourStorage(() => window.localStorage)));
 
 /** Replaced in tests. */
 export const ToursProvider = ToursContext.Provider;

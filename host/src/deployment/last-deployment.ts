@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /** What this device remembers of a vendor's deployments: the highest sequence, and the last document that held. */
-export interface Remembered {
+export interface LastDeployment {
   readonly sequence: number;
   /** As it came, still signed: it is checked again when it is used. */
   readonly document: unknown;
@@ -12,7 +12,7 @@ const Stored = z.object({ sequence: z.int().min(1), document: z.unknown() });
 /** Local storage key; the document is public. */
 export const deploymentKey = (vendorId: string) => `deployment.${vendorId}`;
 
-export function recall(storage: Pick<Storage, "getItem">, vendorId: string): Remembered | null {
+export function readLastDeployment(storage: Pick<Storage, "getItem">, vendorId: string): LastDeployment | null {
   try {
     return Stored.parse(JSON.parse(storage.getItem(deploymentKey(vendorId)) ?? ""));
   } catch {
@@ -20,7 +20,7 @@ export function recall(storage: Pick<Storage, "getItem">, vendorId: string): Rem
   }
 }
 
-export function remember(storage: Pick<Storage, "setItem">, vendorId: string, remembered: Remembered): void {
+export function storeLastDeployment(storage: Pick<Storage, "setItem">, vendorId: string, remembered: LastDeployment): void {
   try {
     storage.setItem(deploymentKey(vendorId), JSON.stringify(remembered));
   } catch {

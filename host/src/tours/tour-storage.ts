@@ -9,7 +9,7 @@ export const toursSeenKey = "toursSeen";
 const Seen = z.union([z.literal("all"), z.array(z.string().max(100)).max(200)]);
 
 /** What this browser remembers of onboarding and tours. Where storage is forbidden nothing is remembered, and a tour is offered again. */
-export interface TourMemory {
+export interface TourStorage {
   readonly onboarded: () => boolean;
   readonly setOnboarded: () => void;
   readonly seen: (name: string) => boolean;
@@ -21,7 +21,7 @@ export interface TourMemory {
 }
 
 /** @param storage asked for at each use: a browser that forbids it refuses the asking */
-export function createTourMemory(storage: () => Storage): TourMemory {
+export function createTourStorage(storage: () => Storage): TourStorage {
   const read = (key: string): string | null => {
     try {
       return storage().getItem(key);
@@ -45,7 +45,7 @@ export function createTourMemory(storage: () => Storage): TourMemory {
   };
   const asked = new Set<string>();
 
-  return Object.freeze<TourMemory>({
+  return Object.freeze<TourStorage>({
     onboarded: () => read(onboardingKey) === "true",
     setOnboarded: () => {
       write(onboardingKey, "true");
