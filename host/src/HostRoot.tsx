@@ -16,7 +16,7 @@ import { warn } from "./warn.ts";
 /** The providers of the page, and an error boundary that still offers to sign out when a screen throws. */
 export function HostRoot({ host, children }: { readonly host: Host; readonly children: ReactNode }) {
   useEffect(() => prefetchWhenIdle(document.body), []);
-  const still = useReducedMotion() === true; // fading, too
+  const still = useReducedMotion() === true; // MotionConfig alone would leave fading on
   return (
     <HostContext value={host}>
       <I18nextProvider i18n={host.i18n}>

@@ -28,7 +28,7 @@ import { warn } from "./warn.ts";
 
 export interface HostSettings {
   readonly verified: VerifiedDeployment;
-  /** Reads and checks the deployment document once more. */
+  /** Fetches and verifies the current deployment document. */
   readonly readDeployment: () => Promise<VerifiedDeployment>;
   readonly language: Language;
   readonly theme: ThemeStore;
@@ -124,7 +124,7 @@ function textsLoader(i18n: I18n, currentLanguage: () => Language): LoaderDeps["l
   return async (namespaces) => {
     const missing = () => namespaces.filter((namespace) => !i18n.hasResourceBundle(currentLanguage(), namespace));
     await i18n.loadNamespaces([...namespaces]);
-    // i18next remembers a namespace that failed; this asks for it anew.
+    // i18next does not load a namespace again that failed; reloadResources does.
     if (missing().length > 0) await i18n.reloadResources([currentLanguage()], missing());
     if (missing().length > 0) throw new PortalError("remote_unreachable");
   };

@@ -12,7 +12,7 @@ export async function startHost(settings: HostSettings): Promise<ReactNode> {
   const host = await createHost(settings);
   document.title = settings.verified.deployment.branding.product_name;
   host.vendor.refresh();
-  host.watch.start(); // as long as the page lives
+  host.watch.start(); // until the page is closed
   prefetchRoute(host.routes, host.session.pathAhead(), host.loader);
   await host.session.start();
   // Starting the vault's worker takes about as long as drawing the screen that will need it: both at once.

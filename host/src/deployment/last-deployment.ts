@@ -1,9 +1,9 @@
 import { z } from "zod";
 
-/** What this device remembers of a vendor's deployments: the highest sequence, and the last document that held. */
+/** What this device stores of a vendor's deployments: the highest sequence number, and the last document that was valid. */
 export interface LastDeployment {
   readonly sequence: number;
-  /** As it came, still signed: it is checked again when it is used. */
+  /** With its signatures: it is verified again before it is used. */
   readonly document: unknown;
 }
 
@@ -16,7 +16,7 @@ export function readLastDeployment(storage: Pick<Storage, "getItem">, vendorId: 
   try {
     return Stored.parse(JSON.parse(storage.getItem(deploymentKey(vendorId)) ?? ""));
   } catch {
-    return null; // nothing was kept, or it cannot be read: then the served document speaks alone
+    return null; // nothing stored, or unreadable: the served document alone is used
   }
 }
 
@@ -24,6 +24,6 @@ export function storeLastDeployment(storage: Pick<Storage, "setItem">, vendorId:
   try {
     storage.setItem(deploymentKey(vendorId), JSON.stringify(remembered));
   } catch {
-    // Storage is full or forbidden: this session works all the same, only without help when the gateway is away.
+    // Storage is full or forbidden: the portal works, but cannot start while the gateway is down.
   }
 }

@@ -10,9 +10,9 @@ export interface DeploymentSources {
   readonly storage: Pick<Storage, "getItem" | "setItem">;
   readonly fetch: typeof globalThis.fetch;
   readonly now: () => number;
-  /** Where this session lies in a canary's percentage. */
+  /** Number of this session for canaries (canary.ts). */
   readonly draw: number;
-  /** Versions of what the host gives. */
+  /** Versions of the packages that the host shares. */
   readonly given: Readonly<Record<string, string>>;
   /** A seam for tests: a signal that aborts after so many milliseconds. */
   readonly timeLimit?: (milliseconds: number) => AbortSignal;
@@ -30,7 +30,8 @@ export function readPortalPage(document: Document): PortalPage {
 }
 
 /**
- * The vendor's deployment, checked. When it cannot be fetched, the last one that this device checked, while it is in force.
+ * Fetches and verifies the vendor's deployment. When it cannot be fetched, the last one that this device stored is used, while
+ * it is in force.
  * `deployment_refused`, `deployment_older`, `deployment_expired`, `deployment_unreachable`.
  */
 export async function loadDeployment(sources: DeploymentSources): Promise<VerifiedDeployment> {

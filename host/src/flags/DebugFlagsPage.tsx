@@ -40,7 +40,7 @@ export default function DebugFlagsPage() {
   );
 }
 
-/** The releases of this page. A name of a release is a name: it is the same in every language. */
+/** The releases of this page. Release ids are not translated. */
 function Started() {
   const { t } = useTranslation("header");
   const { verified } = useHost();

@@ -3,13 +3,13 @@ import { ConfirmDialog } from "@relicario/shared/ui";
 import { useState, useSyncExternalStore } from "react";
 import { createStore } from "zustand/vanilla";
 
-/** A question on the screen. */
+/** A question that waits for an answer. */
 export interface OpenConfirm {
   readonly request: ConfirmRequest;
   readonly answer: (answer: boolean) => void;
 }
 
-/** Questions, one at a time in the order they were asked. */
+/** Confirmation dialogs, shown one at a time in the order they were requested. */
 export interface Confirms {
   readonly ask: (request: ConfirmRequest) => Promise<boolean>;
   readonly getState: () => OpenConfirm | null;

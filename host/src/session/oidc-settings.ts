@@ -34,7 +34,7 @@ export function signInSettings(identity: Deployment["identity"], origin: string,
   };
 }
 
-/** The same for a window beside the page: nothing is kept but in memory, and only the ID token says who it is, and since when. */
+/** The settings for signing in in a window: nothing is stored outside memory, and only claims of the ID token are used. */
 export function inMemory(settings: UserManagerSettings): UserManagerSettings {
   return {
     ...settings,

@@ -186,13 +186,13 @@ export function createTokenExchange({ exchange, verify, vendorId, storage, now }
   });
 }
 
-/** The session token that is there, also while a newer one is asked for. */
+/** The current session token, also while it is being renewed. */
 export function heldSession(state: ExchangeState): SessionToken | null {
   if (state.status === "ready") return state.session;
   return state.status === "exchanging" ? state.previous : null;
 }
 
-/** The claims of the session token that is there. */
+/** The claims of the current session token. */
 export function claimsOf(state: ExchangeState): SessionClaims | null {
   return heldSession(state)?.claims ?? null;
 }

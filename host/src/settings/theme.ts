@@ -18,7 +18,7 @@ export function createThemeStore(window: Window): ThemeStore {
     document.documentElement.dataset["theme"] = store.getState();
   };
   show();
-  store.subscribe(show); // the first listener: whoever else hears of a change finds it shown
+  store.subscribe(show); // subscribed first, so that later listeners find the attribute set
 
   return Object.freeze<ThemeStore>({
     getState: store.getState,
@@ -40,7 +40,7 @@ function storedTheme(window: Window): ThemeName | null {
     const stored = window.localStorage.getItem(themeKey);
     return stored === null ? null : stored === "true" ? "dark" : "light";
   } catch {
-    return null; // storage is forbidden: the device's theme is the next best thing
+    return null; // storage is forbidden: the device's theme is used
   }
 }
 

@@ -13,11 +13,11 @@ export interface VendorLook {
   readonly name: string;
 }
 
-/** The vendor whose look the page has. It decides nothing else: whose code runs here is the deployment's to say. */
+/** The vendor whose look the page has. It changes nothing else: which code runs is decided by the deployment. */
 export interface VendorStore {
   readonly getState: () => VendorLook;
   readonly subscribe: (listener: () => void) => () => void;
-  /** Reads session storage once more: a vendor was named, or ignored. */
+  /** Reads session storage again, after a vendor was named or ignored. */
   readonly refresh: () => void;
 }
 
@@ -48,7 +48,7 @@ export function createVendorStore({ deployment, storage, http, onUnknown }: Vend
       apply(own);
       return;
     }
-    // The look comes at once and the name when it is known: nothing moves on the page.
+    // The layout is applied before the name is known, so that nothing moves when the name arrives.
     apply({ layout: "vendor", name: "" });
     http.request("GET", `/vendors/${named}`, Vendor).then(
       ({ name }) => {

@@ -3,11 +3,11 @@ import type { Http } from "@relicario/shared/contract";
 import { PortalError, type ErrorCode } from "@relicario/shared/errors";
 import { z } from "zod";
 
-/** What is looked at. `trust`: whether the service knows the keys that the sign-in provider signs with. */
+/** What is checked. `trust`: whether the service knows the keys that the sign-in provider signs with. */
 export const healthNames = ["portal", "service", "identity", "trust"] as const;
 export type HealthName = (typeof healthNames)[number];
 
-/** Null when it answers, else why not. */
+/** Null when it answers, otherwise why not. */
 export type Health = ErrorCode | null;
 
 export interface HealthDeps {
@@ -20,10 +20,10 @@ export interface HealthDeps {
   readonly timeLimit?: (milliseconds: number) => AbortSignal;
 }
 
-/** How long one question may take. */
+/** Time limit of one check. */
 export const healthLimitMs = 8000;
 
-/** Asks one of them. Rejects with the reason when it does not answer as it should. */
+/** Runs one check. Rejects with the reason when the answer is missing or wrong. */
 export async function checkHealth(name: HealthName, deps: HealthDeps): Promise<void> {
   switch (name) {
     case "portal":

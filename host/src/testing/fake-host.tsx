@@ -19,7 +19,7 @@ export const claims = { sub: "01890a5d-ac96-7000-8000-000000000001", vid: "relic
 
 const signedIn: SessionState = { status: "authenticated", user: alba };
 
-/** A value that screens watch, and that a test changes. */
+/** A store that screens read and a test changes. */
 interface Watched<T> {
   readonly getState: () => T;
   readonly set: (next: T) => void;
@@ -44,7 +44,7 @@ export interface FakeHostSettings {
   readonly http?: FakeHttp;
   readonly deployment?: Partial<Deployment>;
   readonly refused?: readonly RemoteName[];
-  /** Remotes of which no record holds: nothing is known of them but their names. */
+  /** Remotes without a validly signed record: only their names are known. */
   readonly unsigned?: readonly RemoteName[];
   readonly look?: VendorLook;
   readonly endedElsewhere?: boolean;
@@ -70,7 +70,7 @@ export interface FakeHost {
   };
 }
 
-/** The host's parts in memory: nobody is asked, no remote is there. */
+/** A host in memory, without network calls and without remotes. */
 export function fakeHost(settings: FakeHostSettings = {}): FakeHost {
   const http = settings.http ?? createFakeHttp();
   const session = watched(settings.state ?? signedIn);

@@ -6,7 +6,7 @@ import { layoutTour, mobileTour } from "./host-tours.ts";
 import { initialTour, nextTour, type Tour, type TourEvent, type TourState } from "./machine.ts";
 import { createTourStorage, type TourStorage } from "./tour-storage.ts";
 
-/** The guided tours of the page: where they stand, and what this browser remembers of them. */
+/** The guided tours of the page: their state, and what this browser stores about them. */
 export interface Tours {
   readonly getState: () => TourState;
   readonly subscribe: (listener: () => void) => () => void;
@@ -30,12 +30,12 @@ export function createTours(memory: TourStorage): Tours {
   });
 }
 
-/** The tours that a remote brings, by names that no other remote's can have. */
+/** The tours of a remote, with names that begin with the name of the remote and so are unique. */
 export function toursOf({ name, tours = [] }: Pick<LoadedModule, "name" | "tours">): readonly Tour[] {
   return tours.map((tour) => ({ ...tour, name: `${name}/${tour.name}` }));
 }
 
-/** Whether a tour is the one that a first visit begins with. Its end is celebrated. */
+/** Whether this is the tour of a first visit, whose end is celebrated. */
 export function isFirstTour({ name }: Tour): boolean {
   return name === layoutTour.name || name === mobileTour.name;
 }
@@ -45,7 +45,7 @@ export function mayBegin(visitor: { readonly onboarded: boolean; readonly signed
   return !visitor.onboarded && mayRun(visitor);
 }
 
-/** Where any tour may run at all. */
+/** Whether any tour may run here. */
 export function mayRun({ signedIn, pathname }: { readonly signedIn: boolean; readonly pathname: string }): boolean {
   return signedIn && !pathname.includes("shared");
 }
