@@ -3,7 +3,7 @@ import { useMatches } from "react-router-dom";
 import { useHost } from "./host-context.ts";
 import type { PortalRoute } from "./routes.ts";
 
-/** The route that the router found for the address; null where it only redirects. */
+/** The route that matches the address; null for one that only redirects. */
 export function useCurrentRoute(): PortalRoute | null {
   const { routes } = useHost();
   const handle = useMatches().at(-1)?.handle;

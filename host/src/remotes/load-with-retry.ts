@@ -7,10 +7,10 @@ export const loadLimits = { attemptMs: 10_000, retries: 2, firstPauseMs: 400, pa
 /**
  * Runs `load` until it succeeds or no attempt is left.
  *
- * @param toError what a failure is called; `shouldRetry` and the caller get that
+ * @param toError turns a failure into the error that `shouldRetry` and the caller get
  */
 export function loadWithRetry<T>(load: () => Promise<T>, toError: (failure: unknown) => PortalError, shouldRetry: (error: Error) => boolean): Promise<T> {
-  // p-retry repeats no TypeError, but for those of fetch: a script that broke while it ran may well have thrown one.
+  // p-retry does not repeat a TypeError (except those of fetch), but a script that fails while it runs may throw one.
   const attempt = async () => {
     try {
       return await withTimeLimit(load());

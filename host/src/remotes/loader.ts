@@ -84,8 +84,8 @@ function recordOf(remote: VerifiedRemote | undefined) {
 }
 
 /**
- * Whether loading is tried again. More than `isTransient` says: a script may fail for a moment in any way, so only what the
- * signed record decided is final.
+ * Whether loading is repeated. Wider than `isTransient`: a script can fail temporarily with any error, so only refusals by the
+ * signed record are final.
  */
 function isRepeatable(error: unknown): boolean {
   return !isPortalError(error, "remote_refused", "remote_incompatible", "remote_disabled");

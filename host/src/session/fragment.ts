@@ -1,4 +1,4 @@
-/** What a link may carry in its fragment, kept in session storage under the same names (specification, section 2). */
+/** Parameters that a link may have in its fragment. They are stored in session storage by the same names (specification, section 2). */
 export const fragmentNames = ["s", "n", "id", "recoverId", "vendorId"] as const;
 
 export const vendorIdKey = "vendorId";
