@@ -8,9 +8,9 @@ import { ProblemDocument } from "./problem.ts";
 export interface HttpSettings {
   /** Without a trailing slash, such as `https://portal.example/api`. */
   readonly baseUrl: string;
-  /** The session token, or null for calls without one. Asked for before each attempt. */
+  /** Gives the session token, or null for calls without one. Called before each attempt. */
   readonly token: () => Promise<string | null>;
-  /** Whether cookies go along. */
+  /** Whether cookies are sent. */
   readonly credentials?: boolean;
   /** The language that the person chose, such as `es`: mails are written in it. Without it the browser sends its own. */
   readonly language?: () => string;
@@ -35,7 +35,7 @@ export function readMayPass(error: unknown): boolean {
   return error.cause instanceof TypeError || (error.cause instanceof HttpError && error.cause.status >= 500);
 }
 
-/** Calls to the service as the contract describes them. */
+/** Creates the client of the service. Its methods are documented in the contract (`Http`). */
 export function createHttp(settings: HttpSettings): Http {
   const send = settings.fetch ?? globalThis.fetch.bind(globalThis);
   const retries = settings.retries ?? readRetries.times;
@@ -46,7 +46,7 @@ export function createHttp(settings: HttpSettings): Http {
     headers.set("accept", accept);
     if (settings.language !== undefined) headers.set("accept-language", settings.language());
     const { body } = options;
-    const isForm = body instanceof FormData; // the browser writes its content type, with the boundary
+    const isForm = body instanceof FormData; // the browser sets the content type, with the boundary
     if (body !== undefined && !isForm) headers.set("content-type", "application/json");
     if (token !== null) headers.set("authorization", `Bearer ${token}`);
 
@@ -112,7 +112,7 @@ export function createHttp(settings: HttpSettings): Http {
   return Object.freeze({ request, stream });
 }
 
-/** The same bytes; a broken connection is told as a PortalError. */
+/** The same stream, in which a broken connection becomes a PortalError. */
 function sayingWhy(body: ReadableStream<Uint8Array<ArrayBuffer>>, signal: AbortSignal | undefined): ReadableStream<Uint8Array<ArrayBuffer>> {
   const reader = body.getReader();
   return new ReadableStream({
@@ -129,7 +129,7 @@ function sayingWhy(body: ReadableStream<Uint8Array<ArrayBuffer>>, signal: AbortS
   });
 }
 
-/** Where the bytes of an answer stand in the whole (RFC 9110 14.4); null when it does not say. */
+/** Offset of the answer's bytes and size of the whole content (RFC 9110 14.4); null when the headers do not say it. */
 function extentOf(response: Response): { start: number; size: number } | null {
   const range = /^bytes (\d+)-\d+\/(\d+)$/.exec(response.headers.get("content-range") ?? "");
   if (response.status === 206) return range === null ? null : { start: Number(range[1]), size: Number(range[2]) };
@@ -153,7 +153,7 @@ async function errorOf(response: Response, path: string): Promise<PortalError> {
   const { code: statusCode, title } = errorOfStatus(response.status);
   const body = await bodyOf(response);
   const parsed = ProblemDocument.safeParse(body);
-  const problem = parsed.success ? parsed.data : null; // no problem document: the status speaks
+  const problem = parsed.success ? parsed.data : null; // no problem document: the status alone decides the code
   const cause = new HttpError({
     status: response.status,
     statusText: title === genericTitle ? response.statusText : title,
@@ -167,13 +167,13 @@ async function errorOf(response: Response, path: string): Promise<PortalError> {
   return new PortalError(problem !== null && isErrorCode(problem.code) ? problem.code : statusCode, { cause, details });
 }
 
-/** Parsed where it is JSON, text otherwise; null when there is none, or when it broke off. */
+/** The body, parsed if it is JSON, as text otherwise; null when it is empty or the connection broke. */
 async function bodyOf(response: Response): Promise<unknown> {
   const text = await response.text().catch(() => "");
   if (text === "") return null;
   try {
     return JSON.parse(text);
   } catch {
-    return text; // a page of some server in between
+    return text; // an error page of a proxy
   }
 }
