@@ -1,7 +1,7 @@
-import type { PortalPage } from "@relicario/shared/contract";
+import { PortalPage } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
-import { recall, remember } from "./memory.ts";
+import { readLastDeployment, storeLastDeployment } from "./last-deployment.ts";
 import { verifyDeployment, type VerifiedDeployment } from "./verify.ts";
 
 export interface DeploymentSources {
@@ -10,9 +10,9 @@ export interface DeploymentSources {
   readonly storage: Pick<Storage, "getItem" | "setItem">;
   readonly fetch: typeof globalThis.fetch;
   readonly now: () => number;
-  /** Where this session lies in a canary's percentage. */
+  /** Number of this session for canaries (canary.ts). */
   readonly draw: number;
-  /** Versions of what the host gives. */
+  /** Versions of the packages that the host shares. */
   readonly given: Readonly<Record<string, string>>;
   /** A seam for tests: a signal that aborts after so many milliseconds. */
   readonly timeLimit?: (milliseconds: number) => AbortSignal;
@@ -20,13 +20,23 @@ export interface DeploymentSources {
 
 const fetchTimeLimitMs = 10_000;
 
+/** What the gateway wrote into the page: the vendor and the public keys that everything else is verified with. `deployment_refused`. */
+export function readPortalPage(document: Document): PortalPage {
+  try {
+    return PortalPage.parse(JSON.parse(document.getElementById("portal-page")?.textContent ?? ""));
+  } catch (cause) {
+    throw new PortalError("deployment_refused", { cause });
+  }
+}
+
 /**
- * The vendor's deployment, checked. When it cannot be fetched, the last one that this device checked, while it is in force.
+ * Fetches and verifies the vendor's deployment. When it cannot be fetched, the last one that this device stored is used, while
+ * it is in force.
  * `deployment_refused`, `deployment_older`, `deployment_expired`, `deployment_unreachable`.
  */
 export async function loadDeployment(sources: DeploymentSources): Promise<VerifiedDeployment> {
   const { page, origin, storage, now, draw, given } = sources;
-  const known = recall(storage, page.vendor_id);
+  const known = readLastDeployment(storage, page.vendor_id);
   const expected = { page, origin, seenSequence: known?.sequence ?? 0, now: now(), draw, given };
 
   let document: unknown;
@@ -37,7 +47,7 @@ export async function loadDeployment(sources: DeploymentSources): Promise<Verifi
     return verifyDeployment(known.document, expected);
   }
   const verified = await verifyDeployment(document, expected);
-  remember(storage, page.vendor_id, { sequence: verified.deployment.sequence, document });
+  storeLastDeployment(storage, page.vendor_id, { sequence: verified.deployment.sequence, document });
   return verified;
 }
 

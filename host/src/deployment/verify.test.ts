@@ -1,11 +1,9 @@
 import type { Deployment, PortalPage, ReleaseRecord, RemoteName, VerificationKey } from "@relicario/shared/contract";
 import { CompactSign, exportJWK, GeneralSign, generateKeyPair, type CryptoKey } from "jose";
 
-import { loadDeployment } from "./load.ts";
-import { deploymentKey, recall } from "./memory.ts";
-import { readPortalPage } from "./page.ts";
-import { caretRangeHolds } from "./ranges.ts";
-import { verifyDeployment, type Expectations } from "./verify.ts";
+import { loadDeployment, readPortalPage } from "./load.ts";
+import { deploymentKey, readLastDeployment } from "./last-deployment.ts";
+import { isInCaretRange, verifyDeployment, type Expectations } from "./verify.ts";
 
 const origin = "http://localhost:3000";
 const now = Date.parse("2026-11-21T10:00:00.000Z");
@@ -220,7 +218,7 @@ it("verifyDeployment refuses a release that was switched off, keeps what it says
   expect(remotes.get("secrets")).toMatchObject({ status: "verified" });
 });
 
-describe("caretRangeHolds", () => {
+describe("isInCaretRange", () => {
   it.each([
     ["^1", "1.0.0", true],
     ["^1", "1.9.3", true],
@@ -235,8 +233,11 @@ describe("caretRangeHolds", () => {
     ["*", "1.0.0", false],
     ["^0", "0.1.0", false],
     ["^1", "1.0", false],
-  ])("%s and %s: %s", (range, offered, expected) => {
-    expect(caretRangeHolds(range, offered)).toBe(expected);
+    ["^1 || ^2", "2.0.0", false],
+    ["^19.2.0", "19.3.0-canary", false],
+    ["^19.2.0", "", false],
+  ])("%s and %s: %s", (range, version, expected) => {
+    expect(isInCaretRange(version, range)).toBe(expected);
   });
 });
 
@@ -255,7 +256,7 @@ describe("loadDeployment", () => {
 
   it("remembers the highest sequence and refuses an older document from then on", async () => {
     await load(await serve({ sequence: 9 }));
-    expect(recall(localStorage, "relicario")?.sequence).toBe(9);
+    expect(readLastDeployment(localStorage, "relicario")?.sequence).toBe(9);
     await expect(load(await serve({ sequence: 8 }))).rejects.toMatchObject({ code: "deployment_older" });
   });
 

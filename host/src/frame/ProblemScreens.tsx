@@ -7,7 +7,7 @@ import { styled } from "styled-components";
 export interface SignInFailedProps {
   readonly code: ErrorCode;
   readonly onRetry: () => void;
-  /** What else is known. */
+  /** Further details. */
   readonly children?: ReactNode;
 }
 
@@ -42,7 +42,7 @@ export function SignedOut({ onSignIn }: { readonly onSignIn: () => void }) {
   );
 }
 
-/** The host itself met an error: signing out still works from here. */
+/** The host itself crashed: reloading and signing out are offered. */
 export function Crashed({ onReload, onLogout }: { readonly onReload: () => void; readonly onLogout: () => void }) {
   const { t } = useTranslation(["header", "beta-sidebar"]);
   return (

@@ -6,8 +6,8 @@ import { userEvent } from "@testing-library/user-event";
 
 import { HostContext } from "../host-context.ts";
 import { alba, fakeHost, windowIs, type FakeHostSettings } from "../testing/fake-host.tsx";
-import { createConfirms } from "./confirms.ts";
-import { ConfirmHost } from "./ConfirmHost.tsx";
+import { createConfirms } from "./confirms.tsx";
+import { ConfirmHost } from "./confirms.tsx";
 import { Frame } from "./Frame.tsx";
 import { Overlay } from "./Overlay.tsx";
 import { SignInFailed } from "./ProblemScreens.tsx";

@@ -7,20 +7,20 @@ import { useLocation } from "react-router-dom";
 
 import { HostContext } from "../host-context.ts";
 import { fakeHost } from "../testing/fake-host.tsx";
-import type { FaceRoute, RemoteFace } from "./face.ts";
+import type { LazyRoute, LoadedModule } from "./remote-module.ts";
 import { RemoteArea } from "./RemoteArea.tsx";
 import type { RemoteLoader } from "./loader.ts";
 
 interface Settings {
-  readonly load?: () => Promise<RemoteFace>;
+  readonly load?: () => Promise<LoadedModule>;
   readonly page?: RemoteLoader["page"];
   readonly path?: string;
   readonly language?: "en" | "es";
 }
 
 const Profile = () => <h1>Profile of {usePortal().user.userName}</h1>;
-const route = (path: string): FaceRoute => ({ path, load: () => Promise.resolve({ default: Profile }) });
-const face: RemoteFace = { name: "settings", routes: [route("/settings/profile")] };
+const route = (path: string): LazyRoute => ({ path, load: () => Promise.resolve({ default: Profile }) });
+const face: LoadedModule = { name: "settings", routes: [route("/settings/profile")] };
 
 async function show({ load = () => Promise.resolve(face), page, path = "/settings/profile", language = "en" }: Settings = {}) {
   const onCrash = jest.fn();

@@ -20,6 +20,6 @@ function requireInside(path: string, paths: readonly string[]): void {
 }
 
 function isInside(path: string, paths: readonly string[]): boolean {
-  if (/[\\%?#]|\/\/|(^|\/)\.{1,2}(\/|$)/.test(path)) return false; // no way around by another spelling
+  if (/[\\%?#]|\/\/|(^|\/)\.{1,2}(\/|$)/.test(path)) return false; // other spellings of a path could bypass the check
   return paths.some((allowed) => path === allowed || path.startsWith(`${allowed}/`));
 }

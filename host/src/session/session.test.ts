@@ -3,7 +3,7 @@ import { ErrorResponse, ErrorTimeout } from "oidc-client-ts";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { z } from "zod";
 
-import { authRetryKey } from "./retry.ts";
+import { authRetryKey } from "./sign-in-flow.ts";
 import { createSession } from "./session.ts";
 
 /** The sign-in client, without a provider: what tests drive and look at. */

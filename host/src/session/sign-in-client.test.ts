@@ -1,6 +1,6 @@
 import { ErrorTimeout, User, UserManager } from "oidc-client-ts";
 
-import { signInSettings } from "./settings.ts";
+import { signInSettings } from "./oidc-settings.ts";
 import { createSignInClient } from "./sign-in-client.ts";
 import { popupNumbers } from "./sign-in-window.ts";
 

@@ -3,9 +3,9 @@ import { ErrorResponse, ErrorTimeout } from "oidc-client-ts";
 
 import { callbackAddress, cleanedAddress, isSignInCallback, safeReturnPath } from "./callback.ts";
 import { chosenVendor, takeFragment } from "./fragment.ts";
-import { authRetryKey, countAuthError, resetAuthErrors } from "./retry.ts";
-import { signInSettings } from "./settings.ts";
-import { mayPass, signInError } from "./sign-in-errors.ts";
+import { signInSettings } from "./oidc-settings.ts";
+import { isTransientSignInError, signInError } from "./sign-in-errors.ts";
+import { authRetryKey, countAuthError, resetAuthErrors } from "./sign-in-flow.ts";
 
 const origin = "http://localhost:3000";
 const url = (path: string) => new URL(path, origin);
@@ -102,7 +102,7 @@ describe("signInError", () => {
   });
 });
 
-describe("mayPass", () => {
+describe("isTransientSignInError", () => {
   it.each<[string, unknown, boolean]>([
     ["a provider that cannot be reached", new TypeError("Failed to fetch"), true],
     ["a frame that is late", new ErrorTimeout("late"), true],
@@ -112,7 +112,7 @@ describe("mayPass", () => {
     ["nobody is signed in", new ErrorResponse({ error: "login_required" }), false],
     ["a client that is unknown", new ErrorResponse({ error: "invalid_client" }), false],
   ])("%s: %s", (_name, error, expected) => {
-    expect(mayPass(error)).toBe(expected);
+    expect(isTransientSignInError(error)).toBe(expected);
   });
 });
 

@@ -23,7 +23,7 @@ describe("createThemeStore", () => {
   ] as const)("is %s", (_name, stored, device, expected) => {
     if (stored !== null) localStorage.setItem(themeKey, stored);
     deviceIs(device);
-    expect(createThemeStore(window).get()).toBe(expected);
+    expect(createThemeStore(window).getState()).toBe(expected);
     expect(document.documentElement).toHaveAttribute("data-theme", expected);
   });
 

@@ -26,21 +26,21 @@ describe("createVendorStore", () => {
   it("has the deployment's look when no vendor is named", () => {
     const { store, http } = setUp(acme());
     store.refresh();
-    expect(store.get()).toEqual({ layout: "standard", name: "Relicario" });
+    expect(store.getState()).toEqual({ layout: "standard", name: "Relicario" });
     expect(http.calls).toEqual([]);
   });
 
   it("takes the vendor layout where the deployment says so", () => {
-    expect(setUp(acme(), "vendor").store.get()).toEqual({ layout: "vendor", name: "Relicario" });
+    expect(setUp(acme(), "vendor").store.getState()).toEqual({ layout: "vendor", name: "Relicario" });
   });
 
   it("applies a vendor that session storage names, at once, and its name when the service tells it", async () => {
     sessionStorage.setItem("vendorId", "acme");
     const { store } = setUp(acme());
     store.refresh();
-    expect(store.get().layout).toBe("vendor");
+    expect(store.getState().layout).toBe("vendor");
     await settled();
-    expect(store.get()).toEqual({ layout: "vendor", name: "Acme" });
+    expect(store.getState()).toEqual({ layout: "vendor", name: "Acme" });
   });
 
   it("ignores one that the service does not know, and says so", async () => {
@@ -48,7 +48,7 @@ describe("createVendorStore", () => {
     const { store, onUnknown } = setUp(createFakeHttp());
     store.refresh();
     await settled();
-    expect(store.get().layout).toBe("standard");
+    expect(store.getState().layout).toBe("standard");
     expect(onUnknown).toHaveBeenCalledTimes(1);
   });
 
@@ -59,7 +59,7 @@ describe("createVendorStore", () => {
     const { store, onUnknown } = setUp(http);
     store.refresh();
     await settled();
-    expect(store.get()).toEqual({ layout: "vendor", name: "" });
+    expect(store.getState()).toEqual({ layout: "vendor", name: "" });
     expect(onUnknown).not.toHaveBeenCalled();
   });
 
@@ -70,14 +70,14 @@ describe("createVendorStore", () => {
     sessionStorage.removeItem("vendorId");
     store.refresh();
     await settled();
-    expect(store.get()).toEqual({ layout: "standard", name: "Relicario" });
+    expect(store.getState()).toEqual({ layout: "standard", name: "Relicario" });
   });
 
   it.each(["relicario", "../secrets", "<b>", "A".repeat(80)])("takes %s for no other vendor", (named) => {
     sessionStorage.setItem("vendorId", named);
     const { store, http } = setUp(acme());
     store.refresh();
-    expect(store.get().layout).toBe("standard");
+    expect(store.getState().layout).toBe("standard");
     expect(http.calls).toEqual([]);
   });
 

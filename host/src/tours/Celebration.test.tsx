@@ -1,7 +1,7 @@
 import { renderApp } from "@relicario/shared/testing";
 import { act, screen } from "@testing-library/react";
 
-import { celebration } from "./celebration.ts";
+import { celebration } from "./look.ts";
 import { Celebration } from "./Celebration.tsx";
 
 // jsdom draws no canvas; e2e/specs/first-visit.spec.ts sees what is drawn.

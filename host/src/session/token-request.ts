@@ -4,26 +4,26 @@ import { isPortalError } from "@relicario/shared/errors";
 
 import { chosenVendor, vendorIdKey } from "./fragment.ts";
 
-export interface TokenCallParts {
-  /** Without a token, and without attempts of its own. */
+export interface TokenRequestDeps {
+  /** Calls without a token, each made once. */
   readonly http: Http;
   readonly storage: Pick<Storage, "getItem" | "removeItem">;
   /** The deployment's vendor. */
   readonly ownVendor: string;
-  /** A vendor named in an address is not known to the service, and was forgotten. */
+  /** A vendor that a link named is unknown to the service and was forgotten. */
   readonly onVendorIgnored: () => void;
-  /** A newer access token, by the provider's session. */
+  /** Gets a new access token by the session at the provider. */
   readonly renewAccessToken: () => Promise<string>;
 }
 
-export interface TokenCall {
-  /** Whose token is asked for. */
+export interface TokenRequest {
+  /** The vendor that the token is for. */
   readonly vendorId: () => string;
   /** `POST /auth/token`: the provider's access token for the product's session token. */
-  readonly ask: (accessToken: string) => Promise<string>;
+  readonly send: (accessToken: string) => Promise<string>;
 }
 
-export function createTokenCall({ http, storage, ownVendor, onVendorIgnored, renewAccessToken }: TokenCallParts): TokenCall {
+export function createTokenRequest({ http, storage, ownVendor, onVendorIgnored, renewAccessToken }: TokenRequestDeps): TokenRequest {
   const vendorId = () => chosenVendor(storage, ownVendor);
   const post = async (accessToken: string): Promise<string> => {
     const { token } = await http.request("POST", "/auth/token", ExchangeBody, { query: { app_vendor_id: vendorId() }, body: { token: accessToken } });
@@ -31,7 +31,7 @@ export function createTokenCall({ http, storage, ownVendor, onVendorIgnored, ren
   };
   return {
     vendorId,
-    ask: async (accessToken) => {
+    send: async (accessToken) => {
       try {
         return await post(accessToken);
       } catch (error) {
@@ -40,7 +40,7 @@ export function createTokenCall({ http, storage, ownVendor, onVendorIgnored, ren
           onVendorIgnored();
           return post(accessToken);
         }
-        // It ran out while nobody could renew it.
+        // The access token expired while nothing renewed it, such as while the device slept.
         if (isPortalError(error, "token_expired", "token_invalid", "unauthorized")) return post(await renewAccessToken());
         throw error;
       }

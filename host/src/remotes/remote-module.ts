@@ -2,25 +2,25 @@ import type { LoadPage, RemoteManifest, RemoteModule, RemoteName } from "@relica
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
-/** One screen of a remote with its code, which is loaded when somebody goes there. */
-export interface FaceRoute {
+/** A route of a remote with the function that loads its page. */
+export interface LazyRoute {
   readonly path: string;
   readonly load: LoadPage;
 }
 
-/** What the host knows of a remote whose code has run: its signed word, and the code that belongs to it. */
-export interface RemoteFace extends Omit<RemoteModule, "routes"> {
+/** The default export of a remote after parsing, with the name and the route order of its signed manifest. */
+export interface LoadedModule extends Omit<RemoteModule, "routes"> {
   readonly name: RemoteName;
   /** In the order of the manifest. */
-  readonly routes: readonly FaceRoute[];
+  readonly routes: readonly LazyRoute[];
 }
 
-/** A value that is a function; what it takes and gives is the contract's word. */
+/** Accepts any function; its parameters and result cannot be checked here. */
 function callable<T>(): z.ZodType<T> {
   return z.custom<T>((value) => typeof value === "function", "not a function");
 }
 
-const Code = z.strictObject({
+const ModuleShape = z.strictObject({
   routes: z.record(z.string(), callable<LoadPage>()),
   tours: z
     .array(z.object({ name: z.string(), path: z.string(), titleKey: z.string().optional(), steps: z.array(z.object({ target: z.string(), titleKey: z.string(), bodyKey: z.string() })) }))
@@ -32,8 +32,8 @@ const Code = z.strictObject({
  * The default export of a remote, checked before any of it is used: each route of its signed manifest has code, and no code
  * is without a route. `remote_refused`.
  */
-export function parseFace(code: unknown, manifest: RemoteManifest): RemoteFace {
-  const parsed = Code.safeParse(code);
+export function parseModule(module: unknown, manifest: RemoteManifest): LoadedModule {
+  const parsed = ModuleShape.safeParse(module);
   if (!parsed.success) throw new PortalError("remote_refused", { cause: parsed.error });
   const { routes: loads, tours, provides } = parsed.data;
   const routes = manifest.routes.flatMap(({ path }) => {
@@ -41,7 +41,7 @@ export function parseFace(code: unknown, manifest: RemoteManifest): RemoteFace {
     return load === undefined ? [] : [{ path, load }];
   });
   if (routes.length !== manifest.routes.length || routes.length !== Object.keys(loads).length) throw new PortalError("remote_refused");
-  return Object.freeze<RemoteFace>({
+  return Object.freeze<LoadedModule>({
     name: manifest.name,
     routes,
     ...(tours === undefined ? {} : { tours }),

@@ -8,7 +8,7 @@ export const signInTimes = {
   staleState: 15 * 60,
 } as const;
 
-/** How sign-in is done: code flow with PKCE, no refresh token, everything in this tab's session storage. */
+/** Settings of sign-in: code flow with PKCE, no refresh token, everything in the session storage of this tab. */
 export function signInSettings(identity: Deployment["identity"], origin: string, storage: Storage): UserManagerSettings {
   return {
     authority: identity.authority,
@@ -23,23 +23,23 @@ export function signInSettings(identity: Deployment["identity"], origin: string,
     stateStore: new WebStorageStateStore({ store: storage }),
     loadUserInfo: true,
     filterProtocolClaims: ["nbf", "jti", "nonce", "acr", "amr", "azp", "at_hash"], // the library's list without `auth_time`
-    automaticSilentRenew: false, // done by silent-renewal.ts, which shortens the notice where tokens live shortly
+    automaticSilentRenew: false, // done by silent-renewal.ts, which renews short-lived tokens later
     silentRequestTimeoutInSeconds: signInTimes.silentTimeout,
     requestTimeoutInSeconds: signInTimes.silentTimeout,
-    monitorSession: false, // begun by session.ts, once the first screen has had the machine for itself
+    monitorSession: false, // started by session.ts, after the first screen
     checkSessionIntervalInSeconds: signInTimes.sessionCheck,
     staleStateAgeInSeconds: signInTimes.staleState,
     validateSubOnSilentRenew: true,
-    revokeTokensOnSignout: false, // done by sign-out.ts, which knows that a JWT cannot be revoked
+    revokeTokensOnSignout: false, // done by sign-out.ts, which accepts that a JWT cannot be revoked
   };
 }
 
-/** The same for a window beside the page: nothing is kept but in memory, and only the ID token says who it is, and since when. */
+/** The settings for signing in in a window: nothing is stored outside memory, and only claims of the ID token are used. */
 export function inMemory(settings: UserManagerSettings): UserManagerSettings {
   return {
     ...settings,
     userStore: new WebStorageStateStore({ store: new InMemoryWebStorage() }),
     stateStore: new WebStorageStateStore({ store: new InMemoryWebStorage() }),
-    loadUserInfo: false, // user info could say another `auth_time`
+    loadUserInfo: false, // user info could contain another `auth_time`
   };
 }

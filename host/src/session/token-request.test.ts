@@ -1,7 +1,7 @@
 import type { Http } from "@relicario/shared/contract";
 import { PortalError, type ErrorCode } from "@relicario/shared/errors";
 
-import { createTokenCall } from "./ask-for-token.ts";
+import { createTokenRequest } from "./token-request.ts";
 
 /** A service that refuses with these codes, one after the other, and then gives a token. */
 function setUp(refusals: readonly ErrorCode[], chosen?: string) {
@@ -15,7 +15,7 @@ function setUp(refusals: readonly ErrorCode[], chosen?: string) {
   const kept = new Map(chosen === undefined ? [] : [["vendorId", chosen]]);
   const onVendorIgnored = jest.fn();
   const renewAccessToken = jest.fn(() => Promise.resolve("newer"));
-  const call = createTokenCall({
+  const call = createTokenRequest({
     http: { request, stream: () => Promise.reject(new PortalError("unknown")) },
     storage: { getItem: (key) => kept.get(key) ?? null, removeItem: (key) => void kept.delete(key) },
     ownVendor: "relicario",
@@ -25,23 +25,23 @@ function setUp(refusals: readonly ErrorCode[], chosen?: string) {
   return { call, asked, kept, onVendorIgnored, renewAccessToken };
 }
 
-describe("createTokenCall", () => {
+describe("createTokenRequest", () => {
   it("exchanges the access token in the name of the deployment's vendor", async () => {
     const { call, asked } = setUp([]);
-    await expect(call.ask("access")).resolves.toBe("session");
+    await expect(call.send("access")).resolves.toBe("session");
     expect(asked).toEqual([["relicario", { token: "access" }]]);
   });
 
   it("does so in the name of the vendor that a link named", async () => {
     const { call, asked } = setUp([], "acme");
-    await call.ask("access");
+    await call.send("access");
     expect(asked).toEqual([["acme", { token: "access" }]]);
     expect(call.vendorId()).toBe("acme");
   });
 
   it("ignores a vendor that the service does not know, and says so", async () => {
     const { call, asked, kept, onVendorIgnored } = setUp(["vendor_unknown"], "nobody");
-    await expect(call.ask("access")).resolves.toBe("session");
+    await expect(call.send("access")).resolves.toBe("session");
     expect(asked.map(([vendor]) => vendor)).toEqual(["nobody", "relicario"]);
     expect(kept.size).toBe(0);
     expect(onVendorIgnored).toHaveBeenCalledTimes(1);
@@ -49,20 +49,20 @@ describe("createTokenCall", () => {
 
   it("does not ask twice when the deployment's own vendor is unknown", async () => {
     const { call, asked } = setUp(["vendor_unknown"]);
-    await expect(call.ask("access")).rejects.toMatchObject({ code: "vendor_unknown" });
+    await expect(call.send("access")).rejects.toMatchObject({ code: "vendor_unknown" });
     expect(asked).toHaveLength(1);
   });
 
   it.each(["token_expired", "token_invalid", "unauthorized"] as const)("renews the access token once after %s", async (code) => {
     const { call, asked, renewAccessToken } = setUp([code]);
-    await expect(call.ask("access")).resolves.toBe("session");
+    await expect(call.send("access")).resolves.toBe("session");
     expect(asked.map(([, body]) => body)).toEqual([{ token: "access" }, { token: "newer" }]);
     expect(renewAccessToken).toHaveBeenCalledTimes(1);
   });
 
   it("leaves other refusals to the exchange", async () => {
     const { call, renewAccessToken } = setUp(["service_unavailable"]);
-    await expect(call.ask("access")).rejects.toMatchObject({ code: "service_unavailable" });
+    await expect(call.send("access")).rejects.toMatchObject({ code: "service_unavailable" });
     expect(renewAccessToken).not.toHaveBeenCalled();
   });
 });

@@ -1,13 +1,12 @@
 import type { ManifestRoute, RemoteManifest } from "@relicario/shared/contract";
 
-import { admit } from "./access.ts";
-import { isSharedLinkView, placeOf, portalPlaces, type Place } from "./places.ts";
+import { findRoute, guardRoute, isSharedLinkView, portalRoutes, type PortalRoute } from "./routes.ts";
 import type { VerifiedRemote } from "./deployment/verify.ts";
 import { fakeHost } from "./testing/fake-host.tsx";
 
-const { places } = fakeHost().host;
+const { routes } = fakeHost().host;
 
-describe("placeOf", () => {
+describe("findRoute", () => {
   it.each([
     ["/home", "secrets"],
     ["/add-secret", "secrets"],
@@ -37,7 +36,7 @@ describe("placeOf", () => {
     ["/settings/profile", "settings"],
     ["/settings/notifications", "settings"],
   ])("%s belongs to %s", (path, remote) => {
-    expect(placeOf(places, path)).toMatchObject({ remote });
+    expect(findRoute(routes, path)).toMatchObject({ remote });
   });
 
   it.each([
@@ -45,15 +44,15 @@ describe("placeOf", () => {
     ["/nothing/here", "/home"],
     ["/shared", "/home"],
   ])("%s goes to %s", (path, redirect) => {
-    expect(placeOf(places, path)).toEqual({ redirect });
+    expect(findRoute(routes, path)).toEqual({ redirect });
   });
 
   it.each(["/provide-image", "/provide-image-recovery", "/secret-landing"])("%s stands without the shell", (path) => {
-    expect(placeOf(places, path)).toMatchObject({ shell: false });
+    expect(findRoute(routes, path)).toMatchObject({ shell: false });
   });
 });
 
-describe("portalPlaces", () => {
+describe("portalRoutes", () => {
   const manifest = (name: string, paths: readonly string[], more: Partial<ManifestRoute> = {}): RemoteManifest => ({
     ...{ name, contract: "^2", title: { en: name, es: name }, namespaces: [name], capabilities: [], api_paths: [] },
     routes: paths.map((path) => ({ path, titleKey: `${name}:title`, access: "signed_in", shell: true, ...more })),
@@ -63,19 +62,19 @@ describe("portalPlaces", () => {
   const refused = (...of: Parameters<typeof manifest>): VerifiedRemote => ({ status: "refused", code: "remote_disabled", manifest: manifest(...of) });
   const placesOf = (remotes: Readonly<Record<string, VerifiedRemote>>) => {
     const report = jest.fn();
-    const found = portalPlaces(new Map(Object.entries(remotes)), report);
-    return { at: (path: string) => placeOf(found, path), report };
+    const found = portalRoutes(new Map(Object.entries(remotes)), report);
+    return { at: (path: string) => findRoute(found, path), report };
   };
 
   it("takes what a manifest says of its screens", () => {
     const { at } = placesOf({ notes: verified("notes", ["/notes/:noteId"], { access: "public", shell: false }) });
-    expect(at("/notes/7")).toEqual({ pattern: "/notes/:noteId", remote: "notes", titleKey: "notes:title", access: "public", shell: false });
+    expect(at("/notes/7")).toEqual({ path: "/notes/:noteId", remote: "notes", titleKey: "notes:title", access: "public", shell: false });
     expect(at("/notes")).toEqual({ redirect: "/home" });
   });
 
   it("goes to the screen that says most about an address", () => {
     const { at } = placesOf({ notes: verified("notes", ["/notes/*", "/notes/:noteId", "/notes/new"]) });
-    expect(["/notes", "/notes/a/b", "/notes/7", "/notes/new"].map(at)).toMatchObject(["/notes/*", "/notes/*", "/notes/:noteId", "/notes/new"].map((pattern) => ({ pattern })));
+    expect(["/notes", "/notes/a/b", "/notes/7", "/notes/new"].map(at)).toMatchObject(["/notes/*", "/notes/*", "/notes/:noteId", "/notes/new"].map((path) => ({ path })));
   });
 
   it("keeps the paths of the host, and reports who claimed them", () => {
@@ -107,8 +106,8 @@ describe("portalPlaces", () => {
 });
 
 describe("admit", () => {
-  const place = (path: string): Place => {
-    const found = placeOf(places, path);
+  const routeAt = (path: string): PortalRoute => {
+    const found = findRoute(routes, path);
     if ("redirect" in found) throw new Error(path);
     return found;
   };
@@ -122,16 +121,16 @@ describe("admit", () => {
     ["/p-shared/x", false, true, "sign_in"],
     ["/p-shared/x", true, false, "show"],
   ] as const)("%s, signed in: %s, landing visited: %s: %s", (path, signedIn, landingVisited, expected) => {
-    expect(admit(place(path), { signedIn, landingVisited })).toBe(expected);
+    expect(guardRoute(routeAt(path), { signedIn, landingVisited })).toBe(expected);
   });
 
   it("shows a visitor who is not signed in shared links and the landing page, and nothing else", () => {
-    const shown = places.filter((each) => admit(each, { signedIn: false, landingVisited: true }) === "show");
-    expect(shown.map(({ pattern }) => pattern)).toEqual(["/secret-landing", "/shared/:shareId"]);
+    const shown = routes.filter((each) => guardRoute(each, { signedIn: false, landingVisited: true }) === "show");
+    expect(shown.map(({ path }) => path)).toEqual(["/secret-landing", "/shared/:shareId"]);
   });
 
   it("shows everything to somebody who is signed in", () => {
-    for (const each of places) expect(admit(each, { signedIn: true, landingVisited: false })).toBe("show");
+    for (const each of routes) expect(guardRoute(each, { signedIn: true, landingVisited: false })).toBe("show");
   });
 });
 

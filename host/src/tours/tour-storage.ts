@@ -8,25 +8,25 @@ export const toursSeenKey = "toursSeen";
 
 const Seen = z.union([z.literal("all"), z.array(z.string().max(100)).max(200)]);
 
-/** What this browser remembers of onboarding and tours. Where storage is forbidden nothing is remembered, and a tour is offered again. */
-export interface TourMemory {
+/** What this browser stores about onboarding and tours. Where storage is forbidden nothing is stored, and tours are offered again. */
+export interface TourStorage {
   readonly onboarded: () => boolean;
   readonly setOnboarded: () => void;
   readonly seen: (name: string) => boolean;
   readonly setSeen: (name: string) => void;
-  /** Whoever skips a tour is not offered others. */
+  /** A person who skips a tour is offered no others. */
   readonly setAllSeen: () => void;
-  /** A tour is asked for again. */
+  /** Offers a tour again. */
   readonly forget: (name: string) => void;
 }
 
-/** @param storage asked for at each use: a browser that forbids it refuses the asking */
-export function createTourMemory(storage: () => Storage): TourMemory {
+/** @param storage called for each access, because a browser that forbids storage throws on reading `localStorage` */
+export function createTourStorage(storage: () => Storage): TourStorage {
   const read = (key: string): string | null => {
     try {
       return storage().getItem(key);
     } catch {
-      return null; // storage is forbidden: as if nothing had been kept
+      return null; // storage is forbidden
     }
   };
   const write = (key: string, value: string): void => {
@@ -40,12 +40,12 @@ export function createTourMemory(storage: () => Storage): TourMemory {
     try {
       return Seen.parse(JSON.parse(read(toursSeenKey) ?? "[]"));
     } catch {
-      return []; // not ours, or of another version
+      return []; // another format
     }
   };
   const asked = new Set<string>();
 
-  return Object.freeze<TourMemory>({
+  return Object.freeze<TourStorage>({
     onboarded: () => read(onboardingKey) === "true",
     setOnboarded: () => {
       write(onboardingKey, "true");

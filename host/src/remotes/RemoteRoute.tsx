@@ -3,16 +3,16 @@ import { isPortalError, PortalError } from "@relicario/shared/errors";
 import { createContext, useCallback, useContext, useSyncExternalStore } from "react";
 
 import { useHost } from "../host-context.ts";
-import type { Place } from "../places.ts";
+import type { PortalRoute } from "../routes.ts";
 import { RemoteArea } from "./RemoteArea.tsx";
 import { AreaFailed } from "./RemoteBoundary.tsx";
 import { scopedPortal } from "./scoped-portal.ts";
 
-/** Asks anew for a vault that did not load; whoever tries an area again does so. */
+/** Loads a vault that failed to load once more. Called when a person retries an area. */
 export const RenewVault = createContext<() => void>(() => undefined);
 
-/** The screen of a remote, at its place. */
-export function RemotePlace({ place }: { readonly place: Extract<Place, { remote: unknown }> }) {
+/** The screen that a remote draws for a route. */
+export function RemoteRoute({ route }: { readonly route: Extract<PortalRoute, { remote: unknown }> }) {
   const { loader, verified, watch, report } = useHost();
   const portal = usePortal();
   const renewVault = useContext(RenewVault);
@@ -26,16 +26,16 @@ export function RemotePlace({ place }: { readonly place: Extract<Place, { remote
   );
   const handleCrash = useCallback(
     (name: RemoteName, error: PortalError) => {
-      // What did not load was reported when it failed.
+      // A failure to load has been reported by the loader.
       if (isPortalError(error, "remote_crashed")) report(name, "render", error);
     },
     [report],
   );
-  if (disabled.has(place.remote)) {
-    return <AreaFailed name={place.remote} error={switchedOff} onRetry={() => window.location.reload()} />;
+  if (disabled.has(route.remote)) {
+    return <AreaFailed name={route.remote} error={switchedOff} onRetry={() => window.location.reload()} />;
   }
   return (
-    <RemoteArea name={place.remote} path={place.pattern} loader={loader} portal={portal} scope={scope} onCrash={handleCrash} onRetry={renewVault} />
+    <RemoteArea name={route.remote} path={route.path} loader={loader} portal={portal} scope={scope} onCrash={handleCrash} onRetry={renewVault} />
   );
 }
 
