@@ -2,7 +2,7 @@ import { PortalPage } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import { readLastDeployment, storeLastDeployment } from "./last-deployment.ts";
-import { verifyDeployment, type VerifiedDeployment } from "./verify.ts";
+import { sequenceOf, verifyDeployment, type VerifiedDeployment } from "./verify.ts";
 
 export interface DeploymentSources {
   readonly page: PortalPage;
@@ -36,18 +36,20 @@ export function readPortalPage(document: Document): PortalPage {
  */
 export async function loadDeployment(sources: DeploymentSources): Promise<VerifiedDeployment> {
   const { page, origin, storage, now, draw, given } = sources;
-  const known = readLastDeployment(storage, page.vendor_id);
-  const expected = { page, origin, seenSequence: known?.sequence ?? 0, now: now(), draw, given };
+  const last = readLastDeployment(storage, page.vendor_id);
+  // Read from its signed document alone: a number beside it could be anybody's.
+  const seen = last === null ? Promise.resolve(0) : sequenceOf(last, { page, origin });
+  const expected = async () => ({ page, origin, seenSequence: await seen, now: now(), draw, given });
 
   let document: unknown;
   try {
     document = await fetchDocument(sources);
   } catch (unreachable) {
-    if (known === null || !isPortalError(unreachable, "deployment_unreachable")) throw unreachable;
-    return verifyDeployment(known.document, expected);
+    if (last === null || !isPortalError(unreachable, "deployment_unreachable")) throw unreachable;
+    return verifyDeployment(last, await expected());
   }
-  const verified = await verifyDeployment(document, expected);
-  storeLastDeployment(storage, page.vendor_id, { sequence: verified.deployment.sequence, document });
+  const verified = await verifyDeployment(document, await expected());
+  storeLastDeployment(storage, page.vendor_id, document);
   return verified;
 }
 

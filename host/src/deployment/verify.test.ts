@@ -2,7 +2,7 @@ import type { Deployment, PortalPage, ReleaseRecord, RemoteName, VerificationKey
 import { CompactSign, exportJWK, GeneralSign, generateKeyPair, type CryptoKey } from "jose";
 
 import { loadDeployment, readPortalPage } from "./load.ts";
-import { deploymentKey, readLastDeployment } from "./last-deployment.ts";
+import { deploymentKey } from "./last-deployment.ts";
 import { isInCaretRange, verifyDeployment, type Expectations } from "./verify.ts";
 
 const origin = "http://localhost:3000";
@@ -256,7 +256,6 @@ describe("loadDeployment", () => {
 
   it("remembers the highest sequence and refuses an older document from then on", async () => {
     await load(await serve({ sequence: 9 }));
-    expect(readLastDeployment(localStorage, "relicario")?.sequence).toBe(9);
     await expect(load(await serve({ sequence: 8 }))).rejects.toMatchObject({ code: "deployment_older" });
   });
 
@@ -279,8 +278,22 @@ describe("loadDeployment", () => {
   });
 
   it("checks a kept document again: storage may have been altered", async () => {
-    localStorage.setItem(deploymentKey("relicario"), JSON.stringify({ sequence: 1, document: await signDocument(world.deployment, await signer("portal-1")) }));
+    localStorage.setItem(deploymentKey("relicario"), JSON.stringify(await signDocument(world.deployment, await signer("portal-1"))));
     await expect(load(down)).rejects.toMatchObject({ code: "deployment_refused" });
+  });
+
+  it("counts a sequence of a document that is signed for this portal, expired or not, and no other", async () => {
+    const highest = Number.MAX_SAFE_INTEGER;
+    const kept = async (changes: Partial<Deployment>, by = world.portal) => {
+      localStorage.setItem(deploymentKey("relicario"), JSON.stringify(await signDocument({ ...world.deployment, ...changes }, by)));
+      return load(await serve());
+    };
+    localStorage.setItem(deploymentKey("relicario"), JSON.stringify({ sequence: highest, document: await signDocument(world.deployment, world.portal) }));
+    await expect(load(await serve())).resolves.toBeDefined();
+    await expect(kept({ sequence: highest }, await signer("portal-1"))).resolves.toBeDefined();
+    await expect(kept({ sequence: highest, vendor_id: "acme" })).resolves.toBeDefined();
+    await expect(kept({ sequence: highest, origin: "https://other.example" })).resolves.toBeDefined();
+    await expect(kept({ sequence: 8, issued_at: new Date(now - 9 * day).toISOString(), not_after: new Date(now - 8 * day).toISOString() })).rejects.toMatchObject({ code: "deployment_older" });
   });
 
   it("says that it is unreachable when nothing was kept", async () => {

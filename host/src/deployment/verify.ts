@@ -80,6 +80,12 @@ export async function verifyDeployment(document: unknown, expected: Expectations
   return { deployment, remotes };
 }
 
+/** Sequence number of a document of this portal, whether it is still in force or not; 0 of anything else. */
+export async function sequenceOf(document: unknown, { page, origin }: Pick<Expectations, "page" | "origin">): Promise<number> {
+  const deployment = await openDocument(document, page.portal_keys).catch(() => null);
+  return deployment?.vendor_id === page.vendor_id && deployment.origin === origin ? deployment.sequence : 0;
+}
+
 async function openDocument(document: unknown, keys: readonly VerificationKey[]): Promise<Deployment> {
   try {
     const signed: GeneralJWSInput = Signed.parse(document);
