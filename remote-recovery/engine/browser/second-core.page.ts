@@ -1,8 +1,8 @@
 /** Runs in the page of vectors.ts: the portal's own worker with one core and with two, which have to give the same bits. */
 import * as Comlink from "comlink";
-import { createEngineClient } from "../../src/engine/engine-client.ts";
-import type { EngineService } from "../../src/engine/engine-service.ts";
-import type { RecoverResult, Sketch } from "../../src/engine/engine.ts";
+import { createEngineClient } from "../src/engine-client.ts";
+import type { EngineService } from "../src/engine-service.ts";
+import type { RecoverResult, Sketch } from "../src/engine.ts";
 import type { Answer } from "./recompute.ts";
 
 declare global {

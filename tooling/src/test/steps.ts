@@ -59,7 +59,7 @@ export const steps: readonly Step[] = [
 
 /** What was found the last time is kept, so that only what changed is looked at again. */
 async function types(name: string): Promise<Result> {
-  return asOne(await run(bin("tsc"), ["-p", join(name, "tsconfig.json"), "--incremental", "--tsBuildInfoFile", `.cache/types/${name}.tsbuildinfo`]));
+  return asOne(await run(bin("tsc"), ["-p", join(name, "tsconfig.json"), "--incremental", "--tsBuildInfoFile", `.cache/types/${name.replaceAll("/", "-")}.tsbuildinfo`]));
 }
 
 async function build(): Promise<Result> {
