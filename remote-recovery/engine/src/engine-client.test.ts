@@ -2,7 +2,7 @@ import * as Comlink from "comlink";
 import { PortalError } from "@relicario/shared/errors";
 import { fromHex, readPhoto, vectors } from "../tests/vectors.ts";
 import { createEngineClient } from "./engine-client.ts";
-import { createEngineService, type EngineService } from "./engine-service.ts";
+import { createEngineWorkerApi, type EngineWorkerApi } from "./engine-worker-api.ts";
 import { carryPortalErrors } from "./worker-calls.ts";
 import { loadModulesInNode } from "./load-engine.ts";
 import type { Engine, Sketch } from "./engine.ts";
@@ -27,11 +27,11 @@ afterEach(() => {
 });
 
 /** An engine behind a message channel, as behind a worker. */
-async function served(): Promise<{ engine: Engine; remote: Comlink.Remote<EngineService> }> {
+async function served(): Promise<{ engine: Engine; remote: Comlink.Remote<EngineWorkerApi> }> {
   carryPortalErrors();
   const { port1, port2 } = channel();
-  Comlink.expose(createEngineService(), port1);
-  const remote = Comlink.wrap<EngineService>(port2);
+  Comlink.expose(createEngineWorkerApi(), port1);
+  const remote = Comlink.wrap<EngineWorkerApi>(port2);
   await remote.init(await loadModulesInNode());
   return { engine: createEngineClient(remote), remote };
 }
@@ -109,15 +109,15 @@ describe("createEngineClient", () => {
     const { remote } = await served();
     const { port1, port2 } = channel();
     await remote.connect(Comlink.transfer(port1, [port1]));
-    const other = createEngineClient(Comlink.wrap<EngineService>(port2));
+    const other = createEngineClient(Comlink.wrap<EngineWorkerApi>(port2));
     expect(await other.inspect(readPhoto("coffee.png"))).toMatchObject({ width: 600 });
   });
 
   it("waits for the modules", async () => {
     carryPortalErrors();
     const { port1, port2 } = channel();
-    Comlink.expose(createEngineService(), port1);
-    const remote = Comlink.wrap<EngineService>(port2);
+    Comlink.expose(createEngineWorkerApi(), port1);
+    const remote = Comlink.wrap<EngineWorkerApi>(port2);
     const early = createEngineClient(remote).inspect(readPhoto("coffee.png"));
     await remote.init(await loadModulesInNode());
     expect(await early).toMatchObject({ width: 600 });

@@ -2,15 +2,15 @@ import * as Comlink from "comlink";
 import { PortalError, toPortalError } from "@relicario/shared/errors";
 import { carryPortalErrors } from "./worker-calls.ts";
 import type { Engine, EngineOptions, RecoverResult } from "./engine.ts";
-import type { CallId, EngineService, ProgressListener } from "./engine-service.ts";
+import type { CallId, EngineWorkerApi, ProgressListener } from "./engine-worker-api.ts";
 
-export type { EngineService };
+export type { EngineWorkerApi };
 
 /**
- * An Engine over a worker, given what `Comlink.wrap<EngineService>(workerOrPort)` returned: passes signals as cancellations
+ * An Engine over a worker, given what `Comlink.wrap<EngineWorkerApi>(workerOrPort)` returned: passes signals as cancellations
  * and listeners as proxies, and throws PortalErrors as they were thrown there. The bytes of a picture are copied, not taken.
  */
-export function createEngineClient(remote: Comlink.Remote<EngineService>): Engine {
+export function createEngineClient(remote: Comlink.Remote<EngineWorkerApi>): Engine {
   carryPortalErrors();
   const call = async <T>(options: EngineOptions | undefined, run: (id: CallId, onProgress: ProgressListener | null) => Promise<T>): Promise<T> => {
     const { signal, onProgress } = options ?? {};

@@ -4,18 +4,18 @@
  */
 import * as Comlink from "comlink";
 import { carryPortalErrors } from "./worker-calls.ts";
-import { createEngineService } from "./engine-service.ts";
-import { createSearchService, searchHelperOver, type SearchService } from "./second-core.ts";
+import { createEngineWorkerApi } from "./engine-worker-api.ts";
+import { createSearchWorkerApi, searchHelperOver, type SearchWorkerApi } from "./second-core.ts";
 
 const secondName = "engine-search";
 
 if (self.name === secondName) {
-  Comlink.expose(createSearchService());
+  Comlink.expose(createSearchWorkerApi());
 } else {
   carryPortalErrors();
   const second = startSecond();
   Comlink.expose(
-    createEngineService((module) => (second === null ? null : searchHelperOver(Comlink.wrap<SearchService>(second.worker), module, second.lost))),
+    createEngineWorkerApi((module) => (second === null ? null : searchHelperOver(Comlink.wrap<SearchWorkerApi>(second.worker), module, second.lost))),
   );
 }
 

@@ -3,7 +3,7 @@ import { fromHex, readVectorFile, vectors } from "../tests/vectors.ts";
 import type { RecoverResult, Sketch } from "./engine.ts";
 import { createEngineCore, type EngineModules } from "./engine-core.ts";
 import { loadModulesInNode } from "./load-engine.ts";
-import { createSearchHelper, createSearchService, searchHelperOver, type SearchHelper, type SearchService } from "./second-core.ts";
+import { createSearchHelper, createSearchWorkerApi, searchHelperOver, type SearchHelper, type SearchWorkerApi } from "./second-core.ts";
 
 jest.setTimeout(60_000); // whole searches, on a machine that others use too
 
@@ -29,8 +29,8 @@ const search = (helper: SearchHelper | null): Promise<RecoverResult> => createEn
 function distant(lost = new Promise<unknown>(() => undefined)): SearchHelper {
   const { port1, port2 } = new MessageChannel();
   ports.push(port1, port2);
-  Comlink.expose(createSearchService(), port1);
-  return searchHelperOver(Comlink.wrap<SearchService>(port2), modules.engine, lost);
+  Comlink.expose(createSearchWorkerApi(), port1);
+  return searchHelperOver(Comlink.wrap<SearchWorkerApi>(port2), modules.engine, lost);
 }
 
 describe("a search on two cores", () => {
@@ -91,7 +91,7 @@ describe("a search on two cores", () => {
     const helper = createSearchHelper(modules.engine);
     await expect(helper.coarse({ width: 640, height: 480, sums: new Float64Array(7) }, [], 0, 1)).rejects.toThrow(TypeError);
     await expect(helper.coarse({ width: 640, height: 480, sums: new Float64Array(641 * 481) }, sketches(), 0, 5000)).rejects.toThrow(RangeError);
-    await expect(createSearchService().refine(0, [])).rejects.toThrow(TypeError);
+    await expect(createSearchWorkerApi().refine(0, [])).rejects.toThrow(TypeError);
   });
 });
 

@@ -49,12 +49,12 @@ export function createSearchHelper(module: WebAssembly.Module, onMemory?: (memor
 }
 
 /** What the second worker offers over Comlink. */
-export interface SearchService extends SearchHelper {
+export interface SearchWorkerApi extends SearchHelper {
   readonly init: (module: WebAssembly.Module) => void;
 }
 
 /** The service of the second worker; calls made before `init` reject. */
-export function createSearchService(): SearchService {
+export function createSearchWorkerApi(): SearchWorkerApi {
   let helper: SearchHelper | null = null;
   const ready = () => {
     if (helper === null) throw new TypeError("not started");
@@ -74,7 +74,7 @@ export function createSearchService(): SearchService {
 }
 
 /** The helper behind a worker or port. `lost` settles when that worker has failed: what was asked of it rejects then. */
-export function searchHelperOver(remote: Comlink.Remote<SearchService>, module: WebAssembly.Module, lost: Promise<unknown>): SearchHelper {
+export function searchHelperOver(remote: Comlink.Remote<SearchWorkerApi>, module: WebAssembly.Module, lost: Promise<unknown>): SearchHelper {
   const orLost = <T>(call: Promise<T>): Promise<T> => {
     const failure = lost.then(() => {
       throw new Error("the second worker failed");

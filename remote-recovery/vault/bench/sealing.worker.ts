@@ -14,7 +14,7 @@ import { digestOver, type RunningDigest } from "../src/transfer/running-digest.t
 import { saveContent } from "../src/transfer/save-content.ts";
 import { sealedFile } from "../src/transfer/sealed-file.ts";
 import { sendUpload } from "../src/transfer/send-upload.ts";
-import { createTransferService, type DigestMaker } from "../src/transfer/transfer-service.ts";
+import { createTransferWorkerApi, type DigestMaker } from "../src/transfer/transfer-worker-api.ts";
 import type { Patience } from "../src/transfer/until-through.ts";
 import type { TransferCalls } from "../src/transfer/upload-calls.ts";
 
@@ -31,7 +31,7 @@ const partSize = 8 * 1024 * 1024;
 const uploadId = "019a9e2c-7c1e-7abc-8def-0123456789ab";
 
 const worker: BenchWorker = {
-  serveDigests: createTransferService().serveDigests,
+  serveDigests: createTransferWorkerApi().serveDigests,
   measure: async (port, megabytes, rounds) => {
     const helper = Comlink.wrap<DigestMaker>(port);
     const file = randomFile(megabytes * 1_000_000);

@@ -14,7 +14,7 @@ import type { Http } from "@relicario/shared/contract";
 import { isPortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
-/** The calls that carry sealed bytes. Answers are parsed here; what they say is checked by the flows. */
+/** The calls that carry sealed bytes. Answers are parsed here; what they say is checked by acts and steps. */
 export interface Service {
   /** Null when there is none yet. With `statesSince`, the chain of states after that one too. */
   readonly keyring: (statesSince: number | null, signal?: AbortSignal) => Promise<Keyring | null>;

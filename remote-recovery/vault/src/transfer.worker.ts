@@ -2,7 +2,7 @@
 import * as Comlink from "comlink";
 
 import { carryPortalErrors } from "@relicario/engine/worker-calls";
-import { createTransferService } from "./transfer/transfer-service.ts";
+import { createTransferWorkerApi } from "./transfer/transfer-worker-api.ts";
 
 carryPortalErrors();
-Comlink.expose(createTransferService());
+Comlink.expose(createTransferWorkerApi());

@@ -3,8 +3,8 @@ import * as Comlink from "comlink";
 
 import { carryPortalErrors } from "@relicario/engine/worker-calls";
 import { createEngineClient } from "@relicario/engine/client";
-import type { EngineService } from "@relicario/engine/client";
-import { createVaultService } from "./worker/vault-service.ts";
+import type { EngineWorkerApi } from "@relicario/engine/client";
+import { createVaultWorkerApi } from "./worker/vault-worker-api.ts";
 
 carryPortalErrors();
-Comlink.expose(createVaultService((port) => createEngineClient(Comlink.wrap<EngineService>(port))));
+Comlink.expose(createVaultWorkerApi((port) => createEngineClient(Comlink.wrap<EngineWorkerApi>(port))));

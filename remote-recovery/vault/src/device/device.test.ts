@@ -2,7 +2,7 @@ import "fake-indexeddb/auto";
 
 import { IDBFactory } from "fake-indexeddb";
 
-import { keepPending, keepSketch, keptSketches, forgetSketch, pendingAccountKey } from "../flows/pending.ts";
+import { keepPending, keepSketch, keptSketches, forgetSketch, pendingAccountKey } from "../steps/pending.ts";
 import { deriveAccountKeys, importAccountKey, unwrapAccountKey } from "../seal/account-key.ts";
 import { copyOf, randomBytes, utf8 } from "../seal/bytes.ts";
 import { sketchFor } from "../testing/fake-engine.ts";

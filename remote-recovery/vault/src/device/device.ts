@@ -6,7 +6,6 @@ import { z } from "zod";
 
 import type { KeptAccountKey } from "../seal/account-key.ts";
 import { randomBytes, utf8, type Bytes } from "../seal/bytes.ts";
-import { sayFull } from "./say-full.ts";
 
 /** The account as this device knows it: (vendor, issuer, subject), never an e-mail address. */
 export interface DeviceAccount {
@@ -274,5 +273,15 @@ async function onDevice<T>(account: DeviceAccount, act: (device: Device) => Prom
     return await act(device);
   } finally {
     device.close();
+  }
+}
+
+/** Tells a full disk as `storage_full`, whichever store of the browser found it. */
+export async function sayFull<T>(write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (cause) {
+    const full = typeof cause === "object" && cause !== null && "name" in cause && cause.name === "QuotaExceededError";
+    throw full ? new PortalError("storage_full", { cause }) : cause;
   }
 }

@@ -2,10 +2,10 @@ import { PortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
 import { createEngineClient } from "@relicario/engine/client";
-import type { EngineService } from "@relicario/engine/client";
-import { createTransferService, type TransferService } from "../transfer/transfer-service.ts";
+import type { EngineWorkerApi } from "@relicario/engine/client";
+import { createTransferWorkerApi, type TransferWorkerApi } from "../transfer/transfer-worker-api.ts";
 import type { RunningWorker, WorkerStarter } from "../worker/start-workers.ts";
-import { createVaultService, type VaultService } from "../worker/vault-service.ts";
+import { createVaultWorkerApi, type VaultWorkerApi } from "../worker/vault-worker-api.ts";
 import { createFakeEngine } from "./fake-engine.ts";
 
 /** Node waits for ports that somebody listens at, browsers do not: here nobody does. */
@@ -39,18 +39,18 @@ export function channelWorkers(): WorkerStarter & { readonly started: string[]; 
     failNext: null as string | null,
     vault: () =>
       attempt(() =>
-        run<VaultService>("vault", createVaultService((port) => createEngineClient(Comlink.wrap<EngineService>(port)))),
+        run<VaultWorkerApi>("vault", createVaultWorkerApi((port) => createEngineClient(Comlink.wrap<EngineWorkerApi>(port)))),
       ),
-    transfer: () => attempt(() => run<TransferService>("transfer", createTransferService())),
-    engine: () => attempt(() => run<EngineService>("engine", engineService())),
+    transfer: () => attempt(() => run<TransferWorkerApi>("transfer", createTransferWorkerApi())),
+    engine: () => attempt(() => run<EngineWorkerApi>("engine", engineService())),
   };
   return starter;
 }
 
 /** The engine's service over the fake engine: enough of it for the vault. */
-function engineService(): EngineService {
+function engineService(): EngineWorkerApi {
   const engine = createFakeEngine();
-  const service: EngineService = {
+  const service: EngineWorkerApi = {
     init: () => undefined,
     connect: (port) => {
       Comlink.expose(service, port);

@@ -1,24 +1,24 @@
 import type { ProtectRequest } from "@relicario/shared/contract";
 
 import { randomBytes, type Bytes } from "../seal/bytes.ts";
-import type { Session } from "../session.ts";
+import type { VaultContext } from "../vault-context.ts";
 import { openUploadRecords } from "../transfer/records.ts";
 import { createRunningDigest, type RunningDigest } from "../transfer/running-digest.ts";
 import { sendUpload } from "../transfer/send-upload.ts";
 import type { Patience } from "../transfer/until-through.ts";
 import { transferCallsOn } from "../transfer/upload-calls.ts";
-import type { UploadOrder, UploadParts } from "../transfer/uploads.ts";
+import type { UploadOrder, UploadParts } from "../acts/uploads.ts";
 import { textSecret, type shown, type World } from "./world.ts";
 
 /** A tab as far as uploads need it: the vault's half, and the transfer's without its worker. */
 export interface UploadingTab extends UploadParts {
-  readonly session: Session;
+  readonly vault: VaultContext;
   /** How often the outside was waited for. */
   readonly waits: () => number;
   readonly send: (uploadId: string, file: Blob, options?: Partial<{ signal: AbortSignal; onProgress: (done: number, total: number) => void; digest: RunningDigest; records: UploadParts["records"] }>) => Promise<void>;
 }
 
-export async function uploadingTab(world: World, session: Session): Promise<UploadingTab> {
+export async function uploadingTab(world: World, vault: VaultContext): Promise<UploadingTab> {
   let waits = 0;
   const patience: Patience = {
     wait: (_milliseconds, signal) => {
@@ -27,13 +27,13 @@ export async function uploadingTab(world: World, session: Session): Promise<Uplo
       return Promise.resolve();
     },
   };
-  const parts: UploadParts = { records: await openUploadRecords(session.device.name), calls: transferCallsOn(world.service.http), running: () => Promise.resolve(new Set()), patience };
+  const parts: UploadParts = { records: await openUploadRecords(vault.device.name), calls: transferCallsOn(world.service.http), running: () => Promise.resolve(new Set()), patience };
   return {
     ...parts,
-    session,
+    vault,
     waits: () => waits,
     send: (uploadId, file, { signal = new AbortController().signal, onProgress = () => undefined, digest = createRunningDigest(), records = parts.records } = {}) =>
-      sendUpload({ device: session.device, records, calls: parts.calls, digest, patience, now: session.now }, uploadId, file, { signal, onProgress }),
+      sendUpload({ device: vault.device, records, calls: parts.calls, digest, patience, now: vault.now }, uploadId, file, { signal, onProgress }),
   };
 }
 
@@ -59,5 +59,5 @@ export function fileSecret(title: string, content: Blob, picture?: ReturnType<ty
 }
 
 export function protectOrder({ content, ...request }: ProtectRequest): UploadOrder {
-  return { flow: "protect", request, size: content.size, handle: null };
+  return { act: "protect", request, size: content.size, handle: null };
 }

@@ -1,7 +1,7 @@
 import type { ProtectRequest, ShownImage, VaultState } from "@relicario/shared/contract";
 
 import { openDevice, type Device, type DeviceAccount } from "../device/device.ts";
-import { startSession, type Session, type WriterLocks } from "../session.ts";
+import { openVaultContext, type VaultContext, type WriterLocks } from "../vault-context.ts";
 import { serviceOn } from "../service.ts";
 import { createFakeEngine, fakePicture } from "./fake-engine.ts";
 import { createFakeService, type FakeService } from "./fake-service.ts";
@@ -13,7 +13,7 @@ export interface World {
   readonly service: FakeService;
   readonly engine: ReturnType<typeof createFakeEngine>;
   /** A page of the device with this name: what the device kept before is there again. */
-  readonly open: (deviceName?: string) => Promise<Session & { readonly states: VaultState[] }>;
+  readonly open: (deviceName?: string) => Promise<VaultContext & { readonly states: VaultState[] }>;
   readonly deviceNamed: (name?: string) => Promise<Device>;
   /** Web Locks between the pages of each device, with the names that were asked for. */
   readonly locks: FakeLocks;
@@ -55,7 +55,7 @@ export function createWorld(): World {
     deviceNamed: (name = "laptop") => openDevice(accountOn(name)),
     open: async (name = "laptop") => {
       const states: VaultState[] = [];
-      const session = await startSession({
+      const vault = await openVaultContext({
         userId,
         service: serviceOn(service.http),
         engine,
@@ -64,7 +64,7 @@ export function createWorld(): World {
         pause: () => Promise.resolve(),
         locks,
       });
-      return Object.assign(session, { states });
+      return Object.assign(vault, { states });
     },
   };
 }

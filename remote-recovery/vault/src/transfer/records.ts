@@ -3,8 +3,7 @@ import { PortalError } from "@relicario/shared/errors";
 import { openDB, type DBSchema, type IDBPDatabase } from "idb";
 import { z } from "zod";
 
-import type { Device } from "../device/device.ts";
-import { sayFull } from "../device/say-full.ts";
+import { sayFull, type Device } from "../device/device.ts";
 import { copyOf, utf8, wipe, type Bytes } from "../seal/bytes.ts";
 
 /*
@@ -37,7 +36,7 @@ export const Publishing = z.strictObject({
   identity: z.string(),
   /** Null for a new secret, else the version that the content follows. */
   base_version: z.int().min(1).nullable(),
-  /** What flow of the vault publishes it, with what it needs; parsed there. */
+  /** What act of the vault publishes it, with what it needs; parsed there. */
   request: z.unknown(),
   title: z.string(),
   name: z.string(),

@@ -3,15 +3,15 @@ import "fake-indexeddb/auto";
 import { toB64u } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 
-import { answerDevice } from "../flows/device-kind.ts";
-import { protect } from "../flows/protect.ts";
+import { answerDevice } from "../acts/unlock.ts";
+import { protect } from "../acts/protect.ts";
 import { randomBytes, sha256 } from "../seal/bytes.ts";
 import { fakePartBytes } from "../testing/fake-uploads.ts";
 import { fileSecret, protectOrder, randomFile, uploadingTab, type UploadingTab } from "../testing/uploading.ts";
 import { createWorld, shown, textSecret, type World } from "../testing/world.ts";
 import { readSealing } from "./records.ts";
 import { createRunningDigest, type RunningDigest } from "./running-digest.ts";
-import { beginUpload, finishUpload } from "./uploads.ts";
+import { beginUpload, finishUpload } from "../acts/uploads.ts";
 
 jest.setTimeout(60_000); // for a busy machine
 
@@ -38,7 +38,7 @@ beforeEach(async () => {
 const partsSent = (): number => world.service.calls.filter(isPart).length;
 const partsThere = (): number => world.service.account.uploads?.get(uploadId)?.parts.size ?? 0;
 /** The service accepts the finish only when the digest over all parts is right. */
-const publish = (): Promise<unknown> => finishUpload(tab.session, tab, uploadId, null, {});
+const publish = (): Promise<unknown> => finishUpload(tab.vault, tab, uploadId, null, {});
 
 /** Sends until so many parts left, and is gone then, as a tab that is closed. */
 async function sendSome(count: number): Promise<void> {
@@ -101,7 +101,7 @@ describe("sendUpload", () => {
     world.service.before = async (call) => {
       if (!isPart(call)) return;
       const record = await tab.records.get(uploadId);
-      if (record !== null) written.push(...(await readSealing(tab.session.device, record)).parts.slice(written.length, written.length + 1));
+      if (record !== null) written.push(...(await readSealing(tab.vault.device, record)).parts.slice(written.length, written.length + 1));
     };
     await tab.send(uploadId, file);
     const sent = [...(world.service.account.uploads?.get(uploadId)?.parts ?? [])].sort(([left], [right]) => left - right).map(([, bytes]) => toB64u(sha256(bytes)));
@@ -154,7 +154,7 @@ describe("sendUpload after a closed tab", () => {
     const there = partsThere();
     tab = await laterTab();
     const record = await tab.records.get(uploadId);
-    const { digest_state: kept, parts: known } = record === null ? { digest_state: null, parts: [] } : await readSealing(tab.session.device, record);
+    const { digest_state: kept, parts: known } = record === null ? { digest_state: null, parts: [] } : await readSealing(tab.vault.device, record);
     const own = createRunningDigest();
     const calls: (string | null)[] = [];
     const digest: RunningDigest = {

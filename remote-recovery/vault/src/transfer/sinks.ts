@@ -1,6 +1,6 @@
 import { PortalError } from "@relicario/shared/errors";
 
-import { sayFull } from "../device/say-full.ts";
+import { sayFull } from "../device/device.ts";
 import type { Bytes } from "../seal/bytes.ts";
 
 declare global {

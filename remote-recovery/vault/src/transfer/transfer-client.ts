@@ -3,17 +3,17 @@ import { isPortalError, PortalError, toPortalError } from "@relicario/shared/err
 import * as Comlink from "comlink";
 
 import { accountName, openDevice, type DeviceAccount } from "../device/device.ts";
-import type { Published } from "../flows/protect.ts";
-import { refuseCancelled } from "../session.ts";
+import type { Published } from "../acts/protect.ts";
+import { refuseCancelled } from "../vault-context.ts";
 import { servePageHttp } from "../worker/port-http.ts";
 import type { RunningWorker } from "../worker/start-workers.ts";
 import { forgetUploads, openUploadRecords } from "./records.ts";
 import { sweepPrivateFiles } from "./sinks.ts";
-import type { TransferService } from "./transfer-service.ts";
-import type { UploadOrder } from "./uploads.ts";
+import type { TransferWorkerApi } from "./transfer-worker-api.ts";
+import type { UploadOrder } from "../acts/uploads.ts";
 
 /** The vault's worker, as far as uploads need it. Each call may find it locked. */
-export interface UploadFlows {
+export interface UploadActs {
   readonly begin: (order: UploadOrder, options: CallOptions) => Promise<string>;
   readonly finish: (uploadId: string, protection: ProtectRequest["protection"] | null, options: CallOptions) => Promise<Published>;
   readonly discard: (uploadId: string) => Promise<void>;
@@ -35,7 +35,7 @@ export interface Transfers {
 }
 
 interface Running {
-  readonly remote: Comlink.Remote<TransferService>;
+  readonly remote: Comlink.Remote<TransferWorkerApi>;
   /** Rejects when a worker fails or is ended. */
   readonly gone: Promise<never>;
   readonly end: () => void;
@@ -44,8 +44,8 @@ interface Running {
 export interface TransferParts {
   readonly account: DeviceAccount;
   readonly http: Http;
-  readonly startWorker: () => Promise<RunningWorker<TransferService>>;
-  readonly flows: UploadFlows;
+  readonly startWorker: () => Promise<RunningWorker<TransferWorkerApi>>;
+  readonly acts: UploadActs;
 }
 
 /** The reason of an abort that keeps what was sent. */
@@ -55,7 +55,7 @@ const pauseReason = "pause";
  * Puts the three together: the vault's worker decides and publishes, the transfer's worker seals and sends, the page holds
  * file and session. Aborting a call deletes what was sent, unless its reason is `pause`: then it waits.
  */
-export function createTransfers({ account, http, startWorker, flows }: TransferParts): Transfers {
+export function createTransfers({ account, http, startWorker, acts }: TransferParts): Transfers {
   let running: Promise<Running> | null = null;
   const downloads = new Set<AbortController>();
   const sending = new Map<string, AbortController>();
@@ -95,7 +95,7 @@ export function createTransfers({ account, http, startWorker, flows }: TransferP
   }
 
   /** A call to the worker that `controller` ends. */
-  async function call<T>(controller: AbortController, phase: "sending" | "opening", options: CallOptions, run: (remote: Comlink.Remote<TransferService>, id: string, onProgress: (done: number, total: number) => void) => Promise<T>): Promise<T> {
+  async function call<T>(controller: AbortController, phase: "sending" | "opening", options: CallOptions, run: (remote: Comlink.Remote<TransferWorkerApi>, id: string, onProgress: (done: number, total: number) => void) => Promise<T>): Promise<T> {
     const { signal } = options;
     const follow = (): void => {
       controller.abort(signal?.reason);
@@ -126,7 +126,7 @@ export function createTransfers({ account, http, startWorker, flows }: TransferP
       refuseCancelled(options.signal);
       return await finishUnlocked(uploadId, protection, options);
     } catch (error) {
-      if (options.signal?.aborted === true && options.signal.reason !== pauseReason) await flows.discard(uploadId);
+      if (options.signal?.aborted === true && options.signal.reason !== pauseReason) await acts.discard(uploadId);
       throw error;
     } finally {
       sending.delete(uploadId);
@@ -137,31 +137,31 @@ export function createTransfers({ account, http, startWorker, flows }: TransferP
   async function finishUnlocked(uploadId: string, protection: ProtectRequest["protection"] | null, options: CallOptions): Promise<Published> {
     for (;;) {
       try {
-        return await flows.finish(uploadId, protection, options);
+        return await acts.finish(uploadId, protection, options);
       } catch (error) {
         if (!isPortalError(error, "vault_locked")) throw error;
-        await flows.unlocked(options.signal);
+        await acts.unlocked(options.signal);
       }
     }
   }
 
   return {
     protect: async ({ content, ...request }, options = {}) => {
-      const uploadId = await flows.begin({ flow: "protect", request, size: content.size, handle: handleOf(content) }, options);
+      const uploadId = await acts.begin({ act: "protect", request, size: content.size, handle: handleOf(content) }, options);
       return run(uploadId, content, request.protection, options);
     },
     update: async (secretId, { content: { content, ...described }, ...change }, options = {}) => {
-      const order: UploadOrder = { flow: "update", secretId, change: { ...change, content: described }, size: content.size, handle: handleOf(content) };
-      return run(await flows.begin(order, options), content, change.protection ?? null, options);
+      const order: UploadOrder = { act: "update", secretId, change: { ...change, content: described }, size: content.size, handle: handleOf(content) };
+      return run(await acts.begin(order, options), content, change.protection ?? null, options);
     },
     resume: async (uploadId, chosen, options = {}) => {
       const file = chosen ?? (await fileKept(account, uploadId));
-      if (file === "sealed") return flows.finish(uploadId, null, options);
+      if (file === "sealed") return acts.finish(uploadId, null, options);
       return run(uploadId, file, null, options);
     },
     discard: async (uploadId) => {
       sending.get(uploadId)?.abort(pauseReason);
-      await flows.discard(uploadId);
+      await acts.discard(uploadId);
     },
     save: async (openedId, keys, target, options = {}) => {
       const controller = new AbortController();

@@ -3,9 +3,9 @@ import * as Comlink from "comlink";
 
 import { compileModule, compileModules } from "@relicario/engine/modules";
 import type { LazyCodec } from "@relicario/engine/modules";
-import type { EngineService } from "@relicario/engine/client";
-import type { TransferService } from "../transfer/transfer-service.ts";
-import type { VaultService } from "./vault-service.ts";
+import type { EngineWorkerApi } from "@relicario/engine/client";
+import type { TransferWorkerApi } from "../transfer/transfer-worker-api.ts";
+import type { VaultWorkerApi } from "./vault-worker-api.ts";
 
 /** A worker that runs, its Comlink face, and the two ways in which it ends. */
 export interface RunningWorker<T> {
@@ -17,11 +17,11 @@ export interface RunningWorker<T> {
 
 /** Starts the two workers of the vault; a seam for tests. */
 export interface WorkerStarter {
-  readonly vault: () => Promise<RunningWorker<VaultService>>;
+  readonly vault: () => Promise<RunningWorker<VaultWorkerApi>>;
   /** With its WASM already handed over. */
-  readonly engine: () => Promise<RunningWorker<EngineService>>;
+  readonly engine: () => Promise<RunningWorker<EngineWorkerApi>>;
   /** One of the two that large contents take. */
-  readonly transfer: () => Promise<RunningWorker<TransferService>>;
+  readonly transfer: () => Promise<RunningWorker<TransferWorkerApi>>;
 }
 
 type AssetName = "vault-worker" | "engine-worker" | "transfer-worker" | "engine-simd" | "engine-scalar" | "jpeg" | "png" | LazyCodec;
@@ -35,13 +35,13 @@ declare const __webpack_public_path__: string;
  * address, so the page fetches the WASM, with integrity too, and hands the compiled modules over.
  */
 export const browserWorkers: WorkerStarter = {
-  vault: () => startWorker<VaultService>("vault-worker", (remote) => remote.cancel("")),
+  vault: () => startWorker<VaultWorkerApi>("vault-worker", (remote) => remote.cancel("")),
   engine: async () => {
-    const [worker, modules] = await Promise.all([startWorker<EngineService>("engine-worker", (remote) => remote.cancel("")), compileModules(fetchAsset)]);
+    const [worker, modules] = await Promise.all([startWorker<EngineWorkerApi>("engine-worker", (remote) => remote.cancel("")), compileModules(fetchAsset)]);
     await orFailed(worker.failed, worker.remote.init(modules, Comlink.proxy(loadCodec)));
     return worker;
   },
-  transfer: () => startWorker<TransferService>("transfer-worker", (remote) => remote.cancel("")),
+  transfer: () => startWorker<TransferWorkerApi>("transfer-worker", (remote) => remote.cancel("")),
 };
 
 /** The codec of a picture that is neither JPEG nor PNG, fetched when one is shown. */

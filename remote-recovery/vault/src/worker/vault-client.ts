@@ -4,19 +4,19 @@ import { PortalError, toPortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
 import { carryPortalErrors } from "@relicario/engine/worker-calls";
-import type { EngineService } from "@relicario/engine/client";
+import type { EngineWorkerApi } from "@relicario/engine/client";
 import { accountName, leaveDevice, lockedSince, markLocked, markUnlocked, noteOnDevice, readDevice } from "../device/device.ts";
 import { createIdleLock, type Surroundings } from "../device/idle.ts";
-import { refuseCancelled } from "../session.ts";
+import { refuseCancelled } from "../vault-context.ts";
 import { chosenFile, committed } from "../transfer/sinks.ts";
 import { createTransfers } from "../transfer/transfer-client.ts";
 import { servePageHttp } from "./port-http.ts";
 import type { RunningWorker, WorkerStarter } from "./start-workers.ts";
-import type { CallId, OpenedByWorker, ProgressListener, VaultService } from "./vault-service.ts";
+import type { CallId, OpenedByWorker, ProgressListener, VaultWorkerApi } from "./vault-worker-api.ts";
 
 /** The vault's worker with its half of the channel to the engine. */
 interface Running {
-  readonly worker: RunningWorker<VaultService>;
+  readonly worker: RunningWorker<VaultWorkerApi>;
   /** The engine's end of the channel, until the engine is there to take it. */
   readonly engine: () => Promise<void>;
   /** Rejects when the worker is ended or fails: a call to a worker that is gone would never settle. */
@@ -92,7 +92,7 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
   async function start(): Promise<Running> {
     const worker = await workers.vault();
     const channel = new MessageChannel();
-    let engine: Promise<RunningWorker<EngineService>> | null = null;
+    let engine: Promise<RunningWorker<EngineWorkerApi>> | null = null;
     let ended = false;
     let refuse: (error: PortalError) => void = () => undefined;
     const gone = new Promise<never>((_, reject) => {
@@ -155,7 +155,7 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
   async function call<T>(
     options: CallOptions | undefined,
     needs: "engine" | "vault",
-    run: (remote: Comlink.Remote<VaultService>, id: CallId, onProgress: ProgressListener | null) => Promise<T>,
+    run: (remote: Comlink.Remote<VaultWorkerApi>, id: CallId, onProgress: ProgressListener | null) => Promise<T>,
   ): Promise<T> {
     const { signal, onProgress } = options ?? {};
     const id = crypto.randomUUID();
@@ -178,8 +178,8 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     account: device,
     http: portal.http,
     startWorker: workers.transfer,
-    flows: {
-      begin: (order, options) => call(options, engineFor(order.flow === "protect" ? order.request.protection : order.change.protection), (remote, id, onProgress) => remote.beginUpload(id, onProgress, order)),
+    acts: {
+      begin: (order, options) => call(options, engineFor(order.act === "protect" ? order.request.protection : order.change.protection), (remote, id, onProgress) => remote.beginUpload(id, onProgress, order)),
       finish: (uploadId, protection, options) => call(options, engineFor(protection), (remote, id, onProgress) => remote.finishUpload(id, onProgress, uploadId, protection)),
       discard: (uploadId) => call(undefined, "vault", (remote) => remote.discardUpload(uploadId)),
       unlocked,
@@ -326,7 +326,7 @@ function engineFor(protection: ProtectRequest["protection"] | null | undefined):
 }
 
 /** A port at which the vault's worker answers the transfer's: what opens a content never passes the page. */
-function keysOf(worker: RunningWorker<VaultService>, gone: Promise<never>): () => Promise<MessagePort> {
+function keysOf(worker: RunningWorker<VaultWorkerApi>, gone: Promise<never>): () => Promise<MessagePort> {
   return async () => {
     const { port1, port2 } = new MessageChannel();
     await Promise.race([worker.remote.serveContentKeys(Comlink.transfer(port2, [port2])), gone]);
