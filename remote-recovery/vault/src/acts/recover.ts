@@ -59,14 +59,14 @@ interface WantedVersion {
  * @throws PortalError those of {@link unlock}, `not_found`, `opener_needed` (this picture does not open this secret),
  *   `list_mismatch`, `decryption_failed`, `payload_too_large`.
  */
-export async function recover(vault: VaultContext, secretId: string, shown: ShownImage, options: ActOptions & WantedVersion): Promise<OpenedSecret> {
+export async function recover(vault: VaultContext, secretId: string, shown: ShownImage, options: ActOptions & WantedVersion = {}): Promise<OpenedSecret> {
   const secret = await recoverAny(vault, secretId, shown, options);
   if (secret.content === null) throw new PortalError("payload_too_large");
   return secret;
 }
 
 /** The same for contents of any size; a large one is checked when it is saved. */
-export function recoverAny(vault: VaultContext, secretId: string, shown: ShownImage, options: ActOptions & WantedVersion): Promise<OpenedSecret | OpenedLarge> {
+export function recoverAny(vault: VaultContext, secretId: string, shown: ShownImage, options: ActOptions & WantedVersion = {}): Promise<OpenedSecret | OpenedLarge> {
   return withShownOpener(vault, shown, options, async (account, show) => {
     const { opened, row } = requireRow(account, secretId);
     const version = options.version ?? row.version;
@@ -96,9 +96,10 @@ export async function withShownOpener<T>(
   options: ActOptions,
   act: (account: AccountView | null, show: () => Promise<ShownOpener>) => Promise<T>,
 ): Promise<T> {
-  let opener = vault.keys === null ? (await unlock(vault, shown, options)).opener : null;
+  const unlocked = vault.keys === null ? await unlock(vault, shown, options) : null;
+  let opener = unlocked?.opener ?? null;
   try {
-    const account = await readAccount(vault, options.signal);
+    const account = await readAccount(vault, options.signal, unlocked?.view);
     return await act(account, async () => (opener ??= (await recogniseImage(vault, shown, account?.view.opened?.book ?? null, options)).opener));
   } finally {
     opener?.forget();

@@ -41,12 +41,17 @@ const patience = 3;
  * a list reads the changes since; when they do not fit, everything is read anew before it counts as a mismatch. Null when
  * nothing was ever kept.
  *
+ * @param given a keyring that was read and opened a moment ago. It takes the place of the first reading: when the list does
+ *   not fit it, both are read.
  * @throws PortalError `list_mismatch`, `older_state`, `keyring_missing`.
  */
-export function readAccount(vault: VaultContext, signal?: AbortSignal): Promise<AccountView | null> {
+export function readAccount(vault: VaultContext, signal?: AbortSignal, given?: KeyringView): Promise<AccountView | null> {
+  let known = given;
   return withSecondReading(async () => {
     try {
-      return await readOnce(vault, signal);
+      const first = known;
+      known = undefined;
+      return await readOnce(vault, signal, first);
     } catch (error) {
       if (isPortalError(error, "list_mismatch", "older_state", "keyring_missing")) vault.held = null;
       throw error;
@@ -54,9 +59,9 @@ export function readAccount(vault: VaultContext, signal?: AbortSignal): Promise<
   });
 }
 
-async function readOnce(vault: VaultContext, signal: AbortSignal | undefined): Promise<AccountView | null> {
+async function readOnce(vault: VaultContext, signal: AbortSignal | undefined, given: KeyringView | undefined): Promise<AccountView | null> {
   for (let reading = 1; ; reading++) {
-    const view = await readKeyring(vault, signal);
+    const view = reading === 1 && given !== undefined ? given : await readKeyring(vault, signal);
     if (view === null) return null;
     const list = await readList(vault, signal);
     if (list.stateRev === view.keyring.state_rev) {
