@@ -26,9 +26,6 @@ import { update } from "./update.ts";
 
 jest.setTimeout(60_000); // for a busy machine
 
-/** The smallest costs of Argon2id that are let in: all else is as it is. */
-jest.mock("../seal/kdf.ts", () => ({ ...jest.requireActual<object>("../seal/kdf.ts"), argon2Costs: { memoryKib: 19 * 1024, passes: 2, lanes: 1 } }));
-
 const code = (expected: string): unknown => expect.objectContaining({ code: expected });
 const keyringOf = (account: FakeAccount): NonNullable<FakeAccount["keyring"]> => {
   if (account.keyring === null) throw new TypeError("no keyring");

@@ -14,9 +14,6 @@ import { unlock } from "./unlock.ts";
 
 jest.setTimeout(60_000); // for a busy machine
 
-/** The smallest costs of Argon2id that are let in: all else is as it is. */
-jest.mock("../seal/kdf.ts", () => ({ ...jest.requireActual<object>("../seal/kdf.ts"), argon2Costs: { memoryKib: 19 * 1024, passes: 2, lanes: 1 } }));
-
 const code = (expected: string): unknown => expect.objectContaining({ code: expected });
 const stores = (world: World): number => world.service.calls.filter((call) => call === "POST /secrets/store").length;
 const titles = async (vault: Parameters<typeof list>[0]): Promise<(string | undefined)[]> => (await list(vault)).map((row) => row.label?.title);

@@ -25,9 +25,6 @@ import { history, restoreVersion } from "./versions.ts";
 
 jest.setTimeout(60_000); // for a busy machine
 
-/** The smallest costs of Argon2id that are let in: all else is as it is. */
-jest.mock("../seal/kdf.ts", () => ({ ...jest.requireActual<object>("../seal/kdf.ts"), argon2Costs: { memoryKib: 19 * 1024, passes: 2, lanes: 1 } }));
-
 const code = (expected: string): unknown => expect.objectContaining({ code: expected });
 const market = shown("market");
 const text = (content: string): NonNullable<SecretChange["content"]> => ({ contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob([content]) });

@@ -22,9 +22,6 @@ import { isSignedBy, openTicket, sealTicket, type OwnerTicket } from "./ticket.t
 
 jest.setTimeout(60_000); // for a busy machine
 
-/** The smallest costs of Argon2id that are let in: all else is as it is. The vectors use those of v1. */
-jest.mock("./kdf.ts", () => ({ ...jest.requireActual<object>("./kdf.ts"), argon2Costs: { memoryKib: 19 * 1024, passes: 2, lanes: 1 } }));
-
 const secretId = "019a9e2c-7c1e-7abc-8def-00000000beef";
 const otherId = "019a9e2c-7c1e-7abc-8def-00000000dead";
 const failed = { code: "decryption_failed" };
