@@ -65,7 +65,7 @@ const rangeBytes = 64 * pieceBytes;
  * @throws PortalError those of showing a picture, `opener_needed` when it opens none of them, `list_mismatch`,
  *   `decryption_failed` (`secret_id` in its details), `storage_full`, `cancelled`.
  */
-export function exportSecrets(vault: VaultContext, parts: ExportParts, secretIds: readonly string[], shown: ShownImage, options: ActOptions): Promise<ExportedSecrets> {
+export function exportSecrets(vault: VaultContext, parts: ExportParts, secretIds: readonly string[], shown: ShownImage, options: ActOptions = {}): Promise<ExportedSecrets> {
   return withShownOpener(vault, shown, options, async (account, show) => {
     const wanted = await labelled(vault, account, secretIds);
     const opener = await show();

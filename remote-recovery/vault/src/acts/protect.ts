@@ -33,14 +33,14 @@ export interface Published {
  *
  * @throws PortalError as the contract lists them. Nothing is half published.
  */
-export async function protect(vault: VaultContext, request: ProtectRequest, options: ActOptions): Promise<Published> {
+export async function protect(vault: VaultContext, request: ProtectRequest, options: ActOptions = {}): Promise<Published> {
   checkRequest(request);
   const content = await sealInCall(vault, request, options);
   return publishNew(vault, { ...request, createdAt: timestamp(vault.now()), rehearsedAt: null }, request.protection, content, options);
 }
 
 /** Steps 2 to 6. */
-export async function publishNew(vault: VaultContext, described: Described, protection: ProtectRequest["protection"], content: ReadyContent, options: ActOptions, secretId = newId(vault.now())): Promise<Published> {
+export async function publishNew(vault: VaultContext, described: Described, protection: ProtectRequest["protection"], content: ReadyContent, options: ActOptions = {}, secretId = newId(vault.now())): Promise<Published> {
   const place: LabelPlace = { secretId, version: 1, rev: 1 };
   const result: Published = { secretId, version: place.version };
   const choice = openerChoice(vault, protection, options);

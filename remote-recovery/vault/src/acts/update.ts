@@ -31,7 +31,7 @@ interface Base {
  * @throws PortalError `version_conflict` when another device saved first, `validation_error`, `not_found`, `vault_locked`,
  *   `opener_needed`, and those of publishing.
  */
-export async function update(vault: VaultContext, secretId: string, change: SecretChange, options: ActOptions): Promise<NewVersion> {
+export async function update(vault: VaultContext, secretId: string, change: SecretChange, options: ActOptions = {}): Promise<NewVersion> {
   checkChange(change);
   const base: Base = { version: change.baseVersion, rev: change.baseRev };
   const { content } = change;
@@ -75,7 +75,7 @@ interface VersionRequest extends Naming {
 }
 
 /** Publishes content that is sealed already as the version after `base`. */
-export async function publishVersion(vault: VaultContext, secretId: string, base: Base, request: VersionRequest, ready: ReadyContent, options: ActOptions): Promise<NewVersion> {
+export async function publishVersion(vault: VaultContext, secretId: string, base: Base, request: VersionRequest, ready: ReadyContent, options: ActOptions = {}): Promise<NewVersion> {
   const sent = new Set<string>();
   const createdAt = timestamp(vault.now());
   const choice = request.protection === undefined ? null : openerChoice(vault, request.protection, options);

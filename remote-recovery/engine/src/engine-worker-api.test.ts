@@ -1,9 +1,8 @@
 import * as Comlink from "comlink";
 import { PortalError } from "@relicario/shared/errors";
 import { fromHex, readPhoto, vectors } from "../tests/vectors.ts";
-import { createEngineClient } from "./engine-client.ts";
 import { createEngineWorkerApi, type EngineWorkerApi } from "./engine-worker-api.ts";
-import { carryPortalErrors } from "./worker-calls.ts";
+import { callsTo, serveCalls } from "./worker-calls.ts";
 import { loadModulesInNode } from "./load-engine.ts";
 import type { Engine, Sketch } from "./engine.ts";
 
@@ -28,12 +27,11 @@ afterEach(() => {
 
 /** An engine behind a message channel, as behind a worker. */
 async function served(): Promise<{ engine: Engine; remote: Comlink.Remote<EngineWorkerApi> }> {
-  carryPortalErrors();
   const { port1, port2 } = channel();
-  Comlink.expose(createEngineWorkerApi(), port1);
-  const remote = Comlink.wrap<EngineWorkerApi>(port2);
+  serveCalls(createEngineWorkerApi(), port1);
+  const remote = callsTo<EngineWorkerApi>(port2);
   await remote.init(await loadModulesInNode());
-  return { engine: createEngineClient(remote), remote };
+  return { engine: remote, remote };
 }
 
 async function refusal(call: Promise<unknown>): Promise<PortalError> {
@@ -45,7 +43,7 @@ async function refusal(call: Promise<unknown>): Promise<PortalError> {
   return error;
 }
 
-describe("createEngineClient", () => {
+describe("the engine behind a worker", () => {
   it("gives the engine's answers, and leaves the picture where it is", async () => {
     const { engine } = await served();
     const picture = readPhoto("coffee.png");
@@ -109,16 +107,15 @@ describe("createEngineClient", () => {
     const { remote } = await served();
     const { port1, port2 } = channel();
     await remote.connect(Comlink.transfer(port1, [port1]));
-    const other = createEngineClient(Comlink.wrap<EngineWorkerApi>(port2));
+    const other = callsTo<EngineWorkerApi>(port2);
     expect(await other.inspect(readPhoto("coffee.png"))).toMatchObject({ width: 600 });
   });
 
   it("waits for the modules", async () => {
-    carryPortalErrors();
     const { port1, port2 } = channel();
-    Comlink.expose(createEngineWorkerApi(), port1);
-    const remote = Comlink.wrap<EngineWorkerApi>(port2);
-    const early = createEngineClient(remote).inspect(readPhoto("coffee.png"));
+    serveCalls(createEngineWorkerApi(), port1);
+    const remote = callsTo<EngineWorkerApi>(port2);
+    const early = remote.inspect(readPhoto("coffee.png"));
     await remote.init(await loadModulesInNode());
     expect(await early).toMatchObject({ width: 600 });
   });
