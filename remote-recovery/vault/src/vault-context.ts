@@ -1,10 +1,12 @@
+import type { StoredSecret } from "@relicario/shared/api";
 import type { VaultProgress, VaultState } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import type { Engine } from "@relicario/engine";
 import { lockedSince, type Device, type Remembered } from "./device/device.ts";
-import type { HeldList } from "./steps/read-account.ts";
 import { deriveAccountKeys, unwrapAccountKey, type AccountKeys } from "./seal/account-key.ts";
+import type { Label } from "./seal/label.ts";
+import type { RootRow } from "./seal/state.ts";
 import type { Service } from "./service.ts";
 
 /** What a vault context is made of. Time and waiting pass through here so that tests drive them. */
@@ -49,6 +51,25 @@ export interface VaultContext {
   readonly setState: (state: VaultState) => void;
   /** Runs writers one after another, those of this account in other tabs too, so that a device never conflicts with itself. */
   readonly oneWriter: <T>(write: () => Promise<T>) => Promise<T>;
+}
+
+/**
+ * A row as the vault holds it: of its label the digest, and the label itself once it was opened. So a write reads the
+ * changes alone, and computes the root of all.
+ */
+export interface AccountRow extends RootRow {
+  readonly stored: Omit<StoredSecret, "label">;
+  /** As sent; dropped once it is opened. */
+  sealedLabel: string | null;
+  /** The opened label, or its opening: two that ask at once open it once. */
+  label: Promise<Label> | null;
+}
+
+/** All rows as they were read and checked last, and where the account's counter of row changes stood. */
+export interface HeldList {
+  readonly rows: ReadonlyMap<string, AccountRow>;
+  readonly stateRev: number;
+  readonly changes: number;
 }
 
 /** What every act takes beside its arguments. */

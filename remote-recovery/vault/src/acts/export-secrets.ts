@@ -9,11 +9,11 @@ import { contentHeadBytes, paddedLength, pieceBytes, sealedLength } from "../sea
 import type { Label } from "../seal/label.ts";
 import type { ShownOpener } from "../seal/opener.ts";
 import { sealSigned, signTicket, type OwnerTicket } from "../seal/ticket.ts";
-import { refuseCancelled, type ActOptions, type VaultContext } from "../vault-context.ts";
+import { refuseCancelled, type AccountRow, type ActOptions, type VaultContext } from "../vault-context.ts";
 import { committed, type Sink } from "../transfer/sinks.ts";
 import { untilThrough, type Patience } from "../transfer/until-through.ts";
 import type { TransferCalls } from "../transfer/upload-calls.ts";
-import { labelOf, readAccount, requireRow, type AccountRow, type AccountView } from "../steps/read-account.ts";
+import { labelOf, readAccount, requireRow, type AccountView } from "../steps/read-account.ts";
 import { readMe } from "./export-texts.ts";
 import type { OpenedKeyring } from "../steps/read-keyring.ts";
 import { readTicket, withShownOpener } from "./recover.ts";

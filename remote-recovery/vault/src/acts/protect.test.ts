@@ -3,7 +3,7 @@ import "fake-indexeddb/auto";
 import { fromB64u, maxSmallContentBytes, maxSmallSecretBytes } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 
-import { lastOf } from "../testing/fake-service.ts";
+import { lastOf } from "../testing/fake-account.ts";
 import { createWorld, shown, textSecret, type World } from "../testing/world.ts";
 import { list } from "./list.ts";
 import { protect } from "./protect.ts";

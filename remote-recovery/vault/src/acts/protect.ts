@@ -9,8 +9,7 @@ import { openerChoice } from "../steps/choose-openers.ts";
 import { checkRequest } from "../steps/check-request.ts";
 import { publishUntilItFits, requireOpened, type Attempt } from "../steps/publish.ts";
 import { readKeyring } from "../steps/read-keyring.ts";
-import { sealInCall, type ReadyContent } from "../steps/ready-content.ts";
-import { sealRow, type Described } from "../steps/sealed-row.ts";
+import { sealInCall, sealRow, type ReadyContent, type Described } from "../steps/sealed-secret.ts";
 import { firstChange, firstKeys, nextChange } from "../steps/signed-change.ts";
 import { unlock } from "./unlock.ts";
 

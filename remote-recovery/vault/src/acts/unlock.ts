@@ -3,7 +3,7 @@ import type { DeviceKind, ShownImage } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import { deriveAccountKeys, importAccountKey, isSameAccountKey, unwrapAccountKey, type AccountKeys } from "../seal/account-key.ts";
-import { openSlot } from "../seal/slot.ts";
+import { openSlot } from "../seal/opener.ts";
 import { requireKeys, type ActOptions, type VaultContext } from "../vault-context.ts";
 import { openKeyring, readKeyring, remember, type KeyringView, type OpenedKeyring } from "../steps/read-keyring.ts";
 import { recogniseImage, type RecognisedImage } from "../steps/recognise-image.ts";

@@ -7,10 +7,10 @@ import { PortalError } from "@relicario/shared/errors";
 
 import { sealTo } from "../seal/age.ts";
 import { randomBytes } from "../seal/bytes.ts";
-import { documentBytes } from "../seal/padding.ts";
+import { documentBytes } from "../seal/document.ts";
 import { openTicket } from "../seal/ticket.ts";
 import type { VaultContext } from "../vault-context.ts";
-import { lastOf } from "../testing/fake-service.ts";
+import { lastOf } from "../testing/fake-account.ts";
 import { createWorld, shown, textSecret, type World } from "../testing/world.ts";
 import { list } from "./list.ts";
 import { protect } from "./protect.ts";

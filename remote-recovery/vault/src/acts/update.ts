@@ -4,13 +4,12 @@ import { isPortalError, PortalError } from "@relicario/shared/errors";
 import type { Book, BookOpener } from "../seal/book.ts";
 import { timestamp } from "../seal/ids.ts";
 import { sealLabel, type Label } from "../seal/label.ts";
-import type { ActOptions, VaultContext } from "../vault-context.ts";
-import { labelOf, readAccount, requireRow, type AccountRow, type AccountView } from "../steps/read-account.ts";
+import type { AccountRow, ActOptions, VaultContext } from "../vault-context.ts";
+import { labelOf, readAccount, requireRow, type AccountView } from "../steps/read-account.ts";
 import { openerChoice, type ChosenOpeners } from "../steps/choose-openers.ts";
 import { checkChange } from "../steps/check-request.ts";
 import { publishUntilItFits, type Attempt } from "../steps/publish.ts";
-import { sealInCall, type ChosenContent, type ReadyContent } from "../steps/ready-content.ts";
-import { rootRow, sealRow } from "../steps/sealed-row.ts";
+import { sealInCall, rootRow, sealRow, type ChosenContent, type ReadyContent } from "../steps/sealed-secret.ts";
 import { nextChange } from "../steps/signed-change.ts";
 
 export interface NewVersion {

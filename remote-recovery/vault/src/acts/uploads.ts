@@ -8,7 +8,7 @@ import { openerChoice } from "../steps/choose-openers.ts";
 import { checkChange, checkRequest } from "../steps/check-request.ts";
 import { publishNew, type Published } from "./protect.ts";
 import { publishUntilItFits, requireOpened, type Attempt } from "../steps/publish.ts";
-import type { ReadyContent } from "../steps/ready-content.ts";
+import type { ReadyContent } from "../steps/sealed-secret.ts";
 import { nextChange } from "../steps/signed-change.ts";
 import { publishVersion } from "./update.ts";
 import { wipe } from "../seal/bytes.ts";

@@ -5,7 +5,7 @@ import { PortalError } from "@relicario/shared/errors";
 import { wipe } from "../seal/bytes.ts";
 import type { ActOptions, VaultContext } from "../vault-context.ts";
 import { readAccount, requireRow } from "../steps/read-account.ts";
-import { sealInCall } from "../steps/ready-content.ts";
+import { sealInCall } from "../steps/sealed-secret.ts";
 import { recover } from "./recover.ts";
 import { publishVersion, type NewVersion } from "./update.ts";
 

@@ -11,12 +11,11 @@ import { emptyBook, openBook, sealBook } from "./book.ts";
 import { concat, copyOf, randomBytes, utf8, type Bytes } from "./bytes.ts";
 import { openContent, sealContent } from "./content.ts";
 import { makeHelper, openHelper, parseHelper, sketchOf } from "./helper.ts";
-import { isOwnKeyStatement, makeKeyStatement } from "./key-statement.ts";
+import { isOwnKeyStatement, makeKeyStatement } from "./account-signatures.ts";
 import { openLabel, sealLabel, type Label } from "./label.ts";
-import { openerFromSeed, type ShownOpener } from "./opener.ts";
-import { documentBytes } from "./padding.ts";
+import { openerFromSeed, openSlot, sealSlot, type ShownOpener } from "./opener.ts";
+import { documentBytes } from "./document.ts";
 import { emptyShares, openShares, sealShares } from "./shares.ts";
-import { openSlot, sealSlot } from "./slot.ts";
 import { openState, sealState, type State } from "./state.ts";
 import { isSignedBy, openTicket, sealTicket, type OwnerTicket } from "./ticket.ts";
 

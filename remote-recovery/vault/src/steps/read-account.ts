@@ -3,28 +3,9 @@ import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import type { AccountKeys } from "../seal/account-key.ts";
 import { openLabel, revOf, type Label } from "../seal/label.ts";
-import { labelDigest, rootOf, type RootRow } from "../seal/state.ts";
-import type { VaultContext } from "../vault-context.ts";
+import { labelDigest, rootOf } from "../seal/state.ts";
+import type { AccountRow, HeldList, VaultContext } from "../vault-context.ts";
 import { readKeyring, recall, withSecondReading, type KeyringView, type OpenedKeyring } from "./read-keyring.ts";
-
-/**
- * A row as the vault holds it: of its label the digest, and the label itself once it was opened. So a write reads the
- * changes alone, and computes the root of all.
- */
-export interface AccountRow extends RootRow {
-  readonly stored: Omit<StoredSecret, "label">;
-  /** As sent; dropped once it is opened. */
-  sealedLabel: string | null;
-  /** The opened label, or its opening: two that ask at once open it once. */
-  label: Promise<Label> | null;
-}
-
-/** All rows as they were read and checked last, and where the account's counter of row changes stood. */
-export interface HeldList {
-  readonly rows: ReadonlyMap<string, AccountRow>;
-  readonly stateRev: number;
-  readonly changes: number;
-}
 
 /** Everything of the account at one `state_rev`: keyring and rows that fit each other. */
 export interface AccountView {

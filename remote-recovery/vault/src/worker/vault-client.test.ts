@@ -5,7 +5,8 @@ import { PortalError } from "@relicario/shared/errors";
 
 import { noteOnDevice } from "../device/device.ts";
 import { channelWorkers, leavePortsUnwaited } from "../testing/channel-workers.ts";
-import { createFakeService, lastOf, type FakeService } from "../testing/fake-service.ts";
+import { lastOf } from "../testing/fake-account.ts";
+import { createFakeService, type FakeService } from "../testing/fake-service.ts";
 import { createFakeMachine, type FakeMachine, type FakeTab } from "../testing/surroundings.ts";
 import { shown, textSecret, userId } from "../testing/world.ts";
 import { createVaultClient } from "./vault-client.ts";

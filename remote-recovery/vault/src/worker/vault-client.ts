@@ -6,13 +6,20 @@ import { PortalError, toPortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
 import { accountName, leaveDevice, lockedSince, markLocked, markUnlocked, noteOnDevice, readDevice } from "../device/device.ts";
-import { createIdleLock, type Surroundings } from "../device/idle.ts";
+import { createIdleLock, pageSurroundings, type Surroundings } from "../device/idle.ts";
 import { chosenFile, committed } from "../transfer/sinks.ts";
 import { createTransfers } from "../transfer/transfer-client.ts";
 import { refuseCancelled } from "../vault-context.ts";
 import { pageHttp } from "./port-http.ts";
-import type { RunningWorker, WorkerStarter } from "./start-workers.ts";
+import { browserWorkers, type RunningWorker, type WorkerStarter } from "./start-workers.ts";
 import type { OpenedByWorker, VaultPage, VaultWorkerApi } from "./vault-worker-api.ts";
+
+/** The vault of one sign-in, but for what it draws. */
+export async function createVault(portal: PortalForServices): Promise<Omit<Vault, "PictureField">> {
+  const { issuer, subject } = portal.account;
+  const { autoLockMinutes: minutes } = await readDevice({ vendorId: portal.vendorId, issuer, subject });
+  return createVaultClient(portal, browserWorkers, { surroundings: pageSurroundings, minutes });
+}
 
 /** The vault's worker. */
 interface Running {

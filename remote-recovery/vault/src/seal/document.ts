@@ -1,10 +1,12 @@
-import { fromB64u, type Json } from "@relicario/shared/api";
+import { canonicalBytes, fromB64u, parseCanonical, type Json } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 import { CompactEncrypt, compactDecrypt, errors } from "jose";
 import { z } from "zod";
 
-import { sha256, utf8, type Bytes } from "./bytes.ts";
-import { documentBytes, parseDocument } from "./padding.ts";
+import { concat, sha256, utf8, type Bytes } from "./bytes.ts";
+
+const documentStep = 512;
+const space = 0x20;
 
 /** Kinds of sealed documents; each has a key of its own. */
 export const jweTypes = { label: "relicario-label", book: "relicario-book", state: "relicario-state", shares: "relicario-shares" } as const;
@@ -61,4 +63,33 @@ export function headerOf(jwe: string): Readonly<Record<string, unknown>> {
 /** Digest of a sealed document: over its bytes as sent. */
 export function digestOfJwe(jwe: string): Bytes {
   return sha256(utf8(jwe));
+}
+
+/** The plaintext of a sealed document: JCS with trailing spaces up to a multiple of 512 bytes. */
+export function documentBytes(document: Json): Bytes {
+  const bytes = canonicalBytes(document);
+  return concat(bytes, new Uint8Array(upTo(bytes.length, documentStep) - bytes.length).fill(space));
+}
+
+/**
+ * Reads the plaintext of a sealed document: padding, canonical form, `v`, then every member.
+ *
+ * @throws PortalError `decryption_failed` for whatever is wrong with it.
+ */
+export function parseDocument<T>(schema: z.ZodType<T>, bytes: Uint8Array): T {
+  const value = parseCanonical(bytes);
+  if (typeof value !== "object" || value === null || !("v" in value) || value.v !== 1) throw new PortalError("decryption_failed");
+  const parsed = schema.safeParse(value);
+  if (!parsed.success || bytes.length !== upTo(unpaddedLength(bytes), documentStep)) throw new PortalError("decryption_failed");
+  return parsed.data;
+}
+
+function upTo(length: number, step: number): number {
+  return step * Math.max(1, Math.ceil(length / step));
+}
+
+function unpaddedLength(bytes: Uint8Array): number {
+  let length = bytes.length;
+  while (length > 0 && bytes[length - 1] === space) length--;
+  return length;
 }

@@ -1,8 +1,7 @@
-import { fromB64u, hasValidSignature, toB64u, type KeyStatement } from "@relicario/shared/api";
+import { fromB64u, hasValidSignature, toB64u, type KeyringChange, type KeyStatement } from "@relicario/shared/api";
 
-import { withSigningSeed, type AccountKeys } from "./account-key.ts";
+import { withSigningSeed, signDocument, type AccountKeys } from "./account-key.ts";
 import { equalBytes } from "./bytes.ts";
-import { signDocument } from "./sign.ts";
 
 /** What the account publishes of itself, signed by its own signing key. `previous_sig` comes with rotation. */
 export async function makeKeyStatement(keys: AccountKeys, userId: string): Promise<KeyStatement> {
@@ -19,4 +18,9 @@ export function isOwnKeyStatement(keys: AccountKeys, userId: string, statement: 
     statement.key_epoch === keys.keyEpoch &&
     hasValidSignature("key", statement, keys.signingKey)
   );
+}
+
+/** Signs a keyring change with the account's signing key. The same change has the same bytes: Ed25519 is deterministic. */
+export function signKeyringChange(keys: AccountKeys, change: Omit<KeyringChange, "sig">): Promise<KeyringChange> {
+  return withSigningSeed(keys, (seed) => signDocument("put", change, seed));
 }
