@@ -16,7 +16,7 @@ export interface NewVersion {
   readonly version: number;
 }
 
-/** What an edit was based on. Without a `rev` only another version is a conflict, and other changes of the label stay. */
+/** What an edit was based on. Without a `rev` only another version is a conflict; a changed title or tags are not, and are kept. */
 interface Base {
   readonly version: number;
   readonly rev: number | undefined;
@@ -91,7 +91,7 @@ export async function publishVersion(vault: VaultContext, secretId: string, base
       title: request.title ?? before.title,
       tags: request.tags ?? before.tags,
       createdAt,
-      rehearsedAt: isSameSet(before.openers, chosen.openers) ? before.rehearsed_at : null, // proven with these openers alone
+      rehearsedAt: isSameSet(before.openers, chosen.openers) ? before.rehearsed_at : null, // a rehearsal holds for the openers it was made with
     };
     const { label, ticket, root } = await sealRow(vault, opened.keys, place, described, ready, chosen.openers);
     sent.add(root.labelHex);
@@ -106,7 +106,7 @@ export async function publishVersion(vault: VaultContext, secretId: string, base
   }
 }
 
-/** A conflict that the service found first is told with the version that stands now, as one that we found. */
+/** Adds the current version to a `version_conflict` that the service reported without one. */
 async function sayVersion<T>(vault: VaultContext, secretId: string, base: Base, publishing: Promise<T>): Promise<T> {
   try {
     return await publishing;
@@ -133,7 +133,7 @@ function isSameSet(ids: readonly string[], openers: readonly Pick<BookOpener, "i
   return ids.length === openers.length && openers.every(({ id }) => ids.includes(id));
 }
 
-/** Our own row, by the digest of its label: an answer got lost, and nobody saved since. */
+/** The version that we published, found by the digest of its label: the answer was lost, and nobody saved since. */
 function publishedVersion(account: AccountView, secretId: string, sent: ReadonlySet<string>): NewVersion | null {
   const row = account.rows.get(secretId);
   return row !== undefined && sent.has(row.labelHex) ? { version: row.version } : null;

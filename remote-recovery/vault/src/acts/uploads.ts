@@ -21,8 +21,8 @@ import { mayPass, untilThrough, type Patience } from "../transfer/until-through.
 import type { TransferCalls } from "../transfer/upload-calls.ts";
 
 /*
- * The vault's half of an upload: what it is to become is decided before it begins, and published when all of it is there.
- * Between the two the transfer's worker seals and sends, without a key of the account.
+ * The vault's part of an upload: title, openers and place are decided before the first byte is sent, and the secret is
+ * published after the last one. In between the transfer's worker seals and sends, without a key of the account.
  */
 
 /** What the acts of an upload need beside the vault. */
@@ -65,7 +65,7 @@ const Request = z.discriminatedUnion("flow", [
 ]);
 
 /**
- * Decides everything about an upload but its bytes, and writes it down, wrapped, before the first of them leaves.
+ * Decides everything about an upload but its bytes, and keeps it on the device, wrapped, before the first byte is sent.
  *
  * A new image of an account that is there becomes an opener now, by a keyring change of its own: a picture is not kept, and
  * publishing may come a day later. The very first image comes with the account, when the upload is published.
@@ -102,7 +102,7 @@ export async function beginUpload(vault: VaultContext, { records, calls }: Uploa
           ...(ids === undefined ? {} : { openers: ids }),
         };
   try {
-    await vault.device.write({}); // the device key stays as long as an account does
+    await vault.device.write({}); // keeps a record of this account, so that the device key is not removed while the upload waits
     await records.add({
       account: vault.device.name,
       uploadId: started.upload_id,

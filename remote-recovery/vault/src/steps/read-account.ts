@@ -14,7 +14,7 @@ export interface AccountView {
   readonly rows: ReadonlyMap<string, AccountRow>;
 }
 
-/** Writers move on between our two calls; so often we read again before it counts as a mismatch. */
+/** Another device may write between reading the keyring and reading the list: so many readings before it is a mismatch. */
 const patience = 3;
 
 /**

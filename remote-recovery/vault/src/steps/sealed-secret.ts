@@ -128,7 +128,7 @@ export async function sealRow(
   return { label, ticket: toB64u(ticket), root: rootRow(place, label) };
 }
 
-/** A row as the root sees it. */
+/** The members of a row that the root is computed over. */
 export function rootRow({ secretId, version, rev }: LabelPlace, label: string): RootRow {
   return { secretId, version, rev, labelHex: labelDigest(label) };
 }

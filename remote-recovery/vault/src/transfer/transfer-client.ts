@@ -72,6 +72,7 @@ export function createTransfers({ account, http, startWorker, acts }: TransferPa
 
   async function start(): Promise<Running> {
     const [main, helper] = await Promise.all([startWorker(), startWorker()]);
+    const [page, digests] = [new MessageChannel(), new MessageChannel()];
     let refuse: (error: PortalError) => void = () => undefined;
     const gone = new Promise<never>((_, reject) => {
       refuse = reject;
@@ -82,9 +83,9 @@ export function createTransfers({ account, http, startWorker, acts }: TransferPa
       refuse(new PortalError("vault_unavailable"));
       main.end();
       helper.end();
+      page.port1.close();
     };
     for (const { failed } of [main, helper]) void failed.then(end);
-    const [page, digests] = [new MessageChannel(), new MessageChannel()];
     serveCalls(pageHttp(http), page.port1);
     await Promise.race([
       Promise.all([

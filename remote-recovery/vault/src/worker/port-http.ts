@@ -83,12 +83,12 @@ function formOf(fields: FormFields): FormData {
   return form;
 }
 
-/** What is put together at a time. */
+/** Bytes of a block. */
 const blockBytes = 1024 * 1024;
 
 /**
- * All bytes of a stream, in blocks. Read piece by piece: a Response over it would tell a connection that broke as a
- * TypeError, which nobody tries again. Each piece is copied and given back as it comes: all of them at the end are a long task.
+ * All bytes of a stream, in blocks. Read piece by piece, because a Response over it would report a broken connection as a
+ * TypeError, which is not tried again. Each piece is copied and released as it comes: copying all of them at the end blocks the page.
  */
 async function collected(body: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<Uint8Array<ArrayBuffer>[]> {
   const blocks: Uint8Array<ArrayBuffer>[] = [];

@@ -15,7 +15,7 @@ export interface RunningWorker<T> {
   readonly end: () => void;
 }
 
-/** Starts the two workers of the vault; a seam for tests. */
+/** Starts the workers; tests replace it. */
 export interface WorkerStarter {
   readonly vault: () => Promise<RunningWorker<VaultWorkerApi>>;
   /** With its WASM already handed over. */

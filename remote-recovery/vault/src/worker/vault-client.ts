@@ -29,7 +29,7 @@ interface Running {
   readonly end: (code: "vault_locked" | "vault_unavailable") => void;
 }
 
-/** What a client has of the page, and what this device was told before. */
+/** What a client takes from the page and the device. */
 export interface PageParts {
   readonly surroundings: Surroundings;
   /** Until the vault locks itself. */
@@ -102,7 +102,7 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     const gone = new Promise<never>((_, reject) => {
       refuse = reject;
     });
-    gone.catch(() => undefined); // each call hears of it; without a call there is nobody to tell
+    gone.catch(() => undefined); // it is raced by each call; without a call nobody needs it
 
     const one: Running = {
       worker,
@@ -112,6 +112,7 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
         ended = true;
         refuse(new PortalError(code));
         worker.end();
+        page.port1.close();
         void engine?.then((started) => {
           started.end();
         }, () => undefined); // an engine that never started has nothing to end
@@ -266,7 +267,7 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
         await markUnlocked(device, surroundings.now());
       }
       lockedHere = false;
-      await end(); // a worker that was started locked
+      await end(); // the worker that was started locked
       await acts.refresh();
     },
     autoLock,
