@@ -1,4 +1,5 @@
 /** Runs in the page of vectors.ts: the portal's own worker with one core and with two, which have to give the same bits. */
+import { isPortalError } from "@relicario/shared/errors";
 import { callsTo } from "../src/worker-calls.ts";
 import type { EngineWorkerApi } from "../src/engine-worker-api.ts";
 import type { RecoverResult, Sketch } from "../src/engine.ts";
@@ -30,6 +31,13 @@ globalThis.compareCores = async (variant) => {
       const [one, two] = [await alone.engine.recover(bytes, sketches), await both.engine.recover(bytes, sketches)];
       expect(`${picture}: the same bits and score from two cores`, plain(one) === plain(two));
     }
+    const phases: string[] = [];
+    const shown = await bytesOf("/file/pictures/spacex-turned.png");
+    await alone.engine.recover(shown, sketches, { onProgress: ({ phase }) => phases.push(phase) });
+    expect("progress is heard before the answer", phases.includes("decoding"));
+    const controller = new AbortController();
+    const cancelled = alone.engine.recover(shown, sketches, { signal: controller.signal, onProgress: () => { controller.abort(); } });
+    expect("aborting ends the call", await cancelled.then(() => false, (error: unknown) => isPortalError(error, "cancelled")));
     expect("on one core there is one worker", alone.heard.every(({ worker }) => worker === mainName));
     for (const asked of ["init", "coarse", "refine", "wipe"]) {
       expect(`the second worker was asked: ${asked}`, both.heard.some((word) => word.worker === secondName && word.asked === asked));
