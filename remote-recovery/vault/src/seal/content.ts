@@ -1,0 +1,66 @@
+import { toB64u } from "@relicario/shared/api";
+import { PortalError } from "@relicario/shared/errors";
+import type { z } from "zod";
+
+import { newIdentity, openWith, recipientOf, sealTo } from "./age.ts";
+import { concat, copyOf, digestOf, wipe, type Bytes } from "./bytes.ts";
+import type { ContentKind } from "./label.ts";
+import { paddedLength } from "./content-pieces.ts";
+
+const lineFeed = 0x0a;
+
+export interface SealedContent {
+  readonly sealed: Bytes;
+  /** base64url. */
+  readonly sha256: string;
+  /** The fresh identity that opens this version and nothing else. Secret. */
+  readonly identity: string;
+  /** Bytes of the plain content. */
+  readonly size: number;
+}
+
+type Kind = z.infer<typeof ContentKind>;
+
+/** Texts and seed phrases are padded; a file keeps its length. */
+function isPadded(kind: Kind): boolean {
+  return kind !== "file";
+}
+
+/** Seals content to a fresh content identity. The plaintext is the caller's to drop. */
+export async function sealContent(kind: Kind, plain: Bytes): Promise<SealedContent> {
+  const identity = newIdentity();
+  const padded = isPadded(kind) ? padText(plain) : plain;
+  const sealed = await sealTo([await recipientOf(identity)], padded);
+  if (padded !== plain) wipe(padded);
+  return { sealed, sha256: toB64u(await digestOf(sealed)), identity, size: plain.length };
+}
+
+/**
+ * Opens content whole or not at all: digest first, then age, then padding and size.
+ *
+ * @throws PortalError `decryption_failed`.
+ */
+export async function openContent(kind: Kind, sealed: Bytes, expected: { sha256: string; identity: string; size: number }): Promise<Bytes> {
+  if (toB64u(await digestOf(sealed)) !== expected.sha256) throw new PortalError("decryption_failed");
+  const plain = await openWith(expected.identity, sealed, "one");
+  if (plain === null) throw new PortalError("decryption_failed");
+  if (isPadded(kind)) return unpadText(plain, expected.size);
+  if (plain.length !== expected.size) throw new PortalError("decryption_failed");
+  return plain;
+}
+
+/** Text content is padded to 256 · max(1, ⌈size / 256⌉) bytes with line feeds, so that its size says little. */
+export function padText(text: Uint8Array): Bytes {
+  return concat(text, new Uint8Array(paddedLength("text", text.length) - text.length).fill(lineFeed));
+}
+
+/**
+ * Cuts a padded text to its size after checking the padding.
+ *
+ * @throws PortalError `decryption_failed` when length or padding is not what {@link padText} makes.
+ */
+export function unpadText(padded: Uint8Array, size: number): Bytes {
+  const fits = padded.length === paddedLength("text", size) && padded.subarray(size).every((byte) => byte === lineFeed);
+  if (!fits) throw new PortalError("decryption_failed");
+  return copyOf(padded.subarray(0, size));
+}

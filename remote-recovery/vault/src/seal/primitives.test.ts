@@ -1,0 +1,122 @@
+import { Id } from "@relicario/shared/api";
+import fc from "fast-check";
+
+import { concat, copyOf, equalBytes, len32, sha256, utf8, wipe, withSecret } from "./bytes.ts";
+import { identityOf, isIdentity, isRecipient, recipientOf } from "./age.ts";
+import { openContent, sealContent, padText, unpadText } from "./content.ts";
+import { newId, timestamp } from "./ids.ts";
+import { requireSaneCosts } from "./kdf.ts";
+import { documentBytes, parseDocument } from "./document.ts";
+import { z } from "zod";
+
+jest.setTimeout(60_000);
+
+const bytes = (length: number): fc.Arbitrary<Uint8Array<ArrayBuffer>> => fc.uint8Array({ minLength: length, maxLength: length }).map((array) => copyOf(array));
+
+describe("bytes", () => {
+  it("join and compare", () => {
+    fc.assert(
+      fc.property(fc.uint8Array(), fc.uint8Array(), (left, right) => {
+        const whole = concat(left, right);
+        expect(Array.from(whole)).toEqual([...left, ...right]);
+        expect(equalBytes(whole, concat(left, right))).toBe(true);
+        expect(equalBytes(left, right)).toBe(Buffer.from(left).equals(right));
+        expect(sha256(left, right)).toEqual(sha256(whole));
+      }),
+    );
+    expect(Array.from(len32(0x01020304))).toEqual([4, 3, 2, 1]);
+  });
+
+  it("are wiped when their use is over, also when it fails", async () => {
+    const [one, two, three] = [utf8("one"), utf8("two"), utf8("three")];
+    wipe(one, null, undefined);
+    await withSecret(two, () => undefined);
+    await expect(withSecret(three, () => Promise.reject(new RangeError("x")))).rejects.toThrow(RangeError);
+    for (const secret of [one, two, three]) expect(secret.every((byte) => byte === 0)).toBe(true);
+  });
+});
+
+describe("newId", () => {
+  it("makes UUIDs of version 7 that sort by time", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 2 ** 48 - 2 }), (now) => {
+        expect(Id.safeParse(newId(now)).success).toBe(true);
+        expect(newId(now) < newId(now + 1)).toBe(true);
+      }),
+    );
+    expect(new Set(Array.from({ length: 1000 }, () => newId(1))).size).toBe(1000);
+    expect(timestamp(0)).toBe("1970-01-01T00:00:00.000Z");
+  });
+});
+
+describe("padding", () => {
+  it("of a text is cut off exactly", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 1000 }), (text) => {
+        const padded = padText(text);
+        expect(padded.length % 256).toBe(0);
+        expect(padded.length).toBeGreaterThan(0);
+        expect(unpadText(padded, text.length)).toEqual(copyOf(text));
+      }),
+    );
+  });
+
+  it("of a document hides its length to 512 bytes", () => {
+    const schema = z.strictObject({ v: z.literal(1), text: z.string() });
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme", maxLength: 700 }), (text) => {
+        const padded = documentBytes({ v: 1, text });
+        expect(padded.length % 512).toBe(0);
+        expect(parseDocument(schema, padded)).toEqual({ v: 1, text });
+      }),
+    );
+  });
+});
+
+describe("identities", () => {
+  it("come from any 32 bytes", async () => {
+    await fc.assert(
+      fc.asyncProperty(bytes(32), async (seed) => {
+        const identity = identityOf(seed);
+        expect(isIdentity(identity)).toBe(true);
+        expect(isIdentity(identity.toLowerCase())).toBe(false);
+        expect(isRecipient(await recipientOf(identity))).toBe(true);
+      }),
+      { numRuns: 10 },
+    );
+    expect(() => identityOf(new Uint8Array(31))).toThrow(TypeError);
+  });
+});
+
+describe("content", () => {
+  it.each(["text", "seed", "file"] as const)("of kind %s comes back as it was", async (kind) => {
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 70_000 }), async (array) => {
+        const plain = copyOf(array);
+        const { sealed, ...opening } = await sealContent(kind, plain);
+        expect(await openContent(kind, sealed, opening)).toEqual(plain);
+      }),
+      { numRuns: 5 },
+    );
+  });
+});
+
+describe("Argon2id costs read from stored data", () => {
+  it.each([
+    [18 * 1024, 3, 1],
+    [257 * 1024, 3, 1],
+    [64 * 1024, 1, 1],
+    [64 * 1024, 11, 1],
+    [64 * 1024, 3, 2],
+    [64 * 1024, 3, 0],
+  ])("are refused at %p KiB, %p passes, %p lanes", (memoryKib, passes, lanes) => {
+    expect(() => requireSaneCosts({ memoryKib, passes, lanes })).toThrow("decryption_failed");
+  });
+
+  it.each([
+    [19 * 1024, 2, 1],
+    [256 * 1024, 10, 1],
+  ])("are taken at %p KiB, %p passes, %p lanes", (memoryKib, passes, lanes) => {
+    expect(requireSaneCosts({ memoryKib, passes, lanes })).toEqual({ memoryKib, passes, lanes });
+  });
+});

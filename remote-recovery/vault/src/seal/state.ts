@@ -1,0 +1,76 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
+import { Counter, Digest, toB64u } from "@relicario/shared/api";
+import { PortalError } from "@relicario/shared/errors";
+import { z } from "zod";
+
+import type { AccountKeys } from "./account-key.ts";
+import { sha256, utf8 } from "./bytes.ts";
+import { digestOfJwe, headerOf, jweTypes, openJwe, sealJwe } from "./document.ts";
+
+/** What the whole account looked like after one keyring change. */
+export const State = z.strictObject({
+  v: z.literal(1),
+  key_epoch: Counter,
+  state_rev: Counter,
+  /** Rows, trash included. */
+  count: z.int().min(0),
+  /** {@link rootOf} all rows. */
+  root: Digest,
+  book_sha256: Digest,
+  shares_sha256: Digest,
+});
+export type State = z.infer<typeof State>;
+
+/** What the root says of a row: of its label the digest suffices. */
+export interface RootRow {
+  readonly secretId: string;
+  readonly version: number;
+  readonly rev: number;
+  /** {@link labelDigest} of the compact JWE as sent. */
+  readonly labelHex: string;
+}
+
+/** SHA-256 of a label as sent, in lower-case hex. */
+export function labelDigest(jwe: string): string {
+  return bytesToHex(digestOfJwe(jwe));
+}
+
+/** SHA-256 (base64url) of the ASCII lines `secret_id SP version SP rev SP sha256-of-label-in-hex LF`, sorted by id. */
+export function rootOf(rows: readonly RootRow[]): string {
+  const sorted = rows.toSorted((left, right) => (left.secretId < right.secretId ? -1 : 1));
+  const lines = sorted.map(({ secretId, version, rev, labelHex }) => `${secretId} ${String(version)} ${String(rev)} ${labelHex}\n`);
+  return toB64u(sha256(utf8(lines.join(""))));
+}
+
+/** @param previous digest of the state before; null at 1. */
+export function sealState(keys: AccountKeys, userId: string, state: State, previous: string | null): Promise<string> {
+  return sealJwe(keys.state, { typ: jweTypes.state, user_id: userId, key_epoch: keys.keyEpoch, previous }, state);
+}
+
+/**
+ * Opens a state and checks that it is the one of `stateRev` in this generation.
+ *
+ * @throws PortalError `decryption_failed`.
+ */
+export async function openState(keys: AccountKeys, userId: string, stateRev: number, jwe: string): Promise<State & { readonly previous: string | null }> {
+  const previous = previousOf(jwe);
+  const state = await openJwe(keys.state, { typ: jweTypes.state, user_id: userId, key_epoch: keys.keyEpoch, previous }, jwe, State);
+  if (state.state_rev !== stateRev || state.key_epoch !== keys.keyEpoch || (previous === null) !== (stateRev === 1)) throw new PortalError("decryption_failed");
+  return { ...state, previous };
+}
+
+/**
+ * The digest of the state before, from the header; authenticated only once the state is opened.
+ *
+ * @throws PortalError `decryption_failed`.
+ */
+export function previousOf(jwe: string): string | null {
+  const parsed = Digest.nullable().safeParse(headerOf(jwe)["previous"]);
+  if (!parsed.success) throw new PortalError("decryption_failed");
+  return parsed.data;
+}
+
+/** Digest of a state as the next one names it. */
+export function stateDigest(jwe: string): string {
+  return toB64u(digestOfJwe(jwe));
+}

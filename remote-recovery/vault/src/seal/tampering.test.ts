@@ -1,0 +1,481 @@
+import { fromB64u, toB64u, type Json } from "@relicario/shared/api";
+import { isPortalError } from "@relicario/shared/errors";
+import { Decrypter, Encrypter, generateX25519Identity, identityToRecipient } from "age-encryption";
+import { CompactEncrypt } from "jose";
+
+import { sketchFor } from "../testing/fake-engine.ts";
+import { userId } from "../testing/world.ts";
+import { deriveAccountKeys, importAccountKey, type AccountKeys } from "./account-key.ts";
+import { isRecipient, newIdentity, openWith, recipientOf, sealTo } from "./age.ts";
+import { emptyBook, openBook, sealBook } from "./book.ts";
+import { concat, copyOf, randomBytes, utf8, type Bytes } from "./bytes.ts";
+import { openContent, sealContent } from "./content.ts";
+import { makeHelper, openHelper, parseHelper, sketchOf } from "./helper.ts";
+import { isOwnKeyStatement, makeKeyStatement } from "./account-signatures.ts";
+import { openLabel, sealLabel, type Label } from "./label.ts";
+import { openerFromSeed, openSlot, sealSlot, type ShownOpener } from "./opener.ts";
+import { documentBytes } from "./document.ts";
+import { emptyShares, openShares, sealShares } from "./shares.ts";
+import { openState, sealState, type State } from "./state.ts";
+import { isSignedBy, openTicket, sealTicket, type OwnerTicket } from "./ticket.ts";
+
+jest.setTimeout(60_000); // for a busy machine
+
+const secretId = "019a9e2c-7c1e-7abc-8def-00000000beef";
+const otherId = "019a9e2c-7c1e-7abc-8def-00000000dead";
+const failed = { code: "decryption_failed" };
+
+let keys: AccountKeys;
+let otherKeys: AccountKeys;
+let opener: ShownOpener;
+let otherOpener: ShownOpener;
+
+beforeAll(async () => {
+  keys = await deriveAccountKeys(await importAccountKey(randomBytes(32), 1));
+  otherKeys = await deriveAccountKeys(await importAccountKey(randomBytes(32), 1));
+  opener = await openerFromSeed(secretId, randomBytes(32));
+  otherOpener = await openerFromSeed(otherId, randomBytes(32));
+});
+
+/** One bit of each byte in turn, so that every part of a short format is hit. */
+function flipped(bytes: Uint8Array, index: number): Bytes {
+  const copy = copyOf(bytes);
+  copy[index] = (copy[index] ?? 0) ^ 1;
+  return copy;
+}
+
+/** A document with each of its members changed, dropped, and one added. */
+function mutations(document: Readonly<Record<string, Json>>): [string, Record<string, Json>][] {
+  const changed = Object.entries(document).map(([name, value]): [string, Record<string, Json>] => [`${name} changed`, { ...document, [name]: other(value) }]);
+  const dropped = Object.keys(document).map((name): [string, Record<string, Json>] => {
+    const { [name]: _, ...rest } = document;
+    return [`${name} dropped`, rest];
+  });
+  return [...changed, ...dropped, ["a member added", { ...document, more: 1 }]];
+}
+
+function other(value: Json): Json {
+  if (typeof value === "number") return value + 1;
+  if (typeof value === "string") return value.startsWith("A") ? `B${value.slice(1)}` : `A${value.slice(1)}`;
+  if (Array.isArray(value)) return [...(value as Json[]), "more"];
+  return value === null ? "2026-11-21T10:00:00.000Z" : null;
+}
+
+const label = (): Label => ({ v: 1, title: "Title", tags: ["tag"], content_kind: "text", name: "secret.txt", size: 5, openers: [otherId], ticket_sha256: toB64u(new Uint8Array(32)), rehearsed_at: null });
+const place = { secretId, version: 2, rev: 3 };
+
+/** Text padded as a document is: for what JCS cannot say. */
+function padded(text: string): Bytes {
+  return utf8(text.padEnd(512, " "));
+}
+
+describe("a label", () => {
+  const sealed = (): Promise<string> => sealLabel(keys, userId, place, label());
+
+  it.each([
+    ["secret", { ...place, secretId: otherId }],
+    ["version", { ...place, version: 1 }],
+    ["rev", { ...place, rev: 4 }],
+  ])("is refused as one of another %s", async (_what, elsewhere) => {
+    await expect(openLabel(keys, userId, elsewhere, await sealed())).rejects.toMatchObject(failed);
+  });
+
+  it("is refused for another user, key or generation", async () => {
+    const jwe = await sealed();
+    await expect(openLabel(keys, otherId, place, jwe)).rejects.toMatchObject(failed);
+    await expect(openLabel(otherKeys, userId, place, jwe)).rejects.toMatchObject(failed);
+    await expect(openLabel({ ...keys, keyEpoch: 2 }, userId, place, jwe)).rejects.toMatchObject(failed);
+  });
+
+  it.each([
+    ["header", 0],
+    ["IV", 2],
+    ["ciphertext", 3],
+    ["tag", 4],
+  ])("is refused with its %s altered", async (_what, part) => {
+    const parts = (await sealed()).split(".");
+    const text = parts[part] ?? "";
+    parts[part] = `${text.slice(0, 4)}${text[4] === "A" ? "B" : "A"}${text.slice(5)}`;
+    await expect(openLabel(keys, userId, place, parts.join("."))).rejects.toMatchObject(failed);
+  });
+
+  it.each(["alg", "enc", "typ", "user_id", "key_epoch", "secret_id", "version", "rev"])("is refused with %s missing from its header", async (member) => {
+    const parts = (await sealed()).split(".");
+    const header = JSON.parse(new TextDecoder().decode(fromB64u(parts[0] ?? ""))) as Record<string, Json>;
+    const { [member]: _, ...rest } = header;
+    parts[0] = toB64u(utf8(JSON.stringify(rest)));
+    await expect(openLabel(keys, userId, place, parts.join("."))).rejects.toMatchObject(failed);
+  });
+
+  it.each([
+    ["zip", { zip: "DEF" }],
+    ["crit", { crit: ["exp"], exp: 1 }],
+    ["a stranger", { kid: "1" }],
+    ["another typ", { typ: "relicario-book" }],
+    ["another enc", { enc: "A128GCM" }],
+  ])("is refused with %s in its header", async (_what, more) => {
+    const header = { alg: "dir", enc: "A256GCM", typ: "relicario-label", user_id: userId, key_epoch: 1, secret_id: secretId, version: 2, rev: 3, ...more };
+    const body = documentBytes(label());
+    const { enc } = header;
+    const jwe = enc === "A256GCM" && !("zip" in more) && !("crit" in more) ? await new CompactEncrypt(body).setProtectedHeader(header).encrypt(keys.label) : `${toB64u(utf8(JSON.stringify(header)))}..AAAA.AAAA.AAAA`;
+    await expect(openLabel(keys, userId, place, jwe)).rejects.toMatchObject(failed);
+  });
+
+  const whole = { alg: "dir", enc: "A256GCM", typ: "relicario-label", user_id: userId, key_epoch: 1, secret_id: secretId, version: 2, rev: 3 };
+  const sealAny = (document: Json): Promise<string> => new CompactEncrypt(documentBytes(document)).setProtectedHeader(whole).encrypt(keys.label);
+
+  it("is taken whole", async () => {
+    await expect(openLabel(keys, userId, place, await sealAny(label()))).resolves.toEqual(label());
+  });
+
+  it.each(mutations(label()).filter(([name]) => !name.endsWith("changed")))("is refused with %s", async (_what, document) => {
+    await expect(openLabel(keys, userId, place, await sealAny(document))).rejects.toMatchObject(failed);
+  });
+
+  it.each<[string, Json]>([
+    ["v", 2],
+    ["title", null],
+    ["tags", "tag"],
+    ["content_kind", "note"],
+    ["name", 5],
+    ["size", "5"],
+    ["size", -1],
+    ["size", 1.5],
+    ["openers", ["x"]],
+    ["ticket_sha256", "short"],
+    ["rehearsed_at", "yesterday"],
+  ])("is refused with a %s of %j", async (member, value) => {
+    const document: Record<string, Json> = { ...label(), [member]: value };
+    const plain = value === 1.5 || value === -1 ? padded(JSON.stringify(document)) : documentBytes(document);
+    await expect(openLabel(keys, userId, place, await new CompactEncrypt(plain).setProtectedHeader(whole).encrypt(keys.label))).rejects.toMatchObject(failed);
+  });
+
+  it("is refused with other padding", async () => {
+    const header = { alg: "dir", enc: "A256GCM", typ: "relicario-label", user_id: userId, key_epoch: 1, secret_id: secretId, version: 2, rev: 3 };
+    for (const body of [documentBytes(label()).subarray(0, 500), concat(documentBytes(label()), new Uint8Array(512).fill(32))]) {
+      await expect(openLabel(keys, userId, place, await new CompactEncrypt(body).setProtectedHeader(header).encrypt(keys.label))).rejects.toMatchObject(failed);
+    }
+  });
+});
+
+describe("book, shares and state", () => {
+  it("do not pass as each other, nor as another user's, nor as another generation's", async () => {
+    const state: State = { v: 1, key_epoch: 1, state_rev: 1, count: 0, root: toB64u(new Uint8Array(32)), book_sha256: toB64u(new Uint8Array(32)), shares_sha256: toB64u(new Uint8Array(32)) };
+    const [book, shares, sealed] = [await sealBook(keys, userId, emptyBook()), await sealShares(keys, userId, emptyShares()), await sealState(keys, userId, state, null)];
+    await expect(openBook(keys, userId, shares)).rejects.toMatchObject(failed);
+    await expect(openShares(keys, userId, book)).rejects.toMatchObject(failed);
+    await expect(openBook(keys, otherId, book)).rejects.toMatchObject(failed);
+    await expect(openShares(otherKeys, userId, shares)).rejects.toMatchObject(failed);
+    await expect(openState({ ...keys, keyEpoch: 2 }, userId, 1, sealed)).rejects.toMatchObject(failed);
+    await expect(openState(keys, userId, 2, sealed)).rejects.toMatchObject(failed);
+    await expect(openState(keys, userId, 1, await sealState(keys, userId, state, toB64u(new Uint8Array(32))))).rejects.toMatchObject(failed);
+    await expect(openState(keys, userId, 2, await sealState(keys, userId, { ...state, state_rev: 2 }, null))).rejects.toMatchObject(failed);
+  });
+
+  it("refuse a book with a recipient of another kind", async () => {
+    const x25519 = await identityToRecipient(await generateX25519Identity());
+    const opener_ = { id: otherId, kind: "image" as const, name: "n", recipient: x25519, created_at: "2026-11-21T10:00:00.000Z" };
+    await expect(openBook(keys, userId, await sealBook(keys, userId, { ...emptyBook(), openers: [opener_] }))).rejects.toMatchObject(failed);
+  });
+});
+
+describe("a slot", () => {
+  const at = { userId, keyEpoch: 1 };
+
+  it("gives the account key to its opener alone", async () => {
+    const key = randomBytes(32);
+    const sealed = await sealSlot(opener, at, key);
+    expect(await openSlot(opener, at, sealed)).toEqual(key);
+    await expect(openSlot(otherOpener, at, sealed)).rejects.toMatchObject(failed);
+  });
+
+  it("is refused before its key is used when user, opener, epoch, key or mac differ", async () => {
+    const sealed = await sealSlot(opener, at, randomBytes(32));
+    const document = JSON.parse(new TextDecoder().decode((await openWith(opener.identity, sealed, "one")) ?? new Uint8Array())) as Record<string, Json>;
+    for (const [what, changed] of mutations(document)) {
+      // Whoever knows the recipient can seal to it; only the mac tells that it was us.
+      const forged = await sealTo([opener.recipient], documentBytes(changed));
+      await expect(openSlot(opener, at, forged).then(() => what)).rejects.toMatchObject(failed);
+    }
+    await expect(openSlot(opener, { ...at, userId: otherId }, sealed)).rejects.toMatchObject(failed);
+    await expect(openSlot(opener, { ...at, keyEpoch: 2 }, sealed)).rejects.toMatchObject(failed);
+    await expect(openSlot({ ...opener, openerId: otherId }, at, sealed)).rejects.toMatchObject(failed);
+    await expect(openSlot({ ...opener, slotAuth: otherOpener.slotAuth }, at, sealed)).rejects.toMatchObject(failed);
+  });
+
+  it("is refused when it is sealed to more than its opener", async () => {
+    const one = await openWith(opener.identity, await sealSlot(opener, at, randomBytes(32)), "one");
+    const two = await sealTo([opener.recipient, otherOpener.recipient], one ?? new Uint8Array());
+    await expect(openSlot(opener, at, two)).rejects.toMatchObject(failed);
+  });
+});
+
+describe("an owner ticket", () => {
+  const unsigned = (): Omit<OwnerTicket, "sig"> => ({
+    v: 1, kind: "owner", secret_id: secretId, version: 1, rev: 1, owner: userId, title: "Title", tags: ["tag"], name: "secret.txt", mime: "text/plain", content_kind: "text", size: 5,
+    content_sha256: toB64u(new Uint8Array(32)), content_identity: newIdentity(), created_at: "2026-11-21T10:00:00.000Z",
+  });
+
+  it("opens for each of its openers, signed", async () => {
+    const sealed = await sealTicket(keys, [opener.recipient, otherOpener.recipient], unsigned());
+    for (const one of [opener, otherOpener]) expect(isSignedBy(await openTicket(one, sealed), [keys.signingKey])).toBe(true);
+    expect(isSignedBy(await openTicket(opener, sealed), [otherKeys.signingKey])).toBe(false);
+    expect(isSignedBy(await openTicket(opener, sealed), [otherKeys.signingKey, keys.signingKey])).toBe(true);
+  });
+
+  const members = mutations({ ...unsigned(), sig: "" }).map(([what]) => [what] as const);
+  it.each(members)("is refused, or no longer signed by us, with %s", async (what) => {
+    const ticket = await openTicket(opener, await sealTicket(keys, [opener.recipient], unsigned()));
+    const changed = new Map(mutations(ticket)).get(what);
+    const forged = await sealTo([opener.recipient], documentBytes(changed ?? null));
+    const verified = await openTicket(opener, forged).then(
+      (opened) => isSignedBy(opened, [keys.signingKey]),
+      (error: unknown) => {
+        expect(error).toMatchObject(failed);
+        return false;
+      },
+    );
+    expect([changed === undefined, verified]).toEqual([false, false]);
+  });
+
+  it.each([
+    ["version line", 3],
+    ["first stanza", 60],
+    ["second stanza", 1_700],
+    ["MAC of the header", -4],
+    ["payload nonce", 5],
+    ["payload", 40],
+    ["last tag", -1],
+  ])("is refused with its %s altered", async (what, at) => {
+    const sealed = await sealTicket(keys, [opener.recipient, otherOpener.recipient], unsigned());
+    const body = new TextDecoder("latin1").decode(sealed).indexOf("\n--- ") + 49; // where the header ends
+    const index = what === "last tag" ? sealed.length - 1 : what.startsWith("payload") || at < 0 ? body + at : at;
+    await expect(openTicket(opener, flipped(sealed, index))).rejects.toMatchObject(failed);
+  });
+
+  it("is refused as a share's", async () => {
+    const ticket = await openTicket(opener, await sealTicket(keys, [opener.recipient], unsigned()));
+    await expect(openTicket(opener, await sealTo([opener.recipient], documentBytes({ ...ticket, kind: "share" })))).rejects.toMatchObject(failed);
+  });
+});
+
+describe("age files", () => {
+  it("are refused for a mix of recipients, a stranger's kind, or a passphrase", async () => {
+    const identity = newIdentity();
+    const mixed = new Encrypter();
+    mixed.addRecipient(await recipientOf(identity));
+    mixed.addRecipient(await identityToRecipient(await generateX25519Identity()));
+    await expect(openWith(identity, copyOf(await mixed.encrypt("x")), "many")).rejects.toMatchObject(failed);
+    const phrase = new Encrypter();
+    phrase.setScryptWorkFactor(10);
+    phrase.setPassphrase("x");
+    await expect(openWith(identity, copyOf(await phrase.encrypt("x")), "many")).rejects.toMatchObject(failed);
+    await expect(sealTo([await identityToRecipient(await generateX25519Identity())], utf8("x"))).rejects.toMatchObject(failed);
+  });
+
+  it("answer null when they are for somebody else, and refuse when they are broken", async () => {
+    const identity = newIdentity();
+    const sealed = await sealTo([await recipientOf(identity)], utf8("hello"));
+    expect(await openWith(newIdentity(), sealed, "one")).toBeNull();
+    expect(await openWith(identity, sealed, "one")).toEqual(utf8("hello"));
+    for (const index of [3, 60, 1_600, sealed.length - 30, sealed.length - 1]) {
+      const opened = await openWith(identity, flipped(sealed, index), "one").catch((error: unknown) => error);
+      expect(opened === null || (opened as { code?: string }).code === "decryption_failed").toBe(true);
+    }
+  });
+
+  it.each(["age1pq1", "age1qqqq", "", "AGE1PQ1QQ", "age1tagpq1qq"])("know that %j is no recipient", (text) => {
+    expect(isRecipient(text)).toBe(false);
+  });
+
+  it("open with typage's own Decrypter, and what it seals opens here", async () => {
+    const identity = newIdentity();
+    const decrypter = new Decrypter();
+    decrypter.addIdentity(identity);
+    expect(await decrypter.decrypt(await sealTo([await recipientOf(identity)], utf8("ours")), "text")).toBe("ours");
+    const encrypter = new Encrypter();
+    encrypter.addRecipient(await recipientOf(identity));
+    expect(await openWith(identity, copyOf(await encrypter.encrypt("theirs")), "one")).toEqual(utf8("theirs"));
+  });
+});
+
+describe("content", () => {
+  const chunk = 64 * 1024;
+
+  const plain = Uint8Array.from({ length: 3 * chunk }, (_, index) => index % 251);
+  const cut = (sealed: Bytes): { head: Bytes; pieces: [Bytes, Bytes, Bytes] } => {
+    const start = sealed.length - 3 * (chunk + 16);
+    const piece = (index: number): Bytes => copyOf(sealed.subarray(start + index * (chunk + 16), start + (index + 1) * (chunk + 16)));
+    return { head: copyOf(sealed.subarray(0, start)), pieces: [piece(0), piece(1), piece(2)] };
+  };
+
+  it("opens whole", async () => {
+    const { sealed, ...expected } = await sealContent("file", plain);
+    expect(await openContent("file", sealed, expected)).toEqual(plain);
+  });
+
+  it.each<[string, (sealed: Bytes) => Bytes]>([
+    ["truncated by a byte", (sealed) => copyOf(sealed.subarray(0, -1))],
+    ["cut off inside a piece", (sealed) => copyOf(sealed.subarray(0, -chunk / 2))],
+    ["without its last piece", (sealed) => concat(cut(sealed).head, ...cut(sealed).pieces.slice(0, 2))],
+    ["without its first piece", (sealed) => concat(cut(sealed).head, ...cut(sealed).pieces.slice(1))],
+    ["without any piece", (sealed) => cut(sealed).head],
+    ["empty", () => new Uint8Array()],
+    ["extended by a byte", (sealed) => concat(sealed, new Uint8Array(1))],
+    ["extended by its own last piece", (sealed) => concat(sealed, cut(sealed).pieces[2])],
+    ["reordered", (sealed) => {
+      const { head, pieces: [one, two, three] } = cut(sealed);
+      return concat(head, two, one, three);
+    }],
+    ["with a piece twice", (sealed) => {
+      const { head, pieces: [one, , three] } = cut(sealed);
+      return concat(head, one, one, three);
+    }],
+    ["altered in its version line", (sealed) => flipped(sealed, 3)],
+    ["altered in its stanza", (sealed) => flipped(sealed, 60)],
+    ["altered in the MAC of its header", (sealed) => flipped(sealed, cut(sealed).head.length - 16 - 4)],
+    ["altered in its nonce", (sealed) => flipped(sealed, cut(sealed).head.length - 3)],
+    ["altered in a piece", (sealed) => flipped(sealed, cut(sealed).head.length + 5)],
+    ["altered in the tag of a piece", (sealed) => flipped(sealed, cut(sealed).head.length + chunk + 3)],
+    ["altered in its last byte", (sealed) => flipped(sealed, sealed.length - 1)],
+  ])("is refused %s, whether its digest fits or not", async (_what, tamper) => {
+    const { sealed, sha256, identity, size } = await sealContent("file", plain);
+    const changed = tamper(sealed);
+    await expect(openContent("file", changed, { sha256, identity, size })).rejects.toMatchObject(failed);
+    const fitting = toB64u(new Uint8Array(await crypto.subtle.digest("SHA-256", changed)));
+    await expect(openContent("file", changed, { sha256: fitting, identity, size })).rejects.toMatchObject(failed);
+  });
+
+  it("is refused with the pieces of another content", async () => {
+    const [one, two] = [await sealContent("file", plain), await sealContent("file", plain)];
+    const mixed = concat(cut(one.sealed).head, ...cut(two.sealed).pieces);
+    const sha256 = toB64u(new Uint8Array(await crypto.subtle.digest("SHA-256", mixed)));
+    await expect(openContent("file", mixed, { ...one, sha256 })).rejects.toMatchObject(failed);
+  });
+
+  it.each([
+    ["another identity", () => ({ identity: newIdentity() })],
+    ["a smaller size", ({ size }: { size: number }) => ({ size: size - 1 })],
+    ["a larger size", ({ size }: { size: number }) => ({ size: size + 1 })],
+    ["another digest", () => ({ sha256: toB64u(new Uint8Array(32)) })],
+  ])("is refused for %s", async (_what, change) => {
+    const { sealed, ...expected } = await sealContent("file", plain);
+    await expect(openContent("file", sealed, { ...expected, ...change(expected) })).rejects.toMatchObject(failed);
+  });
+
+  it("checks the padding of a text", async () => {
+    const identity = newIdentity();
+    const seal = async (padded: Bytes): Promise<{ sealed: Bytes; sha256: string }> => {
+      const sealed = await sealTo([await recipientOf(identity)], padded);
+      return { sealed, sha256: toB64u(new Uint8Array(await crypto.subtle.digest("SHA-256", sealed))) };
+    };
+    for (const padded of [utf8("hello"), utf8("hello".padEnd(256, " ")), utf8("hello".padEnd(512, "\n"))]) {
+      const { sealed, sha256 } = await seal(padded);
+      await expect(openContent("text", sealed, { sha256, identity, size: 5 })).rejects.toMatchObject(failed);
+    }
+  });
+});
+
+describe("a key statement", () => {
+  it("is ours only whole", async () => {
+    const statement = await makeKeyStatement(keys, userId);
+    expect(isOwnKeyStatement(keys, userId, statement)).toBe(true);
+    for (const [what, changed] of mutations(statement)) {
+      const same = isOwnKeyStatement(keys, userId, { ...statement, ...changed });
+      if (what.endsWith("dropped")) continue; // the wire's schema refuses these before
+      expect([what, same]).toEqual([what, false]);
+    }
+    expect(isOwnKeyStatement(otherKeys, userId, statement)).toBe(false);
+    expect(isOwnKeyStatement(keys, otherId, statement)).toBe(false);
+  });
+});
+
+/** The code that something throws at once. */
+function codeOf(attempt: () => unknown): string | null {
+  try {
+    attempt();
+    return null;
+  } catch (error) {
+    return isPortalError(error) ? error.code : "another error";
+  }
+}
+
+describe("a helper", () => {
+  const secret = (): Bytes => copyOf(new Uint8Array(32).fill(7));
+  const parts = { magic: 0, version: 4, profile: 5, flags: 6, zero: 7, memory: 9, passes: 12, lanes: 16, salt: 20, "sketch salt": 36, choice: 60, syndrome: 320, nonce: 394, root: 410, tag: 450 };
+
+  it.each([
+    ["plain", null],
+    ["encrypted", "a passphrase"],
+  ])("opens %s, and with one bit changed anywhere it does not", async (_kind, passphrase) => {
+    const sketch = sketchFor("market");
+    const { helper, imageRoot } = await makeHelper(secret(), sketch, passphrase);
+    const parsed = parseHelper(helper);
+    const found = await sketchOf(parsed, passphrase);
+    expect(found).toEqual(sketch);
+    expect(await openHelper(parsed, found, secret(), passphrase)).toEqual(imageRoot);
+    for (const [part, index] of Object.entries(parts)) {
+      const open = async (): Promise<string> => {
+        const changed = parseHelper(flipped(helper, index));
+        const used = await sketchOf(changed, passphrase);
+        await openHelper(changed, used, secret(), passphrase);
+        return part;
+      };
+      await expect(open()).rejects.toMatchObject(failed);
+    }
+  });
+
+  it("does not open with another passphrase, none, or another picture", async () => {
+    const sketch = sketchFor("market");
+    const helper = parseHelper((await makeHelper(secret(), sketch, "right")).helper);
+    expect(await sketchOf(helper, "wrong")).not.toEqual(sketch);
+    await expect(openHelper(helper, sketch, secret(), "wrong")).rejects.toMatchObject(failed);
+    await expect(openHelper(helper, sketch, randomBytes(32), "right")).rejects.toMatchObject(failed);
+  });
+
+  it("uses fresh salts, nonce and root at every wrap", async () => {
+    const [one, two] = [await makeHelper(secret(), sketchFor("market"), "p"), await makeHelper(secret(), sketchFor("market"), "p")];
+    for (const [from, to] of [[20, 36], [36, 52], [52, 394], [394, 406], [406, 454]] as const) {
+      expect(one.helper.subarray(from, to)).not.toEqual(two.helper.subarray(from, to));
+    }
+    expect(one.imageRoot).not.toEqual(two.imageRoot);
+  });
+
+  it.each([
+    ["all zeros", new Uint8Array(454)],
+    ["all ones", new Uint8Array(454).fill(255)],
+    ["one byte short", new Uint8Array(453)],
+    ["one byte long", new Uint8Array(455)],
+    ["empty", new Uint8Array()],
+  ])("is refused when it is %s", (_what, bytes) => {
+    expect(codeOf(() => parseHelper(bytes))).toBe("decryption_failed");
+  });
+
+  it.each([
+    ["version", 4, 2],
+    ["profile", 5, 2],
+    ["passphrase without encrypted sketch", 6, 1],
+    ["encrypted sketch without passphrase", 6, 2],
+    ["an unknown flag", 6, 4],
+    ["reserved byte", 7, 1],
+    ["18 MiB", 9, 0x48],
+    ["1 GiB", 10, 0x10],
+    ["one pass", 12, 1],
+    ["eleven passes", 12, 11],
+    ["two lanes", 16, 2],
+    ["no lanes", 16, 0],
+    ["a sketch salt where nothing is encrypted", 40, 1],
+    ["an unused bit of choice", 52 + 255, 0x80],
+    ["an unused bit of syndrome", 393, 0x80],
+  ])("is refused with %s", async (_what, index, value) => {
+    const { helper } = await makeHelper(secret(), sketchFor("market"), null);
+    if (index === 9) helper.set([0, 0x48, 0, 0], 8);
+    else helper[index] = value;
+    expect(codeOf(() => parseHelper(helper))).toBe("decryption_failed");
+  });
+
+  it("is refused with an empty or full plain sketch", async () => {
+    const { helper } = await makeHelper(secret(), sketchFor("market"), null);
+    for (const filler of [0, 255]) expect(codeOf(() => parseHelper(copyOf(helper).fill(filler, 52, 394)))).toBe("decryption_failed");
+  });
+});

@@ -1,0 +1,61 @@
+import type { EngineWorkerApi } from "@relicario/engine/worker-api";
+import { callsTo, serveCalls } from "@relicario/engine/worker-calls";
+import { PortalError } from "@relicario/shared/errors";
+
+import { createTransferWorkerApi, type TransferWorkerApi } from "../transfer/transfer-worker-api.ts";
+import type { RunningWorker, WorkerStarter } from "../worker/start-workers.ts";
+import { createVaultWorkerApi, type VaultWorkerApi } from "../worker/vault-worker-api.ts";
+import { createFakeEngine } from "./fake-engine.ts";
+
+/** Node waits for ports that somebody listens at, browsers do not: here nobody does. */
+export function leavePortsUnwaited(): void {
+  const { prototype } = MessagePort;
+  beforeAll(() => {
+    prototype.addEventListener = function (...given: Parameters<EventTarget["addEventListener"]>) {
+      EventTarget.prototype.addEventListener.apply(this, given);
+      (this as unknown as { unref: () => void }).unref();
+    };
+  });
+  afterAll(() => {
+    Reflect.deleteProperty(prototype, "addEventListener"); // the inherited one is back
+  });
+}
+
+/** Workers over message channels: everything crosses by structured clone, as in a browser, without threads. */
+export function channelWorkers(): WorkerStarter & { readonly started: string[]; failNext: string | null } {
+  const run = <T extends object>(name: string, api: T): RunningWorker<T> => {
+    if (starter.failNext === name) {
+      starter.failNext = null;
+      throw new PortalError("vault_unavailable");
+    }
+    starter.started.push(name);
+    const { port1, port2 } = new MessageChannel();
+    serveCalls(api, port1);
+    return { remote: callsTo<T>(port2), failed: new Promise(() => undefined), end: () => { port1.close(); } };
+  };
+  const starter = {
+    started: [] as string[],
+    failNext: null as string | null,
+    vault: () => attempt(() => run<VaultWorkerApi>("vault", createVaultWorkerApi((port) => callsTo<EngineWorkerApi>(port)))),
+    transfer: () => attempt(() => run<TransferWorkerApi>("transfer", createTransferWorkerApi())),
+    engine: () => attempt(() => run<EngineWorkerApi>("engine", engineApi())),
+  };
+  return starter;
+}
+
+/** What the engine's worker offers, over the fake engine. */
+function engineApi(): EngineWorkerApi {
+  const api: EngineWorkerApi = {
+    ...createFakeEngine(),
+    ping: () => undefined,
+    init: () => undefined,
+    connect: (port) => {
+      serveCalls(api, port);
+    },
+  };
+  return api;
+}
+
+async function attempt<T>(work: () => T): Promise<T> {
+  return Promise.resolve().then(work);
+}

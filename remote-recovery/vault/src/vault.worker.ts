@@ -1,0 +1,7 @@
+/** The vault's worker: one file, started from a blob address. Keys and identities live and die here. */
+import type { EngineWorkerApi } from "@relicario/engine/worker-api";
+import { callsTo, serveCalls } from "@relicario/engine/worker-calls";
+
+import { createVaultWorkerApi } from "./worker/vault-worker-api.ts";
+
+serveCalls(createVaultWorkerApi((port) => callsTo<EngineWorkerApi>(port)));

@@ -1,0 +1,337 @@
+import type { EngineWorkerApi } from "@relicario/engine/worker-api";
+import { serveCalls, signalAmong } from "@relicario/engine/worker-calls";
+import { maxSmallContentBytes } from "@relicario/shared/api";
+import { autoLockMinutes, type AutoLock, type PortalForServices, type RecoveredSecret, type SecretRow, type Vault, type VaultState } from "@relicario/shared/contract";
+import { PortalError, toPortalError } from "@relicario/shared/errors";
+import * as Comlink from "comlink";
+
+import { accountName, leaveDevice, lockedSince, markLocked, markUnlocked, noteOnDevice, readDevice } from "../device/device.ts";
+import { createIdleLock, pageSurroundings, type Surroundings } from "../device/idle.ts";
+import { chosenFile, committed } from "../transfer/sinks.ts";
+import { createTransfers } from "../transfer/transfer-client.ts";
+import { refuseCancelled } from "../vault-context.ts";
+import { pageHttp } from "./port-http.ts";
+import { browserWorkers, type RunningWorker, type WorkerStarter } from "./start-workers.ts";
+import type { OpenedByWorker, VaultPage, VaultWorkerApi } from "./vault-worker-api.ts";
+
+/** The vault of one sign-in, but for what it draws. */
+export async function createVault(portal: PortalForServices): Promise<Omit<Vault, "PictureField">> {
+  const { issuer, subject } = portal.account;
+  const { autoLockMinutes: minutes } = await readDevice({ vendorId: portal.vendorId, issuer, subject });
+  return createVaultClient(portal, browserWorkers, { surroundings: pageSurroundings, minutes });
+}
+
+/** The vault's worker. */
+interface Running {
+  readonly worker: RunningWorker<VaultWorkerApi>;
+  /** Rejects when the worker is ended or fails: a call to a worker that is gone would never settle. */
+  readonly gone: Promise<never>;
+  readonly end: (code: "vault_locked" | "vault_unavailable") => void;
+}
+
+/** What a client takes from the page and the device. */
+export interface PageParts {
+  readonly surroundings: Surroundings;
+  /** Until the vault locks itself. */
+  readonly minutes?: number;
+}
+
+/**
+ * The contract's vault over its workers, on the page. The vault's own worker starts at once, since whoever makes a vault
+ * calls it; the engine starts when that worker first needs it. A start that failed is forgotten, so that the
+ * next call tries again. Locking ends the workers.
+ */
+export function createVaultClient(portal: PortalForServices, workers: WorkerStarter, { surroundings, minutes = autoLockMinutes.usual }: PageParts): Omit<Vault, "PictureField"> {
+  const { vendorId } = portal;
+  const { userId, issuer, subject } = portal.account;
+  const device = { vendorId, issuer, subject };
+  const listeners = new Set<() => void>();
+  let state: VaultState = { status: "unknown" };
+  let running: Promise<Running> | null = null;
+  let signedOut = false;
+  let lockedHere = false;
+
+  const idle = createIdleLock(
+    {
+      account: accountName(device),
+      minutes,
+      lock: () => void putAway(),
+      keep: (change) => {
+        if (!signedOut) noteOnDevice(device, change).catch(() => undefined); // best effort: a page loaded later locks sooner
+      },
+    },
+    surroundings,
+  );
+  const autoLock: AutoLock = Object.freeze({ get: idle.getMinutes, set: idle.setMinutes });
+
+  /** Ends the workers, and leaves the lock on the device for a page loaded later. */
+  async function putAway(): Promise<void> {
+    lockedHere = true; // a worker that is asked for before the device has kept it starts locked too
+    idle.rest();
+    await end();
+    if (state.status === "unlocked") setState({ status: "locked" });
+    await markLocked(device, surroundings.now());
+  }
+
+  function setState(next: VaultState): void {
+    state = next;
+    if (next.status === "unlocked") {
+      lockedHere = false;
+      idle.watch();
+    } else idle.rest();
+    for (const listener of listeners) listener();
+  }
+
+  function ensureRunning(): Promise<Running> {
+    if (signedOut) return Promise.reject(new PortalError("vault_unavailable"));
+    if (running !== null) return running;
+    const starting: Promise<Running> = start().catch((error: unknown) => {
+      if (running === starting) running = null;
+      throw toPortalError(error);
+    });
+    running = starting;
+    return starting;
+  }
+
+  async function start(): Promise<Running> {
+    const worker = await workers.vault();
+    const [page, engineChannel] = [new MessageChannel(), new MessageChannel()];
+    let engine: Promise<RunningWorker<EngineWorkerApi>> | null = null;
+    let ended = false;
+    let refuse: (error: PortalError) => void = () => undefined;
+    const gone = new Promise<never>((_, reject) => {
+      refuse = reject;
+    });
+    gone.catch(() => undefined); // it is raced by each call; without a call nobody needs it
+
+    const one: Running = {
+      worker,
+      gone,
+      end: (code) => {
+        if (ended) return;
+        ended = true;
+        refuse(new PortalError(code));
+        worker.end();
+        page.port1.close();
+        void engine?.then((started) => {
+          started.end();
+        }, () => undefined); // an engine that never started has nothing to end
+      },
+    };
+    void worker.failed.then(() => {
+      stop("vault_unavailable");
+    });
+    const answers: VaultPage = {
+      ...pageHttp(portal.http),
+      startEngine: async () => {
+        engine ??= workers.engine().then(async (started) => {
+          if (ended) started.end();
+          else await started.remote.connect(Comlink.transfer(engineChannel.port1, [engineChannel.port1]));
+          void started.failed.then(() => {
+            stop("vault_unavailable"); // the channel is gone with it: both start anew
+          });
+          return started;
+        });
+        try {
+          await engine;
+        } catch (error) {
+          engine = null;
+          throw error;
+        }
+      },
+      tell: (next) => {
+        if (!ended) setState(next);
+      },
+    };
+    serveCalls(answers, page.port1);
+    const [pagePort, enginePort] = [page.port2, engineChannel.port2];
+    await Promise.race([
+      worker.remote.start({ userId, ...device, locked: lockedHere }, Comlink.transfer(pagePort, [pagePort]), Comlink.transfer(enginePort, [enginePort])),
+      gone,
+    ]);
+    return one;
+
+    function stop(code: "vault_locked" | "vault_unavailable"): void {
+      one.end(code);
+      forget();
+      if (state.status === "unlocked") setState({ status: "locked" });
+    }
+  }
+
+  function forget(): void {
+    running = null;
+  }
+
+  /** A member of the contract that is an act of the worker, with the same arguments and the same answer. */
+  function inWorker<Given extends readonly unknown[], Answer>(act: (worker: Comlink.Remote<VaultWorkerApi>) => (...given: Given) => Promise<Answer>): (...given: Given) => Promise<Answer> {
+    return async (...given) => {
+      const signal = signalAmong(given);
+      refuseCancelled(signal);
+      const { worker, gone } = await ensureRunning();
+      refuseCancelled(signal);
+      return orGone(gone, act(worker.remote)(...given));
+    };
+  }
+
+  const transfers = createTransfers({
+    account: device,
+    http: portal.http,
+    startWorker: workers.transfer,
+    acts: {
+      begin: inWorker((worker) => worker.beginUpload),
+      finish: inWorker((worker) => worker.finishUpload),
+      discard: inWorker((worker) => worker.discardUpload),
+      unlocked,
+    },
+  });
+
+  async function unlocked(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const settle = (): void => {
+        if (!signedOut && signal?.aborted !== true && state.status !== "unlocked") return;
+        listeners.delete(settle);
+        signal?.removeEventListener("abort", settle);
+        if (signal?.aborted === true) reject(new PortalError("cancelled", { cause: signal.reason }));
+        else if (signedOut) reject(new PortalError("vault_unavailable"));
+        else resolve();
+      };
+      listeners.add(settle);
+      signal?.addEventListener("abort", settle, { once: true });
+      settle();
+    });
+  }
+
+  async function end(): Promise<void> {
+    transfers.lock();
+    const before = running;
+    running = null;
+    await before?.then(
+      (one) => {
+        one.end("vault_locked");
+      },
+      () => undefined, // it never started: nothing to end
+    );
+  }
+
+  const acts = {
+    refresh: inWorker<[], VaultState>((worker) => worker.refresh),
+    list: inWorker((worker) => worker.list),
+    protect: inWorker((worker) => worker.protect),
+    update: inWorker((worker) => worker.update),
+    recover: inWorker((worker) => worker.recover),
+  };
+
+  ensureRunning().catch(() => undefined); // the first call tries again, and says what happened
+  return {
+    getState: () => state,
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => {
+        listeners.delete(listener);
+      };
+    },
+    refresh: acts.refresh,
+    list: async (options) => {
+      const newestFirst: SecretRow[] = [];
+      await acts.list({
+        ...options,
+        onRows: (rows, progress) => {
+          newestFirst.push(...rows);
+          options?.onRows?.(rows, progress);
+        },
+      });
+      return newestFirst.reverse();
+    },
+    examine: inWorker((worker) => worker.examine),
+    images: inWorker((worker) => worker.images),
+    protect: (request, options) => (request.content.size > maxSmallContentBytes ? transfers.protect(request, options) : acts.protect(request, options)),
+    update: (secretId, change, options) => {
+      const { content } = change;
+      return content !== undefined && content.content.size > maxSmallContentBytes ? transfers.update(secretId, { ...change, content }, options) : acts.update(secretId, change, options);
+    },
+    history: inWorker((worker) => worker.history),
+    restoreVersion: inWorker((worker) => worker.restoreVersion),
+    purge: inWorker((worker) => worker.purge),
+    uploads: inWorker((worker) => worker.uploads),
+    resumeUpload: transfers.resume,
+    discardUpload: transfers.discard,
+    unlockByPresence: async () => {
+      if (signedOut) throw new PortalError("vault_unavailable");
+      if (state.status === "unlocked") return;
+      const record = await readDevice(device);
+      if (record.accountKey === null) throw new PortalError(state.status === "empty" ? "no_keyring" : "opener_needed");
+      const since = lockedSince(record, surroundings.now()); // null: another tab was unlocked since
+      if (since !== null) {
+        const { authTime } = await portal.signInAgain();
+        if (authTime < Math.floor(since / 1000)) throw new PortalError("login_required");
+        await markUnlocked(device, surroundings.now());
+      }
+      lockedHere = false;
+      await end(); // the worker that was started locked
+      await acts.refresh();
+    },
+    autoLock,
+    unlock: inWorker((worker) => worker.unlock),
+    recover: async (...given) => present(await acts.recover(...given)),
+    exportSecrets: inWorker((worker) => worker.exportSecrets),
+    answerDevice: inWorker((worker) => worker.answerDevice),
+    setFavorite: inWorker((worker) => worker.setFavorite),
+    trash: inWorker((worker) => worker.trash),
+    restore: inWorker((worker) => worker.restore),
+    lock: async () => {
+      idle.tellLocked();
+      await putAway();
+    },
+    signOut: async () => {
+      signedOut = true;
+      idle.dispose();
+      await end();
+      await transfers.leave();
+      await leaveDevice(device);
+      setState({ status: "unknown" });
+    },
+    acceptOlderState: inWorker((worker) => worker.acceptOlderState),
+  };
+
+  /** What stays in the worker is asked of the worker that opened it, and of no later one. */
+  async function present({ openedId, ...secret }: OpenedByWorker): Promise<RecoveredSecret> {
+    const { worker, gone } = await ensureRunning();
+    return {
+      ...secret,
+      save: async (target, options) => {
+        refuseCancelled(options?.signal);
+        const { content } = secret;
+        if (content === null) return transfers.save(openedId, keysOf(worker, gone), target, options);
+        if (target === null) return new Blob([content], { type: secret.mime });
+        try {
+          const sink = await chosenFile(target);
+          return await committed(sink, () => sink.write(content));
+        } catch (error) {
+          throw toPortalError(error);
+        }
+      },
+      exportAge: () => orGone(gone, worker.remote.exportAge(openedId)),
+      putAway: () => {
+        worker.remote.putAway(openedId).catch(() => undefined); // a worker that is gone has forgotten it already
+      },
+    };
+  }
+}
+
+/** A call to a worker that is gone would never settle. */
+async function orGone<T>(gone: Promise<never>, call: Promise<T>): Promise<T> {
+  try {
+    return await Promise.race([call, gone]);
+  } catch (error) {
+    throw toPortalError(error);
+  }
+}
+
+/** A port at which the vault's worker answers the transfer's: what opens a content never passes the page. */
+function keysOf(worker: RunningWorker<VaultWorkerApi>, gone: Promise<never>): () => Promise<MessagePort> {
+  return async () => {
+    const { port1, port2 } = new MessageChannel();
+    await Promise.race([worker.remote.serveContentKeys(Comlink.transfer(port2, [port2])), gone]);
+    return port1;
+  };
+}
