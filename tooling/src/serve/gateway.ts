@@ -37,6 +37,7 @@ export interface GatewaySettings {
 
 /** Below these, nothing is ever answered with the host's page. */
 const notPages = /^\/(api|r|deployments|locales|static)(\/|$)/;
+const textsPath = /^\/locales\/([a-z]{2})\/([a-z][a-z-]*)\.json(?:\?|$)/;
 const aFile = /\.[a-z0-9]{2,12}$/i;
 const loopback = new Set(["127.0.0.1", "[::1]"]);
 
@@ -46,6 +47,7 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
     logger: false, // paths hold ids of shares, and addresses are people's: what is worth a line is written below
     forceCloseConnections: "idle",
     routerOptions: { ignoreDuplicateSlashes: false, maxParamLength: 200 },
+    rewriteUrl: ({ url = "/" }) => textsOfRelease(url) ?? url,
   });
   const page = pageOfFile(join(hostFolder, "index.html"), settings.page);
   const hashedFolder = join(resolve(hostFolder), "static", sep);
@@ -56,6 +58,10 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
 
   app.addHook("onRequest", async (_request, reply) => {
     void reply.headers(ofEverything);
+  });
+  app.addHook("onSend", async ({ originalUrl }, reply) => {
+    // A release's file never changes, but the release that this address stands for does.
+    if (originalUrl.startsWith("/locales/") && reply.statusCode < 400) void reply.header("cache-control", "no-cache");
   });
 
   app.get("/healthz", async (_request, reply) => reply.header("cache-control", "no-store").send({ status: "ok" }));
@@ -80,14 +86,10 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
     });
   }
 
-  // The portal itself reads the pinned file, with integrity; this is the plain way in, for people and tools.
-  app.get<{ Params: { language: string; file: string } }>("/locales/:language/:file", async ({ params }, reply) => {
-    const namespace = /^([a-z][a-z-]*)\.json$/.exec(params.file)?.[1];
-    if (namespace === undefined || !/^[a-z]{2}$/.test(params.language)) return sendProblem(reply, 404, "not_found", "Not found");
-    const owner = deployments.ownerOfNamespace(settings.page.vendor_id, namespace);
-    void reply.header("cache-control", "no-cache");
-    if (owner === null) return reply.sendFile(`locales/${params.language}/${namespace}.json`, { cacheControl: false });
-    return reply.redirect(`/r/${owner.remote}/${owner.release}/locales/${params.language}/${namespace}.json`, 302);
+  // Texts of the host itself; those of remotes went to their release before.
+  app.get<{ Params: { language: string; file: string } }>("/locales/:language/:file", async ({ params: { language, file } }, reply) => {
+    if (!textsPath.test(`/locales/${language}/${file}`)) return sendProblem(reply, 404, "not_found", "Not found");
+    return reply.sendFile(`locales/${language}/${file}`, { cacheControl: false });
   });
 
   await app.register(fastifyStatic, {
@@ -119,6 +121,20 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
     return status >= 500 ? sendProblem(reply, 500, "internal_error", "Internal Server Error") : sendProblem(reply, status, "bad_request", "Bad Request");
   });
   return app;
+
+  /** Where the promoted release keeps these texts. The portal itself reads the pinned file there, with integrity; this is the plain way in. */
+  function textsOfRelease(url: string): string | null {
+    const [path, language = "", namespace = ""] = textsPath.exec(url) ?? [];
+    if (path === undefined) return null;
+    try {
+      const owner = deployments.ownerOfNamespace(settings.page.vendor_id, namespace);
+      return owner === null ? null : `/r/${owner.remote}/${owner.release}/locales/${language}/${namespace}.json`;
+    } catch (error) {
+      // Nobody answers for what is thrown before a route is found. Without a document that can be read, there are the host's texts alone.
+      note({ failure: error instanceof Error ? error.name : "unknown" });
+      return null;
+    }
+  }
 
   function sendPage(reply: FastifyReply): FastifyReply {
     const nonce = randomBytes(16).toString("base64url");
