@@ -22,6 +22,13 @@ describe("createFeatureFlags", () => {
     expect(createFeatureFlags({ environment, features: { billing: !expected } }, sessionStorage).get()["billing"]).toBe(expected);
   });
 
+  it("shows no billing in production, whatever storage says and whoever switches", () => {
+    sessionStorage.setItem(flagsKey, '{"billing":true}');
+    const flags = createFeatureFlags({ environment: "production", features: { billing: true } }, sessionStorage);
+    flags.set("billing", true);
+    expect(flags.get()["billing"]).toBe(false);
+  });
+
   it("keeps what was switched for this session, and tells", () => {
     const flags = createFeatureFlags(test, sessionStorage);
     const told = jest.fn();
