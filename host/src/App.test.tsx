@@ -85,7 +85,7 @@ describe("while sign-in is on its way", () => {
 
   it("says Oops when it failed, and comes back to the same place", async () => {
     const { calls } = await show("/secrets", { state: { status: "error", code: "login_failed", user: null } });
-    expect(screen.getByRole("heading", { name: "Oops…" })).toBeVisible();
+    expect(screen.getByRole("heading", { name: "Oops..." })).toBeVisible();
     expect(await screen.findByText("Nobody can sign in right now. Who is signed in can go on for a while.")).toBeVisible();
     await expectAccessible();
     await userEvent.click(screen.getByRole("button", { name: "Sign in again" }));

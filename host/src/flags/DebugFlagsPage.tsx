@@ -12,7 +12,7 @@ export default function DebugFlagsPage() {
   const { t } = useTranslation("header");
   const { flags } = useHost();
   const now = useSyncExternalStore(flags.subscribe, flags.getState);
-  const names = Object.keys(flags.base).sort();
+  const names = flags.switchableNames.toSorted();
   const switched = names.filter((name) => now[name] !== flags.base[name]);
 
   return (

@@ -22,6 +22,13 @@ describe("createFeatureFlags", () => {
     expect(createFeatureFlags({ environment, features: { billing: !expected } }, sessionStorage).getState()["billing"]).toBe(expected);
   });
 
+  it.each(["test", "production"] as const)("shows no billing in %s, whatever storage says and whoever switches", (environment) => {
+    sessionStorage.setItem(flagsKey, '{"billing":true}');
+    const flags = createFeatureFlags({ environment, features: { billing: true, debug_flags: true } }, sessionStorage);
+    flags.set("billing", true);
+    expect(flags.getState()["billing"]).toBe(false);
+  });
+
   it("keeps what was switched for this session, and tells", () => {
     const flags = createFeatureFlags(test, sessionStorage);
     const told = jest.fn();
@@ -68,7 +75,7 @@ describe("DebugFlagsPage", () => {
       </HostContext>,
       { language, theme },
     );
-    expect(screen.getAllByRole("switch").map((each) => each.textContent)).toEqual(["billing", "camera", "cloud"]);
+    expect(screen.getAllByRole("switch").map((each) => each.textContent)).toEqual(["camera", "cloud"]);
     expect(screen.getByText("secrets-0.3.1-0123456789ab")).toBeVisible();
     await expectAccessible();
   });

@@ -15,6 +15,8 @@ export interface FeatureFlags {
   readonly getState: () => Flags;
   /** The flags of the deployment, without changes. */
   readonly base: Flags;
+  /** Flags that may be changed by hand. */
+  readonly switchableNames: readonly string[];
   /** Whether flags may be changed. If not, stored changes are ignored. */
   readonly switchable: boolean;
   readonly set: (name: string, on: boolean) => void;
@@ -25,18 +27,22 @@ export interface FeatureFlags {
 
 const Stored = z.record(z.string(), z.boolean());
 
-/** Billing is shown only when the environment is `dev` (specification, section 9), whatever else the deployment says. */
+/** Billing is shown only when the environment is `dev` (specification, section 9), whatever the deployment or a developer says. */
+const decidedByEnvironment = "billing";
+
 export function createFeatureFlags(deployment: Pick<Deployment, "environment" | "features">, storage: Pick<Storage, "getItem" | "setItem" | "removeItem">): FeatureFlags {
-  const base: Flags = Object.freeze({ ...deployment.features, billing: deployment.environment === "dev" });
+  const base: Flags = Object.freeze({ ...deployment.features, [decidedByEnvironment]: deployment.environment === "dev" });
   const switchable = deployment.environment !== "production" || deployment.features[debugFlag] === true;
-  const store = createStore<Flags>(() => (switchable ? Object.freeze({ ...base, ...storedFlags(storage, base) }) : base));
+  const switchableNames = Object.keys(base).filter((name) => switchable && name !== decidedByEnvironment);
+  const store = createStore<Flags>(() => Object.freeze({ ...base, ...storedFlags(storage, switchableNames) }));
 
   return Object.freeze<FeatureFlags>({
     getState: store.getState,
     base,
     switchable,
+    switchableNames,
     set: (name, on) => {
-      if (!switchable || !Object.hasOwn(base, name)) return;
+      if (!switchableNames.includes(name)) return;
       const flags = Object.freeze({ ...store.getState(), [name]: on });
       store.setState(flags, true);
       const switched = Object.fromEntries(Object.entries(flags).filter(([each, value]) => base[each] !== value));
@@ -54,11 +60,11 @@ export function createFeatureFlags(deployment: Pick<Deployment, "environment" | 
   });
 }
 
-/** The stored changes, without flags that the deployment does not have any more. */
-function storedFlags(storage: Pick<Storage, "getItem">, base: Flags): Flags {
+/** The stored changes of these flags. */
+function storedFlags(storage: Pick<Storage, "getItem">, names: readonly string[]): Flags {
   try {
     const stored = Stored.parse(JSON.parse(storage.getItem(flagsKey) ?? "{}"));
-    return Object.fromEntries(Object.entries(stored).filter(([name]) => Object.hasOwn(base, name)));
+    return Object.fromEntries(Object.entries(stored).filter(([name]) => names.includes(name)));
   } catch {
     return {}; // storage is forbidden or has another format: no changes
   }

@@ -11,7 +11,7 @@ export interface SignInFailedProps {
   readonly children?: ReactNode;
 }
 
-/** Signing in failed: "Oops…", what happened, and another try. */
+/** Signing in failed: "Oops...", what happened, and another try. */
 export function SignInFailed({ code, onRetry, children }: SignInFailedProps) {
   const { t } = useTranslation(["header", "errors"]);
   useEffect(() => {

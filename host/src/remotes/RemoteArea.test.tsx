@@ -74,6 +74,24 @@ describe("RemoteArea", () => {
     await expectAccessible();
   });
 
+  it("fetches a screen when somebody goes there, and none before", async () => {
+    const fetched: string[] = [];
+    const screens = ["/settings/profile", "/settings/billing", "/settings/payments"].map((path) => ({
+      path,
+      load: () => {
+        fetched.push(path);
+        return Promise.resolve({ default: () => <h1>{path}</h1> });
+      },
+    }));
+    const { app, loads } = await show({ load: () => Promise.resolve({ ...face, routes: screens }) });
+    expect(await screen.findByRole("heading", { name: "/settings/profile" })).toBeVisible();
+    expect(fetched).toEqual(["/settings/profile"]);
+    await app.goTo("/settings/billing");
+    expect(await screen.findByRole("heading", { name: "/settings/billing" })).toBeVisible();
+    expect(fetched).toEqual(["/settings/profile", "/settings/billing"]);
+    expect(loads).toHaveBeenCalled();
+  });
+
   it("loads anew when the person tries again", async () => {
     let alive = false;
     const { loads, onRetry } = await show({ load: () => (alive ? Promise.resolve(face) : Promise.reject(new PortalError("remote_unreachable"))) });

@@ -127,6 +127,18 @@ describe("chosenVendor", () => {
 });
 
 describe("signInSettings", () => {
+  it("takes authority, client and scope from the deployment, and every address to come back to from the portal's own origin", () => {
+    const identity = { authority: "https://id.acme.example/realms/acme", client_id: "acme-portal", scope: "openid email" };
+    const portal = "https://portal.acme.example";
+    expect(signInSettings(identity, portal, sessionStorage)).toMatchObject({
+      ...identity,
+      redirect_uri: `${portal}/`,
+      post_logout_redirect_uri: `${portal}/`,
+      silent_redirect_uri: `${portal}/silent-renew.html`,
+      popup_redirect_uri: `${portal}/silent-renew.html`,
+    });
+  });
+
   it("holds the numbers of the specification", () => {
     expect(signInSettings({ authority: "http://localhost:3001/realms/relicario", client_id: "relicario-portal", scope: "openid" }, origin, sessionStorage)).toMatchObject({
       response_type: "code",

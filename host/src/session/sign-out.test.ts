@@ -1,6 +1,7 @@
 import { User, UserManager } from "oidc-client-ts";
 
 import { createLockListeners, lockLimitMs } from "./lock-listeners.ts";
+import { signInSettings } from "./oidc-settings.ts";
 import { isFirstToSignOut, signOut, type SignOutDeps } from "./sign-out.ts";
 
 function setUp(overrides: Partial<SignOutDeps> = {}) {
@@ -47,6 +48,21 @@ describe("signOut", () => {
     await signOut(deps);
     expect(fetch).toHaveBeenCalledTimes(1);
     expect(log).not.toHaveBeenCalled();
+  });
+
+  it("has removed the user from this tab before it leaves for the provider", async () => {
+    sessionStorage.clear();
+    const authority = "http://localhost:3001/realms/relicario";
+    const left: { readonly url: string; readonly kept: readonly string[] }[] = [];
+    const leave = { navigate: ({ url }: { url: string }) => Promise.resolve({ url: String(left.push({ url, kept: Object.keys(sessionStorage) })) }), close: () => undefined };
+    const settings = signInSettings({ authority, client_id: "relicario-portal", scope: "openid" }, "http://localhost:3000", sessionStorage);
+    const manager = new UserManager({ ...settings, metadata: { issuer: authority, end_session_endpoint: `${authority}/session/end` } }, { prepare: () => Promise.resolve(leave), callback: () => Promise.resolve() });
+    await manager.storeUser(new User({ access_token: "a.b.c", id_token: "e.f.g", token_type: "Bearer", profile: { iss: authority, aud: "relicario-portal", sub: "s-1", iat: 1, exp: 2 } }));
+    const user = `oidc.user:${authority}:relicario-portal`;
+    expect(Object.keys(sessionStorage)).toContain(user);
+    const { deps } = setUp({ redirect: () => manager.signoutRedirect({ extraQueryParams: { ui_locales: "es" } }) });
+    await signOut(deps);
+    expect(left).toEqual([{ url: expect.stringContaining(`${authority}/session/end?id_token_hint=e.f.g`), kept: expect.not.arrayContaining([user]) }]);
   });
 
   it("logs what the provider refuses, whatever its description says", async () => {

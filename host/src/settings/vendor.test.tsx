@@ -1,6 +1,7 @@
 import type { Deployment } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { createFakeHttp, expectAccessible, renderApp, type FakeHttp } from "@relicario/shared/testing";
+import { colors, s } from "@relicario/shared/ui";
 import { act, screen } from "@testing-library/react";
 
 import { VendorLayout } from "../frame/VendorLayout.tsx";
@@ -112,7 +113,9 @@ describe("VendorLayout", () => {
   it.each(["light", "dark"] as const)("has a logo at the top right, a dark background and the screen nested in it (%s)", async (theme) => {
     await show("vendor", theme);
     const stage = screen.getByTestId("vendor-layout");
-    expect(stage).toHaveStyle({ background: "var(--vendor-background)" });
+    expect(stage).toHaveStyle({ background: s("vendorBackground") });
+    const [, red = "", green = "", blue = ""] = /^#(..)(..)(..)$/.exec(colors[theme].vendorBackground) ?? [];
+    for (const part of [red, green, blue]) expect(Number.parseInt(part, 16)).toBeLessThan(0x40);
     expect(stage.firstElementChild).toHaveStyle({ justifyContent: "flex-end" });
     expect(stage.firstElementChild).toHaveTextContent("Acme");
     expect(stage.lastElementChild).toContainElement(screen.getByRole("heading", { name: "Screen" }));

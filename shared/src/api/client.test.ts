@@ -59,6 +59,16 @@ describe("createHttp", () => {
     expect(sent[0]?.init.credentials).toBe("omit");
   });
 
+  it("carries JSON, and asks for it", async () => {
+    const { http, sent } = setup([json({ name: "a" })]);
+    await http.request("POST", "/things", Named, { body: { b: [1, "ü"] } });
+    await http.request("GET", "/things", Named);
+    const [post, get] = sent.map(({ init }) => new Headers(init.headers));
+    expect([post?.get("content-type"), post?.get("accept")]).toEqual(["application/json", "application/json"]);
+    expect([get?.get("content-type"), get?.get("accept")]).toEqual([null, "application/json"]);
+    expect(sent.map(({ init }) => init.body)).toEqual(['{"b":[1,"ü"]}', undefined]);
+  });
+
   it.each([
     [true, "include"],
     [false, "omit"],
