@@ -159,3 +159,25 @@ test("signing in says so over the whole page", async ({ page }) => {
   release();
   await expect(page.getByLabel("User name or e-mail")).toBeVisible();
 });
+
+test("coming back from the provider says so over the whole page until its answer is exchanged", async ({ page }) => {
+  await signUp(page, newAccount());
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.route(/\/token$/, async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.evaluate(() => {
+    sessionStorage.clear(); // this tab forgets; the provider does not
+  });
+  await page.goto("/secrets", { waitUntil: "commit" });
+  await page.waitForURL(/[?&]code=/, { waitUntil: "commit" });
+  await expect(page.getByRole("status")).toHaveText("Signing you in");
+  await expect(page.getByRole("heading", { level: 1 })).toBeHidden();
+  release();
+  await expect(page.getByRole("heading", { level: 1, name: "Secrets" })).toBeVisible();
+  await expect(page.getByRole("status").filter({ hasText: "Signing you in" })).toBeHidden();
+});

@@ -56,7 +56,7 @@ async function start(): Promise<void> {
       loadDeployment({ page, origin: location.origin, storage: localStorage, fetch: fetch.bind(window), now: Date.now, draw: sessionDraw(sessionStorage), given: __SHARED__ });
     const verified = await readDeployment();
     const startHost = await code;
-    root.render(await startHost({ verified, readDeployment, language, theme, texts: await own }));
+    await startHost({ verified, readDeployment, language, theme, texts: await own }, (page) => { root.render(page); });
   } catch (error) {
     const errors = (of: Language) => hostTexts(of).then((known) => known["errors"] ?? {}, () => ({}));
     const [en, es] = await Promise.all([errors("en"), errors("es")]);

@@ -21,8 +21,8 @@ if (code.length === 0) {
 }
 console.log(`${String(code.length)} files changed since ${since}.`);
 
-/** `shared` is what all others are checked against. */
-const touched = packages.filter((name) => code.some((file) => file.startsWith(`${name}/`) || file.startsWith("shared/")));
+/** All packages of an area are checked together, and all of the portal against `shared`. */
+const touched = packages.filter((name) => code.some((file) => areaOf(file) === areaOf(name) || areaOf(file) === "shared"));
 const outcomes = await Promise.all([
   told("lint", () => run(bin("eslint"), ["--no-warn-ignored", "--cache", "--cache-location", ".cache/eslint/", ...code])),
   (async () => {
@@ -32,6 +32,10 @@ const outcomes = await Promise.all([
 ]);
 process.exitCode = outcomes.every(Boolean) ? 0 : 1;
 console.log(`In ${((performance.now() - began) / 1000).toFixed(0)} s.`);
+
+function areaOf(path: string): string | undefined {
+  return path.split("/")[0];
+}
 
 async function told(what: string, work: () => Promise<Outcome>): Promise<boolean> {
   const from = performance.now();
