@@ -5,14 +5,14 @@ import tseslint from "typescript-eslint";
 
 import { importBoundaries } from "./tooling/src/lint/import-boundaries.ts";
 
-const inBrowsers = ["host/src/**", "remote-*/src/**", "shared/src/**"];
+const inBrowsers = ["host/src/**", "remote-*/src/**", "remote-recovery/{engine,vault}/src/**", "shared/src/**"];
 const tests = ["**/*.test.ts", "**/*.test.tsx", "**/testing/**"];
 
 const noDefaultExport = { selector: "ExportDefaultDeclaration", message: "Named exports only; a default one where a loader asks for it (remote.tsx, a lazy …Page.tsx, a configuration)." };
 const noOnly = { selector: "MemberExpression[object.name=/^(describe|it|test)$/][property.name='only']", message: "This would leave all other tests out." };
 const noWait = { selector: "CallExpression[callee.property.name='waitForTimeout']", message: "Wait for what the person would see, not for a time." };
-const noSubtle = { selector: "MemberExpression[property.name='subtle']", message: "crypto.subtle belongs in remote-recovery/src/vault: ask the vault for the outcome." };
-const noWasm = { selector: "Identifier[name='WebAssembly']", message: "WebAssembly belongs in remote-recovery/src/engine, so that WASM loads in recovery only." };
+const noSubtle = { selector: "MemberExpression[property.name='subtle']", message: "crypto.subtle belongs in remote-recovery/vault: ask the vault for the outcome." };
+const noWasm = { selector: "Identifier[name='WebAssembly']", message: "WebAssembly belongs in remote-recovery/engine, so that WASM loads in recovery only." };
 const always = [noOnly, noWait];
 
 export default defineConfig(
@@ -55,13 +55,12 @@ export default defineConfig(
     rules: { "no-console": "error", "no-restricted-syntax": ["error", ...always, noDefaultExport, noSubtle, noWasm] },
   },
   {
-    files: ["remote-recovery/src/vault/**"],
+    files: ["remote-recovery/vault/**"],
     ignores: tests,
     rules: { "no-restricted-syntax": ["error", ...always, noDefaultExport, noWasm] },
   },
   {
-    // create-vault compiles the engine in the page, because a worker from a blob address has no base to fetch from.
-    files: ["remote-recovery/src/engine/**", "remote-recovery/src/vault/create-vault.ts"],
+    files: ["remote-recovery/engine/**"],
     rules: { "no-restricted-syntax": ["error", ...always, noDefaultExport] },
   },
   {

@@ -31,8 +31,8 @@ module.exports = {
   projects: [
     project("shared", "node", ["shared/src/{api,errors,contract,webpack}/**/*.test.ts"]),
     project("shared-ui", "jsdom", ["shared/src/{ui,forms,i18n,testing}/**/*.test.{ts,tsx}", "shared/src/contract/**/*.test.tsx"]),
-    project("vault", "node", ["remote-recovery/src/vault/**/*.test.ts"]),
-    project("engine", "node", ["remote-recovery/src/engine/**/*.test.ts", "remote-recovery/engine/**/*.test.ts"]),
+    project("vault", "node", ["remote-recovery/vault/**/*.test.ts"]),
+    project("engine", "node", ["remote-recovery/engine/**/*.test.ts"]),
     project("recovery", "jsdom", ["remote-recovery/src/**/*.test.tsx"]),
     ...remotes.filter((name) => name !== "recovery").map((name) => project(name, "jsdom", [`remote-${name}/src/**/*.test.{ts,tsx}`])),
     project("host", "jsdom", ["host/src/**/*.test.{ts,tsx}"]),

@@ -109,7 +109,7 @@ async function tokenOf(page: Page): Promise<string> {
 /** Seconds that it took. */
 async function seed(token: string, secrets: number): Promise<number> {
   const from = performance.now();
-  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", join(root, "remote-recovery/bench/seed-list.ts"), String(secrets)], {
+  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", join(root, "remote-recovery/vault/bench/seed-list.ts"), String(secrets)], {
     env: { ...process.env, SEED_API: `${portal.origin}/api`, SEED_TOKEN: token, SEED_PICTURE: picture },
     stdio: ["ignore", "inherit", "inherit"],
   });

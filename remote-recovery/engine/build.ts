@@ -52,7 +52,7 @@ function fingerprint(): string {
   const hash = createHash("sha256");
   for (const name of readdirSync(sources).sort()) hash.update(name).update("\0").update(readFileSync(join(sources, name)));
   hash.update(JSON.stringify([common.filter((option) => option !== here), variants]));
-  const compiler: unknown = JSON.parse(readFileSync(join(here, "../node_modules/assemblyscript/package.json"), "utf8"));
+  const compiler: unknown = JSON.parse(readFileSync(join(here, "node_modules/assemblyscript/package.json"), "utf8"));
   hash.update(JSON.stringify(compiler));
   return hash.digest("hex");
 }

@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 
 // The vault has tests of its own; here only its face is needed.
-jest.mock("./vault/create-vault.ts", () => ({ createVault: jest.fn() }));
+jest.mock("@relicario/vault", () => ({ createVault: jest.fn() }));
 
 const elsewhere = ["/provide-secret", "/processing"];
 

@@ -1,6 +1,7 @@
 import type { RemoteModule } from "@relicario/shared/contract";
+import { createVault } from "@relicario/vault";
 
-import { createVault } from "./vault/create-vault.ts";
+import { PictureFieldLater } from "./picture/PictureFieldLater.tsx";
 
 const provideImageRecovery = () => import("./recover/ProvideImageRecoveryPage.tsx");
 const welcomeBackup = () => import("./backup/WelcomeBackupPage.tsx");
@@ -22,7 +23,7 @@ const remote: RemoteModule = {
     "/processing-recovery": provideImageRecovery,
     "/congrats-recover": () => import("./recover/CongratsRecoverPage.tsx"),
   },
-  provides: { vault: createVault },
+  provides: { vault: async (portal) => Object.freeze({ ...(await createVault(portal)), PictureField: PictureFieldLater }) },
 };
 
 export default remote;

@@ -5,8 +5,9 @@ import { extname, join } from "node:path";
 
 import webpack, { type Compiler } from "webpack";
 
-const recovery = join(import.meta.dirname, "..");
-const built = join(recovery, "build/workers");
+const engine = join(import.meta.dirname, "../engine");
+/** Where the build puts the workers. */
+export const builtWorkers = join(import.meta.dirname, "../build/workers");
 
 interface Asset {
   readonly name: string;
@@ -35,13 +36,13 @@ export class AssetsPlugin {
 }
 
 function readAssets(): Asset[] {
-  const packages = createRequire(import.meta.url);
+  const packages = createRequire(join(engine, "package.json"));
   const sources: Readonly<Record<string, string>> = {
-    "vault-worker": join(built, "vault-worker.js"),
-    "engine-worker": join(built, "engine-worker.js"),
-    "transfer-worker": join(built, "transfer-worker.js"),
-    "engine-simd": join(recovery, "engine/build/engine.simd.wasm"),
-    "engine-scalar": join(recovery, "engine/build/engine.scalar.wasm"),
+    "vault-worker": join(builtWorkers, "vault-worker.js"),
+    "engine-worker": join(builtWorkers, "engine-worker.js"),
+    "transfer-worker": join(builtWorkers, "transfer-worker.js"),
+    "engine-simd": join(engine, "build/engine.simd.wasm"),
+    "engine-scalar": join(engine, "build/engine.scalar.wasm"),
     jpeg: packages.resolve("@jsquash/jpeg/codec/dec/mozjpeg_dec.wasm"),
     png: packages.resolve("@jsquash/png/codec/pkg/squoosh_png_bg.wasm"),
     // Fetched only when a picture of their kind is shown.
@@ -49,7 +50,7 @@ function readAssets(): Asset[] {
     avif: packages.resolve("@jsquash/avif/codec/dec/avif_dec.wasm"),
     heic: packages.resolve("libheif-js/libheif-wasm/libheif.wasm"),
   };
-  const extra = readdirSync(built).filter((file) => extname(file) === ".js" && !(file.slice(0, -3) in sources));
+  const extra = readdirSync(builtWorkers).filter((file) => extname(file) === ".js" && !(file.slice(0, -3) in sources));
   // A worker started from a blob address cannot load a second file.
   if (extra.length > 0) throw new Error(`a worker must be one file, but the build also made ${extra.join(", ")}`);
   return Object.entries(sources).map(([name, source]) => {

@@ -2,7 +2,7 @@
 // installs when something changed, then hands over to TypeScript on Node 24.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -34,8 +34,9 @@ async function install() {
 }
 
 function fingerprint() {
-  const packages = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory() && existsSync(join(root, entry.name, "package.json")));
-  const files = ["package.json", "pnpm-lock.yaml", "pnpm-workspace.yaml", ...packages.map((entry) => `${entry.name}/package.json`)];
+  const workspace = readFileSync(join(root, "pnpm-workspace.yaml"), "utf8");
+  const packages = [...workspace.matchAll(/^ {2}- (\S+)$/gm)].map(([, folder]) => folder).filter((folder) => existsSync(join(root, folder, "package.json")));
+  const files = ["package.json", "pnpm-lock.yaml", "pnpm-workspace.yaml", ...packages.map((folder) => `${folder}/package.json`)];
   const hash = createHash("sha256").update(`${pnpm} ${process.platform} ${process.arch}`);
   for (const file of files.sort()) hash.update(`${file}\0`).update(readFileSync(join(root, file)));
   return hash.digest("hex");

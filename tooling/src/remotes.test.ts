@@ -1,4 +1,4 @@
-import { packagesOf, remoteNames, remotesOf } from "./remotes.ts";
+import { packageOf, packagesOf, remoteNames, remotesOf } from "./remotes.ts";
 
 describe("packagesOf", () => {
   it("reads the folders of the workspace, and nothing of what follows", () => {
@@ -10,6 +10,7 @@ describe("packagesOf", () => {
 describe("remotesOf", () => {
   it("takes the remotes among the packages, in their order", () => {
     expect(remotesOf(["host", "remote-b", "shared", "remote-a1"])).toEqual(["b", "a1"]);
+    expect(remotesOf(["remote-b", "remote-b/engine"])).toEqual(["b"]);
     expect(remoteNames).toEqual(expect.arrayContaining(["secrets", "recovery"]));
   });
 
@@ -19,5 +20,13 @@ describe("remotesOf", () => {
 
   it.each(["remote-host", "remote-api", "remote-gateway"])("refuses %s, whose name is taken", (folder) => {
     expect(() => remotesOf([folder])).toThrow("something else");
+  });
+});
+
+describe("packageOf", () => {
+  it("names the innermost package around a file", () => {
+    expect(packageOf("remote-recovery/src/remote.tsx")).toBe("remote-recovery");
+    expect(packageOf("remote-recovery/vault/src/seal/age.ts")).toBe("remote-recovery/vault");
+    expect(packageOf("docs/formats.md")).toBeNull();
   });
 });

@@ -10,12 +10,12 @@ import { cpus } from "node:os";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { loadCodecs } from "../study/codecs.ts";
-import { enrolmentWindow, feedPicture, instantiateEngine, readImageSecret, readSketch, writeSketch, type EngineWasm } from "../../src/engine/engine-wasm.ts";
-import { loadModulesInNode } from "../../src/engine/load-engine.ts";
-import { rowsOf, type Raster } from "../../src/engine/rows.ts";
-import { decodeCandidates, lookStraight, refineAll } from "../../src/engine/search.ts";
-import { resample } from "../../src/engine/self-test/resample.ts";
-import { selfTest } from "../../src/engine/self-test/self-test.ts";
+import { enrolmentWindow, feedPicture, instantiateEngine, readImageSecret, readSketch, writeSketch, type EngineWasm } from "../src/engine-wasm.ts";
+import { loadModulesInNode } from "../src/load-engine.ts";
+import { rowsOf, type Raster } from "../src/rows.ts";
+import { decodeCandidates, lookStraight, refineAll } from "../src/search.ts";
+import { resample } from "../src/self-test/resample.ts";
+import { selfTest } from "../src/self-test/self-test.ts";
 import { measureParts, measurePlainDecoder, type Parts } from "./parts.ts";
 import { engineInJavaScript, timeReference } from "./peers.ts";
 
@@ -23,8 +23,8 @@ import { engineInJavaScript, timeReference } from "./peers.ts";
 const limits = { aligned: 700, blind: 1500, refusal: 1500, wasm: 60_000 } as const;
 const rounds = 3;
 
-const recovery = fileURLToPath(new URL("../..", import.meta.url));
-const photoFile = (name: string) => `${recovery}/../e2e/fixtures/photos/${name}`;
+const engineFolder = fileURLToPath(new URL("..", import.meta.url));
+const photoFile = (name: string) => `${engineFolder}/../../e2e/fixtures/photos/${name}`;
 const codecs = await loadCodecs();
 const sunset = await codecs.decode(readFileSync(photoFile("sunset-4272x2848.jpg")));
 const picos = await codecs.decode(readFileSync(photoFile("picos-3264x2448.jpg")));
@@ -36,7 +36,7 @@ type Figures = Record<(typeof steps)[number], number>;
 
 const simd = instantiateEngine((await loadModulesInNode("simd")).engine);
 const scalar = instantiateEngine((await loadModulesInNode("scalar")).engine);
-const javascript = await engineInJavaScript(`${recovery}/engine/build/engine.scalar.wasm`);
+const javascript = await engineInJavaScript(`${engineFolder}/build/engine.scalar.wasm`);
 
 const figures: Record<string, Record<string, Figures>> = {};
 for (const [megapixels, width, height] of sizes) {
@@ -49,7 +49,7 @@ for (const [megapixels, width, height] of sizes) {
 const parts: Record<string, Partial<Parts>> = { plain: measurePlainDecoder() };
 for (const [name, engine] of Object.entries({ simd, scalar, javascript })) parts[name] = measureParts(engine, sunset, enrol(engine, sunset).sketch);
 const reference = await referenceTimes();
-const wasm = gzipSync(readFileSync(`${recovery}/engine/build/engine.simd.wasm`), { level: 9 }).length;
+const wasm = gzipSync(readFileSync(`${engineFolder}/build/engine.simd.wasm`), { level: 9 }).length;
 
 print();
 const at12 = (build: string) => figures[build]?.["12"];

@@ -1,7 +1,7 @@
 /** The decoder of the code and the coarse beacon alone: with their tables, and the same steps written plainly. Both have to agree. */
-import { coarseScoresIn, copyOut, feedPicture, writeSketch, type EngineWasm } from "../../src/engine/engine-wasm.ts";
-import type { Sketch } from "../../src/engine/engine.ts";
-import { rowsOf, type Raster } from "../../src/engine/rows.ts";
+import { coarseScoresIn, copyOut, feedPicture, writeSketch, type EngineWasm } from "../src/engine-wasm.ts";
+import type { Sketch } from "../src/engine.ts";
+import { rowsOf, type Raster } from "../src/rows.ts";
 import { fromHex, vectors } from "../tests/vectors.ts";
 
 /** Milliseconds of processor time, the best of some rounds, of one decoding each. */

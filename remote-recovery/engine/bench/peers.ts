@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { z } from "zod";
-import type { EngineWasm } from "../../src/engine/engine-wasm.ts";
+import type { EngineWasm } from "../src/engine-wasm.ts";
 
 interface Binaryen {
   readonly readBinary: (bytes: Uint8Array) => { readonly setFeatures: (features: number) => void; readonly emitAsmjs: () => string };

@@ -1,9 +1,9 @@
 /** Runs in the page of limits.ts: the engine as the portal uses it, in a worker started from a blob, timed from the page. */
 import * as Comlink from "comlink";
-import { compileModules } from "../../src/engine/compile-modules.ts";
-import { createEngineClient } from "../../src/engine/engine-client.ts";
-import type { EngineService } from "../../src/engine/engine-service.ts";
-import type { Sketch } from "../../src/engine/engine.ts";
+import { compileModules } from "../src/compile-modules.ts";
+import { createEngineClient } from "../src/engine-client.ts";
+import type { EngineWorkerApi } from "../src/engine-worker-api.ts";
+import type { Sketch } from "../src/engine.ts";
 
 /** Milliseconds of each measure, and the longest time that the page could not answer meanwhile. */
 export interface Times {
@@ -24,7 +24,7 @@ globalThis.measure = async () => {
   const script = await (await fetch("/worker.js")).text();
   const address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
   const worker = new Worker(address, { name: "engine-worker" });
-  const remote = Comlink.wrap<EngineService>(worker);
+  const remote = Comlink.wrap<EngineWorkerApi>(worker);
   await remote.cancel("");
   URL.revokeObjectURL(address);
   await remote.init(await compileModules((name) => fetch(`/${name}.wasm`)));

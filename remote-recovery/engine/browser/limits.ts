@@ -10,10 +10,10 @@ import { gzipSync } from "node:zlib";
 import { buildEngine } from "../build.ts";
 import { crop } from "../study/changes.ts";
 import { loadCodecs } from "../study/codecs.ts";
-import { resample, Filter } from "../../src/engine/self-test/resample.ts";
+import { resample, Filter } from "../src/self-test/resample.ts";
 import { start } from "./browsers.ts";
 import type { Times } from "./limits.page.ts";
-import { bundle, modules, recovery, serve } from "./serve.ts";
+import { bundle, engineFolder, modules, serve } from "./serve.ts";
 
 /** Milliseconds; bytes after gzip. */
 const limits = { aligned: 700, blind: 1500, refusal: 1500, blocked: 50, wasm: 60_000 };
@@ -21,7 +21,7 @@ const rounds = Number(process.argv.slice(2).find((word) => word !== "--") ?? 5);
 
 await buildEngine();
 const codecs = await loadCodecs();
-const photo = async (name: string) => codecs.decode(readFileSync(join(recovery, "../e2e/fixtures/photos", name)));
+const photo = async (name: string) => codecs.decode(readFileSync(join(engineFolder, "../../e2e/fixtures/photos", name)));
 const picture = await photo("sunset-4272x2848.jpg");
 const small = await photo("picos-3264x2448.jpg");
 const files = {
@@ -31,8 +31,8 @@ const files = {
 };
 const { origin, close } = await serve(
   new Map([
-    ["/page.js", await bundle("engine/browser/limits.page.ts")],
-    ["/worker.js", await bundle("src/engine/engine.worker.ts")],
+    ["/page.js", await bundle("browser/limits.page.ts")],
+    ["/worker.js", await bundle("src/engine.worker.ts")],
     ...Object.entries(files).map(([name, body]) => [`/file/${name}`, { type: "application/octet-stream", body }] as const),
   ]),
 );
@@ -57,7 +57,7 @@ try {
   close();
 }
 
-const wasm = gzipSync(readFileSync(join(recovery, modules["engine-simd"] ?? "")), { level: 9 }).length;
+const wasm = gzipSync(readFileSync(join(engineFolder, modules["engine-simd"] ?? "")), { level: 9 }).length;
 const figures = { ...best, wasm };
 const broken = Object.entries(limits).filter(([name, limit]) => !(figures[name === "wasm" ? "wasm" : timeOf(name)] <= limit)).map(([name]) => name);
 for (const name of broken) console.log(`over the limit: ${name}`);

@@ -1,13 +1,13 @@
 /** Recomputes every vector and reports each difference: in Node, and in a browser's worker. */
-import { decodePicture, type CodecName } from "../../src/engine/decoders/decode.ts";
-import type { RecoverResult } from "../../src/engine/engine.ts";
+import { decodePicture, type CodecName } from "../src/decoders/decode.ts";
+import type { RecoverResult } from "../src/engine.ts";
 import {
   copyOut, enrolmentWindow, feedPicture, instantiateEngine, readImageSecret, readMeasures, readSketch, writeSketch, type Candidate, type EngineWasm,
-} from "../../src/engine/engine-wasm.ts";
-import { judge } from "../../src/engine/gate.ts";
-import { rowsOf, type Raster } from "../../src/engine/rows.ts";
-import { decodeCandidates, refineAll } from "../../src/engine/search.ts";
-import { selfTest } from "../../src/engine/self-test/self-test.ts";
+} from "../src/engine-wasm.ts";
+import { judge } from "../src/gate.ts";
+import { rowsOf, type Raster } from "../src/rows.ts";
+import { decodeCandidates, refineAll } from "../src/search.ts";
+import { selfTest } from "../src/self-test/self-test.ts";
 import { generated, rgbOf } from "../tests/generated.ts";
 import type { VectorFile } from "../tests/vectors.ts";
 

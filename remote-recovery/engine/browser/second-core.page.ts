@@ -1,8 +1,8 @@
 /** Runs in the page of vectors.ts: the portal's own worker with one core and with two, which have to give the same bits. */
 import * as Comlink from "comlink";
-import { createEngineClient } from "../../src/engine/engine-client.ts";
-import type { EngineService } from "../../src/engine/engine-service.ts";
-import type { RecoverResult, Sketch } from "../../src/engine/engine.ts";
+import { createEngineClient } from "../src/engine-client.ts";
+import type { EngineWorkerApi } from "../src/engine-worker-api.ts";
+import type { RecoverResult, Sketch } from "../src/engine.ts";
 import type { Answer } from "./recompute.ts";
 
 declare global {
@@ -65,7 +65,7 @@ async function start(script: string, cores: number) {
   }\n`;
   const address = URL.createObjectURL(new Blob([report, script], { type: "text/javascript" }));
   const worker = new Worker(address, { name: mainName });
-  const remote = Comlink.wrap<EngineService>(worker);
+  const remote = Comlink.wrap<EngineWorkerApi>(worker);
   await remote.cancel(""); // the second worker starts from the same address
   URL.revokeObjectURL(address);
   const stop = () => {

@@ -1,13 +1,13 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import webpack from "webpack";
 
-import { workersConfig } from "../../webpack/workers.ts";
+import { workersConfig } from "../webpack/workers.ts";
 
-export const recovery = fileURLToPath(new URL("../..", import.meta.url));
+export const engineFolder = fileURLToPath(new URL("..", import.meta.url));
 /** The portal's policy, as far as it concerns code. */
 const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src blob:; connect-src 'self'";
 
@@ -17,8 +17,8 @@ export interface ServedFile {
 }
 
 export const modules: Readonly<Record<string, string>> = {
-  "engine-simd": "engine/build/engine.simd.wasm",
-  "engine-scalar": "engine/build/engine.scalar.wasm",
+  "engine-simd": "build/engine.simd.wasm",
+  "engine-scalar": "build/engine.scalar.wasm",
   jpeg: "node_modules/@jsquash/jpeg/codec/dec/mozjpeg_dec.wasm",
   png: "node_modules/@jsquash/png/codec/pkg/squoosh_png_bg.wasm",
 };
@@ -29,7 +29,7 @@ export async function serve(files: ReadonlyMap<string, ServedFile>): Promise<{ r
   const served = new Map([
     ...files,
     ["/", { type: "text/html", body: Buffer.from(`<!doctype html><title>engine</title>${script}`) }] as const,
-    ...Object.entries(modules).map(([name, path]) => [`/${name}.wasm`, { type: "application/wasm", body: readFileSync(join(recovery, path)) }] as const),
+    ...Object.entries(modules).map(([name, path]) => [`/${name}.wasm`, { type: "application/wasm", body: readFileSync(join(engineFolder, path)) }] as const),
   ]);
   const server = createServer((request, response) => {
     const found = served.get(decodeURIComponent(request.url ?? ""));
@@ -48,15 +48,14 @@ export async function serve(files: ReadonlyMap<string, ServedFile>): Promise<{ r
   };
 }
 
-/** One script of a source file, built as the portal's workers are. */
-export async function bundle(entry: string): Promise<ServedFile> {
+/** One script of a source file, built as the portal's workers are. A path without a folder of its own is the engine's. */
+export async function bundle(file: string): Promise<ServedFile> {
   const out = mkdtempSync(join(tmpdir(), "engine-bundle-"));
   try {
-    const config = workersConfig({});
-    const compiler = webpack({ ...config, cache: false, entry: { script: join(recovery, entry) }, output: { ...config.output, path: out } });
-    const words = await new Promise<string>((resolve) => {
+    const compiler = webpack({ ...workersConfig({ context: engineFolder, entry: { script: resolve(engineFolder, file) }, path: out }), cache: false });
+    const words = await new Promise<string>((done) => {
       compiler.run((error, stats) => {
-        resolve(error?.message ?? (stats?.hasErrors() === true ? stats.toString("errors-only") : ""));
+        done(error?.message ?? (stats?.hasErrors() === true ? stats.toString("errors-only") : ""));
       });
     });
     if (words !== "") throw new Error(words);

@@ -10,7 +10,7 @@ import { buildEngine } from "../build.ts";
 import { bucketVector, vectors } from "../tests/vectors.ts";
 import { start, type BrowserName } from "./browsers.ts";
 import { recompute, type Answer } from "./recompute.ts";
-import { bundle, modules, recovery, serve } from "./serve.ts";
+import { bundle, engineFolder, modules, serve } from "./serve.ts";
 import type {} from "./second-core.page.ts"; // its global function
 
 const variants = ["simd", "scalar"] as const;
@@ -25,8 +25,8 @@ if (unknown.length > 0) throw new Error(`${unknown.join(", ")}: there are ${plac
 const runs = (name: string) => (wanted.length === 0 || wanted.includes(name.toLowerCase())) && !without.includes(name.toLowerCase());
 
 await buildEngine();
-const photos = join(recovery, "../e2e/fixtures/photos");
-const pictures = join(recovery, "engine/vectors/pictures");
+const photos = join(engineFolder, "../../e2e/fixtures/photos");
+const pictures = join(engineFolder, "vectors/pictures");
 const names = [
   ...["chelsea.png", "coffee.png", "astronaut.png", "spacex-3000x1688.jpg", "rocket.jpg"].map((name) => [name, join(photos, name)] as const),
   ...readdirSync(pictures).map((name) => [`pictures/${name}`, join(pictures, name)] as const),
@@ -48,7 +48,7 @@ console.log(`${String(passed)} passed, ${String(failed)} failed`);
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
 
 async function inNode(variant: Variant): Promise<Answer> {
-  const compile = async (name: string) => WebAssembly.compile(readFileSync(join(recovery, modules[name] ?? "")));
+  const compile = async (name: string) => WebAssembly.compile(readFileSync(join(engineFolder, modules[name] ?? "")));
   const [engine, jpeg, png] = await Promise.all([compile(`engine-${variant}`), compile("jpeg"), compile("png")]);
   return recompute({ modules: { engine, jpeg, png }, vectors, buckets: bucketVector, files: new Map(names.map(([name, path]) => [name, readFileSync(path)])) });
 }
@@ -56,9 +56,9 @@ async function inNode(variant: Variant): Promise<Answer> {
 async function inBrowsers(list: readonly BrowserName[]): Promise<void> {
   const { origin, close } = await serve(
     new Map([
-      ["/worker.js", await bundle("engine/browser/vectors.worker.ts")],
-      ["/page.js", await bundle("engine/browser/second-core.page.ts")],
-      ["/engine-worker.js", await bundle("src/engine/engine.worker.ts")],
+      ["/worker.js", await bundle("browser/vectors.worker.ts")],
+      ["/page.js", await bundle("browser/second-core.page.ts")],
+      ["/engine-worker.js", await bundle("src/engine.worker.ts")],
       ["/vectors.json", { type: "application/json", body: Buffer.from(JSON.stringify({ vectors, buckets: bucketVector })) }],
       ...names.map(([name, path]) => [`/file/${name}`, { type: "application/octet-stream", body: readFileSync(path) }] as const),
     ]),

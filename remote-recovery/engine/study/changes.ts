@@ -1,7 +1,7 @@
 /** What life does to a picture: the promised changes of image-key.md, and some that are not promised. */
-import type { SearchHint } from "../../src/engine/engine.ts";
-import type { Raster } from "../../src/engine/rows.ts";
-import { Filter, resample } from "../../src/engine/self-test/resample.ts";
+import type { SearchHint } from "../src/engine.ts";
+import type { Raster } from "../src/rows.ts";
+import { Filter, resample } from "../src/self-test/resample.ts";
 import type { Codecs } from "./codecs.ts";
 import { asSrgb, spaces } from "./gamut.ts";
 

@@ -7,10 +7,10 @@ import createJpegEncoder from "@jsquash/jpeg/codec/enc/mozjpeg_enc.js";
 import { defaultOptions as jpegDefaults } from "@jsquash/jpeg/meta.js";
 import createWebpEncoder from "@jsquash/webp/codec/enc/webp_enc.js";
 import { defaultOptions as webpDefaults } from "@jsquash/webp/meta.js";
-import { decodePicture, type CodecName } from "../../src/engine/decoders/decode.ts";
-import { optionsFor } from "../../src/engine/decoders/emscripten.ts";
-import { loadCodecInNode, loadModulesInNode } from "../../src/engine/load-engine.ts";
-import type { Raster } from "../../src/engine/rows.ts";
+import { decodePicture, type CodecName } from "../src/decoders/decode.ts";
+import { optionsFor } from "../src/decoders/emscripten.ts";
+import { loadCodecInNode, loadModulesInNode } from "../src/load-engine.ts";
+import type { Raster } from "../src/rows.ts";
 
 /** Grey levels that a codec may lose on the average of all bytes; a damaged file loses far more. */
 const mostLost = 16;
@@ -39,7 +39,7 @@ export async function loadCodecs(): Promise<Codecs> {
     lazy.set(name, known);
     return known;
   };
-  const compile = async (path: string) => WebAssembly.compile(await readFile(fileURLToPath(new URL(`../../node_modules/@jsquash/${path}`, import.meta.url))));
+  const compile = async (path: string) => WebAssembly.compile(await readFile(fileURLToPath(new URL(`../node_modules/@jsquash/${path}`, import.meta.url))));
   const [jpegModule, webpModule, avifModule] = await Promise.all([
     compile("jpeg/codec/enc/mozjpeg_enc.wasm"),
     compile("webp/codec/enc/webp_enc.wasm"),

@@ -1,5 +1,5 @@
 /** Colours of wider spaces than sRGB, which files name by a profile: what programs make of their values. */
-import type { Raster } from "../../src/engine/rows.ts";
+import type { Raster } from "../src/rows.ts";
 
 type Matrix = readonly [readonly [number, number, number], readonly [number, number, number], readonly [number, number, number]];
 

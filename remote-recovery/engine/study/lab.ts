@@ -1,12 +1,12 @@
-import type { GateReport, RecoverResult, SearchHint, Sketch } from "../../src/engine/engine.ts";
+import type { GateReport, RecoverResult, SearchHint, Sketch } from "../src/engine.ts";
 import {
   copyOut, enrolmentWindow, feedPicture, instantiateEngine, readImageSecret, readMeasures, readSketch, writeSketch, type EngineWasm, type Window,
-} from "../../src/engine/engine-wasm.ts";
-import { judge, refuse } from "../../src/engine/gate.ts";
-import { loadModulesInNode } from "../../src/engine/load-engine.ts";
-import { rowsOf, type Raster } from "../../src/engine/rows.ts";
-import { beaconFloor, decodeCandidates, findSketch, refineAll } from "../../src/engine/search.ts";
-import { selfTest } from "../../src/engine/self-test/self-test.ts";
+} from "../src/engine-wasm.ts";
+import { judge, refuse } from "../src/gate.ts";
+import { loadModulesInNode } from "../src/load-engine.ts";
+import { rowsOf, type Raster } from "../src/rows.ts";
+import { beaconFloor, decodeCandidates, findSketch, refineAll } from "../src/search.ts";
+import { selfTest } from "../src/self-test/self-test.ts";
 
 /** Windows of the bit distances: that of enrolment, the whole picture, and two crops. */
 export const comparedWindows: readonly Window[] = [enrolmentWindow, [0, 1, 0, 1], [0.03, 0.97, 0.03, 0.97], [0.1, 0.96, 0.04, 0.9]];

@@ -9,8 +9,8 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Sketch } from "../../src/engine/engine.ts";
-import type { Raster } from "../../src/engine/rows.ts";
+import type { Sketch } from "../src/engine.ts";
+import type { Raster } from "../src/rows.ts";
 import { buildEngine } from "../build.ts";
 import { changes, longSide, shortestPromised } from "./changes.ts";
 import { loadCodecs } from "./codecs.ts";

@@ -1,5 +1,5 @@
 /** AVIF and HEIC files put together for tests: grids of one picture, and files that lie about their sizes. */
-import { find, readItems } from "../../src/engine/decoders/iso-boxes.ts";
+import { find, readItems } from "../src/decoders/iso-boxes.ts";
 
 export interface Grid {
   readonly columns: number;

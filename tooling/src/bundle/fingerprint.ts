@@ -3,21 +3,28 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 import { rootFolder } from "../paths.ts";
+import { packages } from "../remotes.ts";
 import { filesBelow } from "../release/files.ts";
 import { folderOf, type Buildable } from "./packages.ts";
 
 const everybody = ["pnpm-lock.yaml", "tsconfig.base.json", "shared/package.json", "shared/src", "tooling/src/bundle", "tooling/src/release"];
-const own = ["package.json", "tsconfig.json", "webpack.config.ts", "webpack", "manifest.json", "src", "public", "engine/assembly", "engine/build.ts"];
+const own = ["package.json", "tsconfig.json", "webpack.config.ts", "webpack", "manifest.json", "src", "public"];
+/** Of a package inside the area, which is built with it. */
+const inside = ["package.json", "webpack", "src", "assembly", "build.ts"];
 const notBuilt = /\.test\.tsx?$|(^|\/)testing\//;
 
 /** Hash over all that a package is built from: equal means that nothing has to be done. */
 export function fingerprint(name: Buildable): string {
   const hash = createHash("sha256");
-  const paths = [...everybody, ...own.map((path) => `${folderOf(name)}/${path}`)];
+  const paths = [...everybody, ...own.map((path) => `${folderOf(name)}/${path}`), ...packagesInside(folderOf(name)).flatMap((folder) => inside.map((path) => `${folder}/${path}`))];
   for (const path of paths) {
     for (const file of filesOf(path)) hash.update(`${file}\0`).update(readFileSync(join(rootFolder, file))).update("\0");
   }
   return hash.digest("hex");
+}
+
+function packagesInside(area: string): string[] {
+  return packages.filter((folder) => folder.startsWith(`${area}/`));
 }
 
 function filesOf(path: string): string[] {

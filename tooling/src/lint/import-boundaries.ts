@@ -6,12 +6,15 @@ import { posix, relative, sep } from "node:path";
 
 import type { Rule } from "eslint";
 
-import { packages } from "../remotes.ts";
+import { packageOf, packages } from "../remotes.ts";
 
-/** What a package may import of the others, remotes as one; an entry with a `/` is one door of `shared`. */
+/** What a package may import of the others, remotes as one; an entry with a `/` is one door of `shared`. A package inside an area goes by its own name. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   shared: [],
   "remote-*": ["shared"],
+  "remote-recovery": ["shared", "engine", "vault"],
+  vault: ["shared", "engine"],
+  engine: ["shared"],
   host: ["shared"],
   api: ["shared/api", "shared/errors", "shared/contract"],
   tooling: ["shared/contract", "shared/errors", "shared/api", "shared/webpack"],
@@ -30,17 +33,17 @@ const homes: readonly { readonly libraries: readonly string[]; readonly folders:
   },
   {
     libraries: ["age-encryption"],
-    folders: ["remote-recovery/src/vault", "remote-recovery/bench", "e2e/support"],
+    folders: ["remote-recovery/vault", "e2e/support"],
     instead: "sealing has one owner; ask the vault (usePortal().vault) for the outcome",
   },
   {
     libraries: ["hash-wasm"],
-    folders: ["remote-recovery/src/vault", "api/src/identity"],
+    folders: ["remote-recovery/vault", "api/src/identity"],
     instead: "passphrases are stretched in the vault, passwords by the identity provider, and nowhere else",
   },
   {
     libraries: ["jose"],
-    folders: ["host/src/session", "host/src/deployment", "remote-recovery/src/vault", "api/src/auth", "api/src/identity", "tooling", "e2e"],
+    folders: ["host/src/session", "host/src/deployment", "remote-recovery/vault", "api/src/auth", "api/src/identity", "tooling", "e2e"],
     instead: "tokens and signatures are handled in host/src/session, host/src/deployment, the vault, api/src/auth and the identity provider",
   },
   {
@@ -52,16 +55,22 @@ const homes: readonly { readonly libraries: readonly string[]; readonly folders:
 
 const isTest = (file: string): boolean => /\.test\.tsx?$|(^|\/)testing\//.test(file);
 const within = (file: string, folder: string): boolean => file.startsWith(`${folder}/`);
+/** A package's name behind `@relicario/`: that of its own folder. */
+const nameOf = (folder: string): string => posix.basename(folder);
+/** Packages inside an area: only that area, and those beside them, use them. */
+const inside = packages.filter((folder) => folder.includes("/"));
 
 /** The message for an import of `specifier` in `file` (path from the root, with `/`); null when it is fine. */
 export function objectionTo(file: string, specifier: string): string | null {
-  const own = packages.find((name) => within(file, name));
-  if (own === undefined) return null;
+  const folder = packageOf(file);
+  if (folder === null) return null;
+  const own = nameOf(folder);
 
   if (specifier.startsWith(".")) {
     const target = posix.normalize(posix.join(posix.dirname(file), specifier));
-    const other = packages.find((name) => name !== own && within(target, name));
-    if (other === undefined) return null;
+    const there = packageOf(target);
+    if (there === null || there === folder) return null;
+    const other = nameOf(there);
     if (other === "shared") return "Import shared by one of its doors (@relicario/shared/contract, /api, /ui, /forms, /errors, /i18n, /testing, /webpack): what is behind them may change.";
     return objectionToPackage(file, own, other) ?? `Import ${other} by its name, @relicario/${other}, not by a path into it.`;
   }
@@ -76,7 +85,7 @@ export function objectionTo(file: string, specifier: string): string | null {
 
 function objectionToPackage(file: string, own: string, other: string, door?: string): string | null {
   if (other === own) return `Inside ${own} import the file, not the package's door: a door that is used from within makes cycles.`;
-  const allowed = [...(mayImport[own.replace(/^remote-.*/, "remote-*")] ?? []), ...(isTest(file) || /\.(config|setup)\./.test(file) ? (mayImportInTests[own] ?? []) : [])];
+  const allowed = [...(mayImport[own] ?? mayImport[own.replace(/^remote-.*/, "remote-*")] ?? []), ...(isTest(file) || /\.(config|setup)\./.test(file) ? (mayImportInTests[own] ?? []) : [])];
   if (allowed.includes(other) || (door !== undefined && allowed.includes(`${other}/${door}`))) {
     if (other === "shared" && door === "webpack" && own !== "tooling" && !/(^|\/)webpack(\.config\.ts|\/)/.test(file)) {
       return "The build is no part of the product: only webpack.config.ts, and a folder webpack beside it, import @relicario/shared/webpack.";
@@ -86,6 +95,9 @@ function objectionToPackage(file: string, own: string, other: string, door?: str
     }
     return null;
   }
+  const area = inside.find((folder) => nameOf(folder) === other);
+  if (own === "engine" && other === "vault") return "engine may not import vault: it knows nothing of keys, and the vault is built on it.";
+  if (area !== undefined) return `${own} may not import ${other}, which belongs to ${posix.dirname(area)}: ask the portal for the outcome (usePortal().vault).`;
   if (own.startsWith("remote-") && other.startsWith("remote-")) return `${own} may not import ${other}: ask the portal for the service, or link to a route.`;
   if (own === "shared") return `shared may not import ${other}: everything else is built on it. Declare what you need in shared/contract and let ${other} supply it.`;
   if (own === "host" && other.startsWith("remote-")) return `host may not import ${other}: remotes are loaded at run time from the signed deployment document, so that each can be released alone.`;

@@ -76,7 +76,7 @@ export const steps: readonly Step[] = [
 const extent = (whole: boolean): Readonly<Record<string, string>> => (whole ? { RELICARIO_TESTS: "all" } : {});
 
 /** What was found the last time is kept, so that only what changed is looked at again. */
-export const typesOf = (name: string): Promise<Outcome> => run(bin("tsc"), ["-p", join(name, "tsconfig.json"), "--incremental", "--tsBuildInfoFile", `.cache/types/${name}.tsbuildinfo`]);
+export const typesOf = (name: string): Promise<Outcome> => run(bin("tsc"), ["-p", join(name, "tsconfig.json"), "--incremental", "--tsBuildInfoFile", `.cache/types/${name.replaceAll("/", "-")}.tsbuildinfo`]);
 
 async function build(): Promise<Result> {
   const lines: string[] = [];

@@ -1,0 +1,151 @@
+import { gridOf, partOf, sayingSize, type Grid } from "../../tests/heif-files.ts";
+import { readKind, readPhoto } from "../../tests/vectors.ts";
+import { PortalError } from "@relicario/shared/errors";
+import { loadCodecInNode, loadModulesInNode } from "../load-engine.ts";
+import { decodePicture, estimateMemory, type CodecName } from "./decode.ts";
+import { decodeJpeg } from "./jpeg.ts";
+import { av1FrameSizes } from "./frame-sizes.ts";
+import { readHeader } from "./header.ts";
+
+const modules = new Map<CodecName, Promise<WebAssembly.Module>>();
+const asked: CodecName[] = [];
+const codec = (name: CodecName) => {
+  if (name === "jpeg" || name === "png") throw new Error("neither AVIF nor HEIC");
+  asked.push(name);
+  const known = modules.get(name) ?? loadCodecInNode(name);
+  modules.set(name, known);
+  return known;
+};
+beforeEach(() => void asked.splice(0));
+
+/** What decoding ends with, and that no codec was asked for it. */
+async function refusedUnread(bytes: Uint8Array): Promise<unknown> {
+  const error: unknown = await decodePicture(bytes, codec).catch((thrown: unknown) => thrown);
+  expect(asked).toEqual([]);
+  return error instanceof PortalError ? { code: error.code, ...error.details } : error;
+}
+const broken = (kind: string) => ({ code: "picture_unreadable", reason: "broken", kind });
+
+describe.each(["avif", "heic"] as const)("a picture of kind %s", (kind) => {
+  const one = () => readKind(`rocket.${kind}`);
+  const grid = (more: Partial<Grid> = {}) => gridOf(one(), { columns: 2, rows: 3, ...more });
+
+  it.each([[160, 107], [64, 64], [321, 214], [320, 213], [640, 428], [8000, 6000]])("is not decoded when the file says %i × %i and its frame says otherwise", async (width, height) => {
+    expect(await refusedUnread(sayingSize(one(), width, height))).toEqual(broken(kind));
+  });
+
+  it("is not decoded when a property or its place is there twice, as another reader might take the other one", async () => {
+    for (const type of ["pitm", "iloc", "iprp"]) {
+      const file = one();
+      const meta = file.indexOf("meta") - 4;
+      const at = file.indexOf(type) - 4;
+      const twice = Buffer.concat([file.subarray(0, at), file.subarray(at, at + file.readUInt32BE(at)), file.subarray(at)]);
+      twice.writeUInt32BE(file.readUInt32BE(meta) + file.readUInt32BE(at), meta);
+      expect(await refusedUnread(twice)).toEqual(broken(kind));
+    }
+  });
+
+  it("is not decoded when a part of it is said to have no length", async () => {
+    const file = Buffer.from(one());
+    const at = file.indexOf("iloc");
+    const length = file.indexOf(Buffer.from([0, 1]), at + 14) + 2 + 4; // after the count of extents and the offset
+    file.writeUInt32BE(0, length);
+    expect(await refusedUnread(file)).toEqual(broken(kind));
+  });
+
+  it("is read as a grid of tiles, the last of which may lie partly outside", async () => {
+    for (const [width, height] of [[640, 642], [600, 500]] as const) {
+      const picture = await decodePicture(grid({ width, height }), codec);
+      expect([picture.width, picture.height]).toEqual([width, height]);
+      const row = (y: number, x: number) => Buffer.from(picture.rgba.subarray((y * width + x) * 4, (y * width + x + 200) * 4));
+      expect(row(214 + 20, 320 + 10).equals(row(20, 10))).toBe(true); // colours run across the edges of tiles
+      picture.release();
+    }
+  });
+
+  it.each<[string, Partial<Grid>]>([
+    ["tiles that say to be smaller than their frames", { tile: [160, 107] }],
+    ["tiles that say to be larger", { tile: [640, 428], width: 640, height: 642 }],
+    ["a size that is not the grid's", { inside: [600, 642] }],
+    ["a size that its tiles do not fill", { width: 641, height: 642 }],
+    ["a row of tiles outside", { width: 640, height: 428 }],
+    ["a tile too few", { listed: 5 }],
+    ["a tile too many", { listed: 7 }],
+    ["planes of alpha that say to be smaller than their frames", { alpha: [160, 107] }],
+  ])("is not decoded as a grid with %s", async (_, lie) => {
+    expect(await refusedUnread(grid(lie))).toEqual(broken(kind));
+  });
+
+  it("is too large as a grid of more than 52 million pixels", async () => {
+    expect(await refusedUnread(grid({ columns: 28, rows: 28 }))).toEqual({ code: "picture_too_large", width: 8960, height: 5992 });
+  });
+
+  it("is not decoded when it is cut anywhere", async () => {
+    for (const file of [one(), grid()]) {
+      for (let share = 0.004; share < 1; share += 0.037) expect(await refusedUnread(file.subarray(0, Math.floor(file.length * share)))).toMatchObject({ code: "picture_unreadable" });
+      expect(await refusedUnread(file.subarray(0, file.length - 1))).toEqual(broken(kind));
+    }
+  });
+
+  it("is read with alpha and odd sides, and its alpha counts", async () => {
+    const picture = await decodePicture(readKind(`rocket-odd-alpha.${kind}`), codec);
+    expect([picture.width, picture.height]).toEqual([321, 215]);
+    expect([picture.rgba[3], picture.rgba[(214 * 321 + 320) * 4 + 3]]).toEqual([0, 255]);
+    picture.release();
+    expect(readHeader(readKind(`rocket-odd-alpha.${kind}`)).extraBytesPerPixel).toBeGreaterThan(readHeader(one()).extraBytesPerPixel);
+  });
+});
+
+it("an animated AVIF is refused by name", async () => {
+  expect(await refusedUnread(readKind("rocket-animated.avif"))).toEqual({ code: "picture_unreadable", reason: "unsupported", kind: "animated_avif" });
+});
+
+it("a codec that asks for more memory than it may have gives up", async () => {
+  const [{ jpeg }, file] = [await loadModulesInNode(), readPhoto("sunset-4272x2848.jpg")];
+  (await decodeJpeg(file, jpeg, estimateMemory(readHeader(file), file.length))).release();
+  await expect(decodeJpeg(file, jpeg, 40_000_000)).rejects.toBeDefined();
+});
+
+it("a file of very many tiles or units is not looked through for long", async () => {
+  const tile = readKind("rocket.avif");
+  expect(readHeader(gridOf(tile, { columns: 200, rows: 60 })).width).toBe(200 * 320);
+  expect(() => av1FrameSizes(new Uint8Array(2002).fill(0x12).map((byte, at) => (at % 2 === 0 ? byte : 0)))).toThrow(RangeError);
+  expect(await refusedUnread(gridOf(tile, { columns: 80, rows: 80, tile: [63, 64] }))).toEqual(broken("avif"));
+});
+
+describe("av1FrameSizes", () => {
+  it("reads a full sequence header with timing and operating points", () => {
+    const bits = [
+      "000", "0", "0", // profile 0, not still, not reduced
+      "1", "0".repeat(64), "1", "00101", "1", // timing, equal intervals, uvlc 4, decoder model
+      "00111", "0".repeat(32 + 10), // 8 bits of delay
+      "1", "00001", // initial delays, two points
+      "000000000000", "01000", "1", "1", "0".repeat(17), "1", "0000", // level 8 with a tier, a model, a delay
+      "000000000000", "00000", "0", "0", // none
+      "1001", "1000", (639).toString(2).padStart(10, "0"), (426).toString(2).padStart(9, "0"),
+    ].join("");
+    const body = Array.from({ length: Math.ceil(bits.length / 8) }, (_, at) => parseInt(bits.slice(at * 8, at * 8 + 8).padEnd(8, "0"), 2));
+    expect(av1FrameSizes(Uint8Array.from([0x12, 0, 0x0a, body.length, ...body]))).toEqual([{ width: 640, height: 427 }]);
+  });
+
+  it("ends with a RangeError when a unit is longer than what is there", () => {
+    expect(() => av1FrameSizes(Uint8Array.of(0x0a, 9, 1))).toThrow(RangeError);
+    expect(() => av1FrameSizes(Uint8Array.of(0x0a, 0xff))).toThrow(RangeError);
+  });
+});
+
+describe("an AVIF item of several frames", () => {
+  const part = partOf(readKind("rocket.avif"));
+  const repeated = (times: number) => gridOf({ ...part, content: Buffer.concat(Array.from({ length: times }, () => part.content)) }, { columns: 1, rows: 1 });
+
+  it("is let in with as many as there may be layers, and not decoded with more", async () => {
+    expect(readHeader(repeated(4)).kind).toBe("avif");
+    expect(await refusedUnread(repeated(5))).toEqual(broken("avif"));
+    expect(await refusedUnread(repeated(500))).toEqual(broken("avif"));
+  });
+
+  it.each([["a frame header said again", 7], ["a list of tiles", 8]])("is not decoded with %s", async (_what, type) => {
+    const content = Buffer.concat([part.content, Uint8Array.of((type << 3) | 2, 0)]);
+    expect(await refusedUnread(gridOf({ ...part, content }, { columns: 1, rows: 1 }))).toEqual(broken("avif"));
+  });
+});

@@ -1,0 +1,287 @@
+import { PortalError } from "@relicario/shared/errors";
+import { generated } from "../tests/generated.ts";
+import { pngOf, readKind, readPhoto, readVectorFile, toHex, vectors, fromHex } from "../tests/vectors.ts";
+import type { Engine, EngineProgress, Sketch } from "./engine.ts";
+import { decodePicture } from "./decoders/decode.ts";
+import { resample } from "./self-test/resample.ts";
+import { createEngineCore, type EngineModules } from "./engine-core.ts";
+import { loadCodecInNode, loadEngineInNode, loadModulesInNode } from "./load-engine.ts";
+
+jest.setTimeout(60_000); // whole searches, on a machine that others use too
+
+let engine: Engine;
+let modules: EngineModules;
+beforeAll(async () => {
+  engine = await loadEngineInNode();
+  modules = await loadModulesInNode();
+});
+
+const picos = () => readPhoto("picos-3264x2448.jpg");
+/** Enrolled once: that takes longest of all here. */
+const picosEnrolled = once(() => engine.enrol(picos(), []));
+const friends = () => readPhoto("friends-2056x3088.jpg");
+const sketchOf = (name: string): Sketch => {
+  const picture = vectors.pictures.find((row) => row.name === name);
+  if (picture === undefined) throw new Error("unknown picture");
+  return { choice: fromHex(picture.choice), syndrome: fromHex(picture.syndrome) };
+};
+
+function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | null = null;
+  return () => (made ??= work());
+}
+
+async function refusal(call: Promise<unknown>): Promise<PortalError> {
+  const error: unknown = await call.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof PortalError)) throw new Error(`expected a PortalError, got ${String(error)}`);
+  return error;
+}
+
+describe("inspect", () => {
+  it.each([
+    ["picos-3264x2448.jpg", "green", [], 3264, 2448],
+    ["friends-2056x3088.jpg", "green", [], 2056, 3088],
+    ["sunset-4272x2848.jpg", "green", [], 4272, 2848],
+    ["spacex-3000x1688.jpg", "red", ["estimate"], 3000, 1688],
+    ["rocket.jpg", "red", ["too_small", "estimate"], 640, 427],
+    ["chelsea.png", "red", ["too_small"], 451, 300],
+  ])("judges %s as the table of the photographs says", async (name, verdict, redReasons, width, height) => {
+    expect(await engine.inspect(readPhoto(name))).toMatchObject({ verdict, redReasons, width, height });
+  });
+
+  it("says too_small of a picture under 64 pixels", async () => {
+    const pixels = { width: 63, height: 200, orientation: 1, rgba: new Uint8Array(63 * 200 * 4) };
+    expect(await engine.inspect(pngOf(pixels))).toMatchObject({ verdict: "red", redReasons: expect.arrayContaining(["too_small"]) as unknown, width: 63 });
+  });
+});
+
+describe("enrol and recover", () => {
+  it("open with the very same file", async () => {
+    const { sketch, imageSecretBytes, gate, known } = await picosEnrolled();
+    expect(gate.verdict).toBe("green");
+    expect(known).toBeNull();
+    const result = await engine.recover(picos(), [sketch]);
+    expect(result).toMatchObject({ outcome: "recovered", index: 0, errors: 0 });
+    expect(result.outcome === "recovered" && toHex(result.imageSecretBytes)).toBe(toHex(imageSecretBytes));
+  });
+
+  it("find the right one among many sketches", async () => {
+    const sketches = Array.from({ length: 40 }, (_, i) => sketchOf(["coffee.png", "chelsea.png", "synthetic-1200x900"][i % 3] ?? ""));
+    sketches[37] = (await picosEnrolled()).sketch;
+    expect(await engine.recover(picos(), sketches)).toMatchObject({ outcome: "recovered", index: 37 });
+  });
+
+  it("recover a cropped and turned copy", async () => {
+    const result = await engine.recover(readVectorFile("pictures/spacex-turned.png"), [sketchOf("coffee.png"), sketchOf("spacex-3000x1688.jpg")]);
+    expect(result).toMatchObject({ outcome: "recovered", index: 1 });
+  });
+
+  it.each(["rocket.webp", "rocket-turned.webp", "rocket.avif", "rocket.heic", "rocket-progressive.jpg", "rocket-16bit.png"])(
+    "recover from a copy of another kind: %s",
+    async (name) => {
+      expect(await engine.recover(readKind(name), [sketchOf("rocket.jpg")])).toMatchObject({ outcome: "recovered" });
+    },
+  );
+
+  it("fetch a codec when a picture needs it, once, and again only after a failure", async () => {
+    const asked: string[] = [];
+    let online = false;
+    const core = createEngineCore(modules, {
+      load: (name) => {
+        asked.push(name);
+        return online ? loadCodecInNode(name) : Promise.reject(new PortalError("offline"));
+      },
+    });
+    expect((await core.inspect(readKind("rocket.jpg"))).width).toBe(320);
+    expect((await refusal(core.inspect(readKind("rocket.webp")))).code).toBe("offline");
+    online = true;
+    for (const name of ["rocket.webp", "rocket-lossless.webp"]) expect((await core.inspect(readKind(name))).width).toBe(320);
+    expect(asked).toEqual(["webp", "webp"]);
+  });
+
+  it("name a kind whose codec there is no way to fetch", async () => {
+    const error = await refusal(createEngineCore(modules).inspect(readKind("rocket.heic")));
+    expect(error).toMatchObject({ code: "picture_unreadable", details: { reason: "unsupported", kind: "heic" } });
+  });
+
+  it("say not_this_picture of another one, and of no sketches at all", async () => {
+    const result = await engine.recover(friends(), [sketchOf("coffee.png")]);
+    expect(result.outcome).toBe("not_this_picture");
+    expect(result.score).toBeLessThan(0.2);
+    expect(await engine.recover(friends(), [])).toEqual({ outcome: "not_this_picture", score: -1 });
+  });
+
+  it("say too_many_errors of the picture of a sketch with another syndrome", async () => {
+    const { choice } = sketchOf("coffee.png");
+    const { syndrome } = sketchOf("chelsea.png");
+    expect(await engine.recover(readPhoto("coffee.png"), [{ choice, syndrome }])).toMatchObject({ outcome: "too_many_errors", index: 0 });
+  });
+
+  it("tell a picture that is in use, with its secret, and make nothing new of it", async () => {
+    const first = await picosEnrolled();
+    const again = await engine.enrol(picos(), [sketchOf("coffee.png"), first.sketch]);
+    expect(again.known).toMatchObject({ index: 1 });
+    expect(toHex(again.known?.imageSecretBytes ?? new Uint8Array(0))).toBe(toHex(first.imageSecretBytes));
+  });
+
+  it("tell a small copy of a picture that is in use, though the gate is red", async () => {
+    const again = await engine.enrol(readVectorFile("pictures/spacex-quarter.png"), [sketchOf("spacex-3000x1688.jpg")]);
+    expect(again.gate.verdict).toBe("red");
+    expect(again.known?.imageSecretBytes).toHaveLength(32);
+  });
+
+  it("tell a picture that only resembles one in use, without a secret", async () => {
+    const { choice } = sketchOf("coffee.png");
+    const { syndrome } = sketchOf("chelsea.png");
+    expect((await engine.enrol(readPhoto("coffee.png"), [{ choice, syndrome }])).known).toMatchObject({ index: 0, imageSecretBytes: null });
+  });
+
+  it("refuse a plain picture with the gate's reasons", async () => {
+    const error = await refusal(engine.enrol(readPhoto("spacex-3000x1688.jpg"), []));
+    expect(error.code).toBe("picture_too_plain");
+    expect(error.details).toEqual({ reasons: ["estimate"], width: 3000, height: 1688 });
+  });
+
+  it("refuse a picture under 64 pixels", async () => {
+    const tiny = pngOf({ width: 63, height: 200, orientation: 1, rgba: new Uint8Array(63 * 200 * 4) });
+    expect((await refusal(engine.enrol(tiny, []))).details).toMatchObject({ reasons: expect.arrayContaining(["too_small"]) as unknown });
+    expect(await refusal(engine.recover(tiny, []))).toMatchObject({ code: "picture_unreadable", details: { reason: "too_small" } });
+  });
+
+  it("refuse a sketch of a wrong size or with unused bits", async () => {
+    const { choice, syndrome } = sketchOf("coffee.png");
+    for (const sketch of [
+      { choice: choice.subarray(1), syndrome },
+      { choice, syndrome: new Uint8Array(87) },
+      { choice: choice.map((value, at) => (at === 255 ? value | 0x80 : value)), syndrome },
+    ]) {
+      await expect(engine.recover(readPhoto("coffee.png"), [sketch])).rejects.toThrow(TypeError);
+    }
+  });
+});
+
+describe("hints", () => {
+  /** A photograph in the middle of an upright screen: bars above and below. */
+  const screenshot = once(async () => {
+    const picture = await decodePicture(readPhoto("picos-3264x2448.jpg"), (name) => Promise.resolve(name === "jpeg" ? modules.jpeg : modules.png));
+    const { width, height, rgba } = resample(picture, 720, 540, "bilinear");
+    const screen = new Uint8Array(720 * 1280 * 4).fill(255);
+    for (let at = 0; at < screen.length; at += 4) screen.fill(24, at, at + 3);
+    screen.set(rgba, 720 * 310 * 4);
+    expect([width, height]).toEqual([720, 540]);
+    return pngOf({ width: 720, height: 1280, orientation: 1, rgba: screen });
+  });
+
+  it("find a picture inside a screenshot, which the usual search does not", async () => {
+    const { sketch, imageSecretBytes } = await picosEnrolled();
+    const picture = await screenshot();
+    expect((await engine.recover(picture, [sketch])).outcome).toBe("not_this_picture");
+    const found = await engine.recover(picture, [sketchOf("coffee.png"), sketch], { hint: { kind: "screenshot" } });
+    expect(found).toMatchObject({ outcome: "recovered", index: 1 });
+    expect(found.outcome === "recovered" && toHex(found.imageSecretBytes)).toBe(toHex(imageSecretBytes));
+  });
+
+  it("find a picture in a frame drawn by hand, to about 1 %", async () => {
+    const { sketch } = await picosEnrolled();
+    const hint = { kind: "frame", left: 0.008, right: 0.995, top: 310 / 1280 - 0.006, bottom: 850 / 1280 + 0.007 } as const;
+    expect(await engine.recover(await screenshot(), [sketch], { hint })).toMatchObject({ outcome: "recovered" });
+  });
+
+  it("do not open another picture, and take no frame that is no frame", async () => {
+    expect((await engine.recover(friends(), [sketchOf("coffee.png")], { hint: { kind: "screenshot" } })).outcome).toBe("not_this_picture");
+    const hint = { kind: "frame", left: NaN, right: 1, top: 0, bottom: Infinity } as const;
+    expect((await engine.recover(readVectorFile("pictures/astronaut-cropped-too-far.png"), [sketchOf("coffee.png")], { hint })).outcome).toBe("not_this_picture");
+  });
+});
+
+describe("options", () => {
+  it("report progress, phase after phase, never backwards", async () => {
+    const seen: EngineProgress[] = [];
+    await engine.recover(friends(), [sketchOf("coffee.png")], { onProgress: (progress) => seen.push(progress) });
+    expect([...new Set(seen.map(({ phase }) => phase))]).toEqual(["decoding", "straight", "searching"]);
+    for (const phase of ["decoding", "straight", "searching"]) {
+      const shares = seen.filter((progress) => progress.phase === phase).map(({ done, total }) => done / total);
+      expect(shares).toEqual(shares.toSorted((a, b) => a - b));
+      expect(shares.every((share) => share >= 0 && share <= 1)).toBe(true);
+    }
+  });
+
+  it("end a call at any pause, and the next call is sound", async () => {
+    const phases = new Set<string>();
+    let pauses = 0;
+    await engine.recover(friends(), [sketchOf("coffee.png")], { onProgress: () => pauses++ });
+    for (const stopAfter of [1, 2, 3, Math.ceil(pauses / 2), pauses]) {
+      const controller = new AbortController();
+      let reports = 0;
+      const call = engine.recover(friends(), [sketchOf("coffee.png")], {
+        signal: controller.signal,
+        onProgress: ({ phase }) => {
+          if (++reports !== stopAfter) return;
+          phases.add(phase);
+          controller.abort();
+        },
+      });
+      expect((await refusal(call)).code).toBe("cancelled");
+    }
+    expect([...phases]).toEqual(expect.arrayContaining(["decoding", "searching"]));
+    expect(await engine.recover(readPhoto("coffee.png"), [sketchOf("coffee.png")])).toMatchObject({ outcome: "recovered", errors: 0 });
+  });
+
+  it("do not let a failed call spoil the ones that wait behind it", async () => {
+    const broken = engine.inspect(picos().subarray(0, 5000));
+    const sound = engine.inspect(picos());
+    expect((await refusal(broken)).code).toBe("picture_unreadable");
+    expect((await sound).verdict).toBe("green");
+  });
+});
+
+describe("memory", () => {
+  it("holds neither pixels, coefficients nor bits after a call", async () => {
+    const instances: WebAssembly.Memory[] = [];
+    const core = createEngineCore(modules, { onMemory: (memory) => instances.push(memory) });
+    const { sketch, imageSecretBytes } = await core.enrol(picos(), [sketchOf("coffee.png")]);
+    await core.recover(readVectorFile("pictures/spacex-turned.png"), [sketch, sketchOf("spacex-3000x1688.jpg")]);
+    await refusal(core.enrol(readPhoto("rocket.jpg"), []));
+    await refusal(core.recover(friends(), [sketch], { signal: AbortSignal.abort() }));
+    expect(instances.length).toBeGreaterThan(0);
+    const fresh = createdMemory(modules);
+    for (const { buffer } of instances) {
+      const after = new Uint8Array(buffer);
+      // Beyond what a new instance starts with there is nothing but zeros.
+      expect(Buffer.compare(after.subarray(0, fresh.length), fresh)).toBe(0);
+      expect(after.subarray(fresh.length).every((value) => value === 0)).toBe(true);
+      for (const secret of [imageSecretBytes, sketch.choice, sketch.syndrome]) {
+        expect(Buffer.from(buffer).includes(Buffer.from(secret.subarray(0, 16)))).toBe(false);
+      }
+    }
+  });
+
+  it("is found to hold them while a call runs, or the search above would prove nothing", async () => {
+    const instances: WebAssembly.Memory[] = [];
+    const core = createEngineCore(modules, { onMemory: (memory) => instances.push(memory) });
+    const coffee = sketchOf("coffee.png");
+    let seen = false;
+    await core.recover(friends(), [coffee], {
+      onProgress: ({ phase }) => {
+        if (phase === "searching") seen ||= instances.some(({ buffer }) => Buffer.from(buffer).includes(Buffer.from(coffee.choice)));
+      },
+    });
+    expect(seen).toBe(true);
+  });
+});
+
+function createdMemory({ engine: module }: EngineModules): Uint8Array {
+  const { memory } = new WebAssembly.Instance(module).exports;
+  if (!(memory instanceof WebAssembly.Memory)) throw new Error("no memory");
+  return new Uint8Array(memory.buffer);
+}
+
+it("gives the same answers from the scalar build", async () => {
+  const scalar = await loadEngineInNode("scalar");
+  const noise = pngOf(generated("block noise") ?? { width: 0, height: 0, orientation: 1, rgba: new Uint8Array(0) });
+  expect(await scalar.enrol(picos(), [])).toEqual(await picosEnrolled());
+  expect(await scalar.enrol(noise, [])).toEqual(await engine.enrol(noise, []));
+});

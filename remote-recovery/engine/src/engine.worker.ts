@@ -1,0 +1,31 @@
+/**
+ * The worker's entry: serves the engine to the page that started it and, through ports, to the vault's worker. Where there are
+ * two cores it starts itself a second time, for half of each search: at once, while the blob address that it runs from is there.
+ */
+import * as Comlink from "comlink";
+import { carryPortalErrors } from "./worker-calls.ts";
+import { createEngineWorkerApi } from "./engine-worker-api.ts";
+import { createSearchWorkerApi, searchHelperOver, type SearchWorkerApi } from "./second-core.ts";
+
+const secondName = "engine-search";
+
+if (self.name === secondName) {
+  Comlink.expose(createSearchWorkerApi());
+} else {
+  carryPortalErrors();
+  const second = startSecond();
+  Comlink.expose(
+    createEngineWorkerApi((module) => (second === null ? null : searchHelperOver(Comlink.wrap<SearchWorkerApi>(second.worker), module, second.lost))),
+  );
+}
+
+/** Null where one core is all, or a worker cannot start another. */
+function startSecond(): { readonly worker: Worker; readonly lost: Promise<unknown> } | null {
+  if (typeof Worker === "undefined" || navigator.hardwareConcurrency < 2) return null;
+  try {
+    const worker = new Worker(globalThis.location.href, { name: secondName });
+    return { worker, lost: new Promise((resolve) => { worker.addEventListener("error", resolve); }) };
+  } catch {
+    return null; // searches then take one core, as elsewhere
+  }
+}

@@ -1,0 +1,87 @@
+import fc from "fast-check";
+import { PortalError } from "@relicario/shared/errors";
+import { brokenPicture, bytesOf } from "../fuzz/damage.ts";
+import { readKind, vectors, fromHex } from "../tests/vectors.ts";
+import { decodePicture } from "./decoders/decode.ts";
+import { readExifOrientation } from "./decoders/exif-orientation.ts";
+import { readHeader } from "./decoders/header.ts";
+import { createEngineCore, type EngineModules } from "./engine-core.ts";
+import { loadCodecInNode, loadModulesInNode } from "./load-engine.ts";
+
+jest.setTimeout(600_000);
+
+/** A taste at every run of the tests; `pnpm fuzz:engine` tries 10,000, and watches time and memory. */
+const numRuns = 60;
+
+let modules: EngineModules;
+beforeAll(async () => {
+  modules = await loadModulesInNode();
+});
+
+const lazy = new Map<string, Promise<WebAssembly.Module>>();
+const codec = (name: "jpeg" | "png" | "webp" | "avif" | "heic") => {
+  if (name === "jpeg" || name === "png") return Promise.resolve(modules[name]);
+  const known = lazy.get(name) ?? loadCodecInNode(name);
+  lazy.set(name, known);
+  return known;
+};
+
+it("decodes or refuses every broken file, with a typed error and sane pixels", async () => {
+  await fc.assert(
+    fc.asyncProperty(brokenPicture, async (picture) => {
+      try {
+        const { width, height, rgba, orientation, release } = await decodePicture(bytesOf(picture), codec);
+        expect(rgba.length).toBe(width * height * 4);
+        expect(orientation >= 1 && orientation <= 8).toBe(true);
+        release();
+      } catch (error) {
+        if (!(error instanceof PortalError)) throw error;
+        expect(["picture_unreadable", "picture_too_large"]).toContain(error.code);
+      }
+    }),
+    { numRuns: numRuns * 2 },
+  );
+});
+
+it("reads the header of any bytes, or refuses them", () => {
+  const starts = [[], [0xff, 0xd8, 0xff], [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a], [...Buffer.from("RIFF....WEBPVP8X")], [...Buffer.from("\0\0\0\x18ftypavif....avif")]];
+  fc.assert(
+    fc.property(fc.constantFrom(...starts), fc.uint8Array({ maxLength: 400 }), (start, rest) => {
+      try {
+        const { width, height, orientation, extraBytesPerPixel } = readHeader(Uint8Array.from([...start, ...rest]));
+        expect(width > 0 && height > 0 && orientation >= 1 && orientation <= 8 && extraBytesPerPixel >= 0).toBe(true);
+      } catch (error) {
+        if (!(error instanceof PortalError)) throw error;
+        expect(error.code).toBe("picture_unreadable");
+      }
+    }),
+    { numRuns: numRuns * 10 },
+  );
+});
+
+it("reads an orientation out of any metadata, or none", () => {
+  const head = fc.constantFrom([], [0x49, 0x49, 42, 0, 8, 0, 0, 0], [0x4d, 0x4d, 0, 42, 0, 0, 0, 8]);
+  fc.assert(
+    fc.property(head, fc.uint8Array({ maxLength: 200 }), (start, rest) => {
+      const value = readExifOrientation(Uint8Array.from([...start, ...rest]));
+      expect(value === null || (Number.isInteger(value) && value >= 1 && value <= 8)).toBe(true);
+    }),
+    { numRuns: numRuns * 10 },
+  );
+});
+
+it("takes no random sketch, whole or in part, for any picture", async () => {
+  const core = createEngineCore(modules, { load: loadCodecInNode });
+  const picture = vectors.pictures.find(({ name }) => name === "rocket.jpg");
+  if (picture === undefined) throw new Error("unknown picture");
+  const genuine = { choice: fromHex(picture.choice), syndrome: fromHex(picture.syndrome) };
+  const bits = (bytes: number, unused: number) =>
+    fc.uint8Array({ minLength: bytes, maxLength: bytes }).map((value) => value.map((byte, at) => (at === bytes - 1 ? byte & (0xff >> unused) : byte)));
+  await fc.assert(
+    fc.asyncProperty(bits(256, 1), bits(86, 6), async (choice, syndrome) => {
+      expect((await core.recover(readKind("rocket.jpg"), [{ choice, syndrome }])).outcome).toBe("not_this_picture");
+      expect((await core.recover(readKind("rocket.jpg"), [{ choice: genuine.choice, syndrome }])).outcome).toBe("too_many_errors");
+    }),
+    { numRuns: 3 },
+  );
+});

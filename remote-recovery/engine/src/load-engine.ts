@@ -1,0 +1,69 @@
+/** The engine under Node, for tests and the command line: the same core, modules read from the disk. */
+import { execFile } from "node:child_process";
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import type { Engine } from "./engine.ts";
+import { createEngineCore, type EngineModules, type LazyCodec } from "./engine-core.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+export type EngineVariant = "simd" | "scalar";
+
+const loads = new Map<EngineVariant, Promise<Engine>>();
+
+/** The engine, once for each variant. A failed load is forgotten, so that the next call tries again. */
+export function loadEngineInNode(variant: EngineVariant = "simd"): Promise<Engine> {
+  const known = loads.get(variant);
+  if (known !== undefined) return known;
+  const load = loadModulesInNode(variant).then((modules) => createEngineCore(modules, { load: loadCodecInNode }));
+  loads.set(variant, load);
+  load.catch(() => loads.delete(variant));
+  return load;
+}
+
+/** Compiled modules of the engine (built first, when its sources changed) and of the codecs. */
+export async function loadModulesInNode(variant: EngineVariant = "simd"): Promise<EngineModules> {
+  // A process of its own: the compiler is an ES module with top-level await, which a CommonJS test runner cannot load.
+  if (!(await isBuilt(variant))) await promisify(execFile)(process.execPath, [join(root, "build.ts")]);
+  const [engine, jpeg, png] = await Promise.all([
+    compileFile(`build/engine.${variant}.wasm`),
+    compileFile("node_modules/@jsquash/jpeg/codec/dec/mozjpeg_dec.wasm"),
+    compileFile("node_modules/@jsquash/png/codec/pkg/squoosh_png_bg.wasm"),
+  ]);
+  return { engine, jpeg, png };
+}
+
+/** Whether the WASM is there, and newer than each of its sources. */
+async function isBuilt(variant: EngineVariant): Promise<boolean> {
+  const sources = await readdir(join(root, "assembly"));
+  const [built = NaN, ...changed] = await Promise.all(
+    [`build/engine.${variant}.wasm`, "build.ts", ...sources.map((name) => `assembly/${name}`)].map((path) => changedAt(join(root, path))),
+  );
+  return changed.every((time) => time <= built);
+}
+
+/** When a file changed last; NaN when there is none. */
+async function changedAt(path: string): Promise<number> {
+  try {
+    return (await stat(path)).mtimeMs;
+  } catch {
+    return NaN; // not built yet
+  }
+}
+
+const lazyCodecs: Readonly<Record<LazyCodec, string>> = {
+  webp: "node_modules/@jsquash/webp/codec/dec/webp_dec.wasm",
+  avif: "node_modules/@jsquash/avif/codec/dec/avif_dec.wasm",
+  heic: "node_modules/libheif-js/libheif-wasm/libheif.wasm",
+};
+
+/** Compiles a codec that only some pictures need. */
+export function loadCodecInNode(name: LazyCodec): Promise<WebAssembly.Module> {
+  return compileFile(lazyCodecs[name]);
+}
+
+async function compileFile(path: string): Promise<WebAssembly.Module> {
+  return WebAssembly.compile(await readFile(join(root, path)));
+}

@@ -1,8 +1,0 @@
-/** The transfer's worker: one file, started twice from a blob address. It seals and opens pieces, and holds no key of an account. */
-import * as Comlink from "comlink";
-
-import { carryPortalErrors } from "../engine/comlink-errors.ts";
-import { createTransferService } from "./transfer/transfer-service.ts";
-
-carryPortalErrors();
-Comlink.expose(createTransferService());

@@ -1,0 +1,78 @@
+/**
+ * Fills an account with secrets through the service, each sealed and signed as by a device: for `pnpm bench:list`, which
+ * starts it with the session of a person who has protected a first secret with the picture.
+ *
+ *     SEED_API=… SEED_TOKEN=… SEED_PICTURE=… node bench/seed-list.ts <how many>
+ */
+import { openAsBlob } from "node:fs";
+
+import { createHttp, toB64u, Me } from "@relicario/shared/api";
+import { z } from "zod";
+
+import { loadEngineInNode } from "@relicario/engine/node";
+import { openDevice } from "../src/device/device.ts";
+import { readAccount } from "../src/steps/read-account.ts";
+import { openKeyring } from "../src/steps/read-keyring.ts";
+import { sealRow } from "../src/steps/sealed-row.ts";
+import { nextChange } from "../src/steps/signed-change.ts";
+import { unlock } from "../src/acts/unlock.ts";
+import { utf8 } from "../src/seal/bytes.ts";
+import { sealContent } from "../src/seal/content.ts";
+import { newId, timestamp } from "../src/seal/ids.ts";
+import type { RootRow } from "../src/seal/state.ts";
+import { serviceOn } from "../src/service.ts";
+import { openVaultContext } from "../src/vault-context.ts";
+
+const Settings = z.object({ SEED_API: z.url(), SEED_TOKEN: z.string().min(1), SEED_PICTURE: z.string().min(1) });
+const { SEED_API: baseUrl, SEED_TOKEN: token, SEED_PICTURE: picture } = Settings.parse(process.env);
+const count = z.coerce.number().int().min(0).parse(process.argv[2]);
+
+const places = ["bank", "harbour", "garden", "office", "attic", "workshop", "cabin", "library"] as const;
+const things = ["passport", "will", "key", "recovery phrase", "contract", "letter", "insurance", "deed", "licence", "diary"] as const;
+const pick = <T>(from: readonly [T, ...T[]], index: number): T => from[index % from.length] ?? from[0];
+
+const http = createHttp({ baseUrl, token: () => Promise.resolve(token) });
+const { user_id: userId } = await http.request("GET", "/user/me", Me);
+const vault = await openVaultContext({
+  userId,
+  service: serviceOn(http),
+  engine: await loadEngineInNode(),
+  device: await openDevice({ vendorId: "seed", issuer: "seed", subject: userId }), // Node has no IndexedDB: in memory
+  tell: () => undefined,
+});
+(await unlock(vault, { picture: await openAsBlob(picture), passphrase: null }, {})).opener.forget();
+
+const account = await readAccount(vault);
+if (account === null || vault.keys === null) throw new Error("there is no first secret to go on from");
+const { keys } = vault;
+const opened = await openKeyring(userId, keys, account.view.keyring);
+const rows: RootRow[] = [...account.rows.values()];
+let { keyring } = account.view;
+
+/** Content, ticket and label of one secret; they do not depend on the others. */
+async function sealed(index: number) {
+  const secretId = newId(Date.now());
+  const content = await sealContent("text", utf8(`what is kept under number ${String(index)}`));
+  const described = {
+    title: `${pick(things, index)} ${String(index)}, ${pick(places, index)}`,
+    tags: [pick(places, index), pick(things, index * 7)],
+    contentKind: "text" as const,
+    name: "secret.txt",
+    mime: "text/plain",
+    createdAt: timestamp(Date.now()),
+    rehearsedAt: null,
+  };
+  return { secretId, content: toB64u(content.sealed), row: await sealRow(vault, keys, { secretId, version: 1, rev: 1 }, described, content, opened.book.openers) };
+}
+
+let ready = sealed(0);
+for (let index = 0; index < count; index++) {
+  const { secretId, content, row } = await ready;
+  rows.push(row.root);
+  const change = await nextChange(vault, { view: { keyring, opened }, rows: account.rows }, opened, rows, {});
+  const stored = vault.service.store({ secret_db_id: secretId, label: row.label, ticket: row.ticket, content, keyring: change.keyring });
+  if (index + 1 < count) ready = sealed(index + 1); // while the service writes
+  await stored;
+  keyring = { ...keyring, state_rev: change.keyring.state_rev, state: change.keyring.state };
+  if ((index + 1) % 1_000 === 0) console.log(`${String(index + 1)} secrets`);
+}

@@ -1,0 +1,25 @@
+import { Id } from "@relicario/shared/api";
+import { PortalError } from "@relicario/shared/errors";
+
+import type { VaultContext } from "../vault-context.ts";
+
+/** What a signed-in person may do without an opener: star, trash, take out of the trash. Nothing sealed changes. */
+
+export async function setFavorite(vault: VaultContext, secretId: string, favorite: boolean): Promise<void> {
+  const row = await vault.service.setFavorite(requireId(secretId), favorite);
+  if (row.secret_db_id !== secretId || row.favorite !== favorite) throw new PortalError("bad_answer");
+}
+
+export async function trash(vault: VaultContext, secretId: string): Promise<void> {
+  await vault.service.trash(requireId(secretId));
+}
+
+export async function restore(vault: VaultContext, secretId: string): Promise<void> {
+  await vault.service.store({ secret_db_id: requireId(secretId), restore: true });
+}
+
+/** Ids come from addresses too: what is not one never reaches a path. */
+function requireId(secretId: string): string {
+  if (!Id.safeParse(secretId).success) throw new PortalError("not_found");
+  return secretId;
+}

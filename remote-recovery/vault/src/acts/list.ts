@@ -1,0 +1,53 @@
+import type { ListOptions, SecretLabel, SecretRow } from "@relicario/shared/contract";
+
+import type { Label } from "../seal/label.ts";
+import { refuseCancelled, type VaultContext } from "../vault-context.ts";
+import { labelOf, readAccount, type AccountRow } from "../steps/read-account.ts";
+
+/** Labels of the first batch: what a screen shows. */
+const firstBatch = 100;
+/** Labels opened at once after it: enough to keep WebCrypto busy, few enough to stay responsive. */
+const laterBatch = 500;
+
+/**
+ * All rows, trash included, by id. Labels are null while locked. With `onRows` they come in batches, the newest secrets
+ * first, once the whole list was checked: no row is shown that does not fit the state.
+ *
+ * @throws PortalError `list_mismatch`, `older_state`, `keyring_missing`, `decryption_failed`, `cancelled`.
+ */
+export async function list(vault: VaultContext, { signal, onRows }: ListOptions = {}): Promise<SecretRow[]> {
+  const account = await readAccount(vault, signal);
+  if (account === null) return [];
+  const keys = account.view.opened?.keys ?? null;
+  const newestFirst = [...account.rows.values()].sort((left, right) => (left.secretId < right.secretId ? 1 : -1));
+  const shown: SecretRow[] = [];
+  for (let from = 0, size = firstBatch; from < newestFirst.length; from += size, size = laterBatch) {
+    refuseCancelled(signal);
+    const rows = newestFirst.slice(from, from + size);
+    const labels = keys === null ? null : await Promise.all(rows.map((row) => labelOf(vault.userId, keys, row)));
+    const batch = rows.map((row, index) => presentRow(row, labels?.[index] ?? null));
+    shown.push(...batch);
+    onRows?.(batch, { opened: shown.length, total: newestFirst.length });
+  }
+  return shown.reverse();
+}
+
+function presentRow({ version, rev, secretId, stored }: AccountRow, label: Label | null): SecretRow {
+  return {
+    secretId,
+    version,
+    rev,
+    favorite: stored.favorite,
+    sealedSize: stored.size,
+    createdAt: stored.created_at,
+    updatedAt: stored.updated_at,
+    deletedAt: stored.deleted_at ?? null,
+    droppedAt: stored.dropped_at ?? null,
+    label: label === null ? null : presentLabel(label),
+  };
+}
+
+function presentLabel(label: Label): SecretLabel {
+  const { title, tags, name, size, openers } = label;
+  return { title, tags, contentKind: label.content_kind, name, size, openers, rehearsedAt: label.rehearsed_at };
+}

@@ -1,0 +1,410 @@
+import "fake-indexeddb/auto";
+
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { fromB64u, signedBytes, toB64u } from "@relicario/shared/api";
+import type { SecretChange } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
+
+import { sealTo } from "../seal/age.ts";
+import { randomBytes } from "../seal/bytes.ts";
+import { documentBytes } from "../seal/padding.ts";
+import { openTicket } from "../seal/ticket.ts";
+import type { VaultContext } from "../vault-context.ts";
+import { lastOf } from "../testing/fake-service.ts";
+import { createWorld, shown, textSecret, type World } from "../testing/world.ts";
+import { list } from "./list.ts";
+import { protect } from "./protect.ts";
+import { conflictTries } from "../steps/publish.ts";
+import { purge } from "./purge.ts";
+import { recover } from "./recover.ts";
+import { restore, trash } from "./favorite-and-trash.ts";
+import { recogniseImage } from "../steps/recognise-image.ts";
+import { unlock } from "./unlock.ts";
+import { update } from "./update.ts";
+import { history, restoreVersion } from "./versions.ts";
+
+jest.setTimeout(60_000); // for a busy machine
+
+/** The smallest costs of Argon2id that are let in: all else is as it is. */
+jest.mock("../seal/kdf.ts", () => ({ ...jest.requireActual<object>("../seal/kdf.ts"), argon2Costs: { memoryKib: 19 * 1024, passes: 2, lanes: 1 } }));
+
+const code = (expected: string): unknown => expect.objectContaining({ code: expected });
+const market = shown("market");
+const text = (content: string): NonNullable<SecretChange["content"]> => ({ contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob([content]) });
+const read = async (vault: VaultContext, secretId: string, version?: number): Promise<string> =>
+  new TextDecoder().decode((await recover(vault, secretId, market, version === undefined ? {} : { version })).content);
+const titles = async (vault: VaultContext): Promise<(string | undefined)[]> => (await list(vault)).map((row) => row.label?.title);
+
+/** One secret, and two devices that are unlocked. */
+async function twoDevices(): Promise<{ world: World; laptop: VaultContext; phone: VaultContext; secretId: string }> {
+  const world = createWorld();
+  const laptop = await world.open();
+  const { secretId } = await protect(laptop, textSecret("First", market, "one"), {});
+  const phone = await world.open("phone");
+  (await unlock(phone, market, {})).opener.forget();
+  return { world, laptop, phone, secretId };
+}
+
+/** Something that another device does just before the next call of this kind. */
+function meanwhile(world: World, call: string, act: () => Promise<unknown>): void {
+  world.service.before = async (made) => {
+    if (made !== call) return;
+    world.service.before = () => undefined;
+    await act();
+  };
+}
+
+describe("a new label", () => {
+  it("takes no opener, makes no version, and keeps what was not named", async () => {
+    const { world, laptop, secretId } = await twoDevices();
+    world.engine.calls.length = 0;
+    expect(await update(laptop, secretId, { baseVersion: 1, baseRev: 1, title: "Renamed" }, {})).toEqual({ version: 1 });
+    expect(await update(laptop, secretId, { baseVersion: 1, baseRev: 2, tags: [] }, {})).toEqual({ version: 1 });
+    expect(world.engine.calls).toEqual([]);
+    expect(await list(laptop)).toMatchObject([{ version: 1, rev: 3, label: { title: "Renamed", tags: [], name: "secret.txt" } }]);
+    expect(await recover(laptop, secretId, market, {})).toMatchObject({ title: "Renamed", author: "verified", version: 1 });
+  });
+
+  it("is not sent when nothing changes", async () => {
+    const { world, laptop, secretId } = await twoDevices();
+    world.service.bodies.length = 0;
+    await update(laptop, secretId, { baseVersion: 1, title: "First", tags: ["paper"] }, {});
+    expect(world.service.bodies).toEqual([]);
+  });
+
+  it("based on an older label is a conflict, and the other name stays", async () => {
+    const { laptop, phone, secretId } = await twoDevices();
+    await update(phone, secretId, { baseVersion: 1, baseRev: 1, title: "By the phone" }, {});
+    await expect(update(laptop, secretId, { baseVersion: 1, baseRev: 1, title: "By the laptop" }, {})).rejects.toEqual(expect.objectContaining({ code: "version_conflict", details: { version: 1 } }));
+    expect(await titles(laptop)).toEqual(["By the phone"]);
+  });
+
+  it("that is named between reading and sending is a conflict too", async () => {
+    const { world, laptop, phone, secretId } = await twoDevices();
+    meanwhile(world, "POST /secrets/store", () => update(phone, secretId, { baseVersion: 1, title: "By the phone" }, {}));
+    await expect(update(laptop, secretId, { baseVersion: 1, baseRev: 1, title: "By the laptop" }, {})).rejects.toEqual(code("version_conflict"));
+    expect(await titles(laptop)).toEqual(["By the phone"]);
+  });
+
+  it("changes tags beside another device's title when only the version was named", async () => {
+    const { world, laptop, phone, secretId } = await twoDevices();
+    meanwhile(world, "POST /secrets/store", () => update(phone, secretId, { baseVersion: 1, title: "By the phone" }, {}));
+    await update(laptop, secretId, { baseVersion: 1, tags: ["by the laptop"] }, {});
+    expect(await list(laptop)).toMatchObject([{ rev: 3, label: { title: "By the phone", tags: ["by the laptop"] } }]);
+  });
+
+  it("is there once when its answer got lost", async () => {
+    const { world, laptop, secretId } = await twoDevices();
+    world.service.answer = (call, answer) => {
+      if (call !== "POST /secrets/store") return answer;
+      throw new PortalError("service_unavailable");
+    };
+    expect(await update(laptop, secretId, { baseVersion: 1, baseRev: 1, title: "Renamed" }, {})).toEqual({ version: 1 });
+    expect(await list(laptop)).toMatchObject([{ rev: 2, label: { title: "Renamed" } }]);
+  });
+
+  it.each<[string, SecretChange, string[]]>([
+    ["no title", { baseVersion: 1, title: "" }, ["title"]],
+    ["too many tags", { baseVersion: 1, tags: Array.from({ length: 33 }, String) }, ["tags"]],
+    ["a protection without content", { baseVersion: 1, protection: { kind: "openers", openers: [] } }, ["protection"]],
+    ["a version that is none", { baseVersion: 0, title: "T" }, ["baseVersion"]],
+  ])("is refused with %s, before anything is sent", async (_what, change, fields) => {
+    const { world, laptop, secretId } = await twoDevices();
+    world.service.calls.length = 0;
+    await expect(update(laptop, secretId, change, {})).rejects.toEqual(expect.objectContaining({ code: "validation_error", details: { fields } }));
+    expect(world.service.calls).toEqual([]);
+  });
+
+  it("needs an unlocked device and a secret that is there", async () => {
+    const { world, laptop, secretId } = await twoDevices();
+    await expect(update(await world.open("tablet"), secretId, { baseVersion: 1, title: "T" }, {})).rejects.toEqual(code("vault_locked"));
+    await expect(update(laptop, "019a9e2c-7c1e-7abc-8def-0123456789ff", { baseVersion: 1, title: "T" }, {})).rejects.toEqual(code("not_found"));
+  });
+});
+
+describe("a new version", () => {
+  it("takes no opener, has a content identity of its own, and opens with the openers of before", async () => {
+    const { world, laptop, phone, secretId } = await twoDevices();
+    const before = (await recover(laptop, secretId, market, {})).ageFile.identity;
+    world.engine.calls.length = 0;
+    expect(await update(laptop, secretId, { baseVersion: 1, baseRev: 1, title: "Second", content: text("two") }, {})).toEqual({ version: 2 });
+    expect(world.engine.calls).toEqual([]);
+    expect(await list(phone)).toMatchObject([{ version: 2, rev: 2, label: { title: "Second", tags: ["paper"] } }]);
+    const after = await recover(phone, secretId, market, {});
+    expect(after).toMatchObject({ version: 2, current: true, author: "verified" });
+    expect(after.ageFile.identity).toMatch(/^AGE-SECRET/);
+    expect(after.ageFile.identity).not.toBe(before);
+  });
+
+  it("can be protected by another picture, which becomes an opener", async () => {
+    const { laptop, secretId } = await twoDevices();
+    await update(laptop, secretId, { baseVersion: 1, content: text("two"), protection: { kind: "picture", shown: shown("forest"), name: "The forest" } }, {});
+    expect(new TextDecoder().decode((await recover(laptop, secretId, shown("forest"), {})).content)).toBe("two");
+  });
+
+  it("is sealed to one of its openers alone when told so", async () => {
+    const { laptop, secretId } = await twoDevices();
+    await protect(laptop, textSecret("Other", shown("forest")), {});
+    const forest = (await list(laptop))[1]?.label?.openers[1] ?? "";
+    await update(laptop, secretId, { baseVersion: 1, content: text("two"), protection: { kind: "openers", openers: [forest] } }, {});
+    await expect(recover(laptop, secretId, market, {})).rejects.toEqual(code("opener_needed"));
+    // What was before stays with the openers of before.
+    expect(await read(laptop, secretId, 1)).toBe("one");
+    await expect(recover(laptop, secretId, shown("forest"), { version: 1 })).rejects.toEqual(code("opener_needed"));
+  });
+
+  it("is made anew on a conflict of the state; the sealed content stays", async () => {
+    const { world, laptop, phone, secretId } = await twoDevices();
+    meanwhile(world, "POST /secrets/store", () => protect(phone, textSecret("Phone"), {}));
+    world.service.bodies.length = 0;
+    await update(laptop, secretId, { baseVersion: 1, content: text("two") }, {});
+    const sent = world.service.bodies.filter((body) => (body as { base_version?: number }).base_version === 1).map((body) => (body as { content: string }).content);
+    expect(sent).toHaveLength(2);
+    expect(new Set(sent).size).toBe(1);
+    expect(await read(laptop, secretId)).toBe("two");
+  });
+
+  it("gives up after eight tries", async () => {
+    const { world, laptop, secretId } = await twoDevices();
+    world.service.calls.length = 0;
+    world.service.before = (call) => {
+      if (call === "POST /secrets/store") throw new PortalError("state_conflict");
+    };
+    await expect(update(laptop, secretId, { baseVersion: 1, content: text("two") }, {})).rejects.toEqual(code("state_conflict"));
+    expect(world.service.calls.filter((call) => call === "POST /secrets/store")).toHaveLength(conflictTries);
+  });
+
+  it("is cancelled up to the moment of sending", async () => {
+    const { world, laptop, secretId } = await twoDevices();
+    const controller = new AbortController();
+    const options = { signal: controller.signal, onProgress: ({ done }: { done: number }) => { if (done === 1) controller.abort(); } };
+    await expect(update(laptop, secretId, { baseVersion: 1, content: text("two") }, options)).rejects.toEqual(code("cancelled"));
+    expect(world.service.account.rows.get(secretId)?.versions).toHaveLength(1);
+  });
+});
+
+describe("two devices, or two tabs, that edit one secret", () => {
+  it.each([["phone"], ["laptop"]])("never lose a save: the second, on a %s, hears of the first and can save after it", async (second) => {
+    const { world, laptop, phone, secretId } = await twoDevices();
+    const other = second === "phone" ? phone : await world.open(); // a second tab of the same device
+    if (other.keys === null) (await unlock(other, market, {})).opener.forget();
+    const outcomes = await Promise.allSettled([
+      update(laptop, secretId, { baseVersion: 1, baseRev: 1, content: text("by the first") }, {}),
+      update(other, secretId, { baseVersion: 1, baseRev: 1, content: text("by the second") }, {}),
+    ]);
+    expect(outcomes.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+    const loser = outcomes[0].status === "rejected" ? { vault: laptop, mine: "by the first", error: outcomes[0].reason as unknown } : { vault: other, mine: "by the second", error: outcomes[1].status === "rejected" ? (outcomes[1].reason as unknown) : null };
+    expect(loser.error).toEqual(expect.objectContaining({ code: "version_conflict", details: { version: 2 } }));
+    await update(loser.vault, secretId, { baseVersion: 2, content: text(loser.mine) }, {});
+    expect([await read(laptop, secretId, 2), await read(laptop, secretId)].toSorted()).toEqual(["by the first", "by the second"]);
+    expect(await read(laptop, secretId, 1)).toBe("one");
+  });
+
+  it("do not take a save for lost whose answer got lost, also when another one followed", async () => {
+    const { world, laptop, phone, secretId } = await twoDevices();
+    let lost = false;
+    world.service.answer = (call, answer) => {
+      if (call !== "POST /secrets/store" || lost) return answer;
+      lost = true;
+      throw new PortalError("timed_out");
+    };
+    let sent = 0;
+    world.service.before = async (call) => {
+      if (call !== "POST /secrets/store" || ++sent !== 2) return;
+      world.service.before = () => undefined;
+      await protect(phone, textSecret("Phone"), {});
+    };
+    expect(await update(laptop, secretId, { baseVersion: 1, content: text("two") }, {})).toEqual({ version: 2 });
+    expect(await history(laptop, secretId, {})).toHaveLength(2);
+  });
+
+  it("say so when the other version was saved over ours, which is kept as a former one", async () => {
+    const { world, laptop, phone, secretId } = await twoDevices();
+    let lost = false;
+    world.service.answer = (call, answer) => {
+      if (call !== "POST /secrets/store" || lost) return answer;
+      lost = true;
+      throw new PortalError("timed_out");
+    };
+    let sent = 0;
+    world.service.before = async (call) => {
+      if (call !== "POST /secrets/store" || ++sent !== 2) return;
+      world.service.before = () => undefined;
+      await update(phone, secretId, { baseVersion: 2, content: text("three") }, {});
+    };
+    await expect(update(laptop, secretId, { baseVersion: 1, content: text("two") }, {})).rejects.toEqual(code("version_conflict"));
+    expect([await read(laptop, secretId, 2), await read(laptop, secretId)]).toEqual(["two", "three"]);
+  });
+});
+
+describe("tabs of one device", () => {
+  it("write one after another, by a Web Lock of the account", async () => {
+    const { world, laptop, secretId } = await twoDevices();
+    const tab = await world.open();
+    (await unlock(tab, market, {})).opener.forget();
+    world.service.calls.length = 0;
+    await Promise.all([update(laptop, secretId, { baseVersion: 1, title: "A" }, {}), protect(tab, textSecret("Tab"), {}), protect(laptop, textSecret("Laptop"), {})]);
+    expect(world.service.calls.filter((call) => call === "POST /secrets/store")).toHaveLength(3);
+    expect((await titles(tab)).toSorted()).toEqual(["A", "Laptop", "Tab"]);
+    expect(world.locks.names.size).toBe(1);
+  });
+});
+
+describe("history", () => {
+  it("lists the versions, the newest first, without an opener", async () => {
+    const { world, laptop, secretId } = await twoDevices();
+    await update(laptop, secretId, { baseVersion: 1, content: text("two") }, {});
+    expect(await history(await world.open("tablet"), secretId, {})).toMatchObject([{ version: 2, current: true }, { version: 1, current: false }]);
+    await expect(history(laptop, "../x", {})).rejects.toEqual(code("not_found"));
+    world.service.answer = (call, answer) => (call === "POST /secrets/store/get-secret" ? { ...(answer as object), versions: [] } : answer);
+    await expect(history(laptop, secretId, {})).rejects.toEqual(code("list_mismatch"));
+  });
+
+  it("opens an older version as old, by its own names, with its author checked", async () => {
+    const { world, laptop, secretId } = await twoDevices();
+    await update(laptop, secretId, { baseVersion: 1, title: "Second", content: text("two") }, {});
+    const phone = await world.open("tablet");
+    expect(await recover(phone, secretId, market, { version: 1 })).toMatchObject({ version: 1, current: false, title: "First", author: "verified" });
+    await expect(recover(phone, secretId, market, { version: 3 })).rejects.toEqual(code("not_found"));
+  });
+
+  it("makes an older content a new version; names stay", async () => {
+    const { laptop, secretId } = await twoDevices();
+    await update(laptop, secretId, { baseVersion: 1, title: "Second", content: { ...text("two"), name: "two.txt" } }, {});
+    expect(await restoreVersion(laptop, secretId, 1, market, {})).toEqual({ version: 3 });
+    expect(await recover(laptop, secretId, market, {})).toMatchObject({ version: 3, title: "Second", name: "secret.txt", author: "verified" });
+    expect(await read(laptop, secretId)).toBe("one");
+    expect(await restoreVersion(laptop, secretId, 3, market, {})).toEqual({ version: 3 });
+    await expect(restoreVersion(laptop, secretId, 1, shown("forest"), {})).rejects.toEqual(code("not_this_picture"));
+  });
+
+  it.each<[string, string, (former: { ticket: string; content: string }, newest: { ticket: string; content: string }) => void]>([
+    ["the newest ticket", "decryption_failed", (former, newest) => { former.ticket = newest.ticket; }],
+    ["the newest content", "decryption_failed", (former, newest) => { former.content = newest.content; }],
+  ])("refuses %s in place of an older one", async (_what, expected, tamper) => {
+    const { world, laptop, secretId } = await twoDevices();
+    await update(laptop, secretId, { baseVersion: 1, content: text("two") }, {});
+    const [former, newest] = world.service.account.rows.get(secretId)?.versions ?? [];
+    if (former === undefined || newest === undefined) throw new TypeError("two versions");
+    tamper(former, newest);
+    await expect(recover(laptop, secretId, market, { version: 1 })).rejects.toEqual(code(expected));
+  });
+
+  it("refuses an older version in place of the newest", async () => {
+    const { world, laptop, secretId } = await twoDevices();
+    await update(laptop, secretId, { baseVersion: 1, content: text("two") }, {});
+    const [former, newest] = world.service.account.rows.get(secretId)?.versions ?? [];
+    Object.assign(newest ?? {}, { ticket: former?.ticket, content: former?.content });
+    await expect(recover(laptop, secretId, market, {})).rejects.toEqual(code("list_mismatch"));
+  });
+
+  it("shows an older version of another author as such, and does not make it ours", async () => {
+    const { world, laptop, secretId } = await twoDevices();
+    await update(laptop, secretId, { baseVersion: 1, content: text("two") }, {});
+    const { opener } = await recogniseImage(laptop, market, null, {});
+    const former = world.service.account.rows.get(secretId)?.versions[0];
+    const ticket = await openTicket(opener, fromB64u(former?.ticket ?? ""));
+    const forged = { ...ticket, sig: toB64u(ed25519.sign(signedBytes("ticket", ticket), randomBytes(32))) };
+    Object.assign(former ?? {}, { ticket: toB64u(await sealTo([opener.recipient], documentBytes(forged))) });
+    expect((await recover(laptop, secretId, market, { version: 1 })).author).toBe("not_verified");
+    await expect(restoreVersion(laptop, secretId, 1, market, {})).rejects.toEqual(code("decryption_failed"));
+  });
+});
+
+describe("emptying the trash", () => {
+  it("is one signed keyring change; the rows leave the state on every device", async () => {
+    const { world, laptop, phone, secretId } = await twoDevices();
+    await protect(laptop, textSecret("Stays"), {});
+    await list(phone);
+    await trash(laptop, secretId);
+    await purge(laptop, [secretId], {});
+    expect(lastOf(world.service.bodies)).toMatchObject({ purge: [secretId], sig: expect.any(String) as string });
+    expect(await titles(laptop)).toEqual(["Stays"]);
+    expect(await titles(phone)).toEqual(["Stays"]);
+    await expect(recover(laptop, secretId, market, {})).rejects.toEqual(code("not_found"));
+  });
+
+  it("takes what is in the trash alone, all or none", async () => {
+    const { world, laptop, secretId } = await twoDevices();
+    const { secretId: second } = await protect(laptop, textSecret("Second"), {});
+    await trash(laptop, secretId);
+    await expect(purge(laptop, [secretId, second], {})).rejects.toEqual(code("not_in_trash"));
+    await expect(purge(laptop, [secretId, "019a9e2c-7c1e-7abc-8def-0123456789ff"], {})).rejects.toEqual(code("not_found"));
+    await expect(purge(await world.open("tablet"), [secretId], {})).rejects.toEqual(code("vault_locked"));
+    await purge(laptop, [], {});
+    expect(await list(laptop)).toHaveLength(2);
+  });
+
+  it("does not remove what another device took out of the trash meanwhile", async () => {
+    const { world, laptop, phone, secretId } = await twoDevices();
+    await trash(laptop, secretId);
+    meanwhile(world, "PUT /user/keyring", async () => {
+      await restore(phone, secretId);
+      await protect(phone, textSecret("Phone"), {});
+    });
+    await expect(purge(laptop, [secretId], {})).rejects.toEqual(code("not_in_trash"));
+    expect(await titles(laptop)).toContain("First");
+  });
+
+  it("is done when another device, or a lost answer, did it", async () => {
+    const { world, laptop, phone, secretId } = await twoDevices();
+    await trash(laptop, secretId);
+    meanwhile(world, "PUT /user/keyring", () => purge(phone, [secretId], {}));
+    await purge(laptop, [secretId], {});
+    const { secretId: second } = await protect(laptop, textSecret("Second"), {});
+    await trash(laptop, second);
+    world.service.answer = (call, answer) => {
+      if (call !== "PUT /user/keyring") return answer;
+      throw new PortalError("timed_out");
+    };
+    await purge(laptop, [second], {});
+    expect(await list(laptop)).toEqual([]);
+  });
+});
+
+describe("the list that the vault holds", () => {
+  it("is read whole once; later only what changed", async () => {
+    const { world, laptop, phone, secretId } = await twoDevices();
+    for (const title of ["B", "C", "D", "E"]) await protect(laptop, textSecret(title), {});
+    world.service.calls.length = 0;
+    await update(laptop, secretId, { baseVersion: 1, title: "A" }, {});
+    await list(laptop);
+    expect(world.service.calls.filter((call) => call === "GET /secrets/store")).toHaveLength(2); // five rows would be two pages each time
+    world.service.calls.length = 0;
+    expect(await titles(phone)).toEqual(["A", "B", "C", "D", "E"]);
+    expect(world.service.calls.filter((call) => call === "GET /secrets/store")).toHaveLength(2);
+  });
+
+  it("is read anew when the changes that are given do not fit", async () => {
+    const { world, laptop } = await twoDevices();
+    await protect(laptop, textSecret("Second"), {});
+    world.service.answer = (call, answer) => {
+      const page = answer as { purged?: unknown };
+      if (call !== "GET /secrets/store" || page.purged === undefined) return answer;
+      return { ...page, secrets: [] };
+    };
+    await protect(await world.open("tablet").then(async (tablet) => {
+      (await unlock(tablet, market, {})).opener.forget();
+      return tablet;
+    }), textSecret("Third"), {});
+    expect(await titles(laptop)).toEqual(["First", "Second", "Third"]);
+  });
+
+  it("gives rows in batches, the newest first, and opens each label once", async () => {
+    const { laptop } = await twoDevices();
+    for (const title of ["B", "C"]) await protect(laptop, textSecret(title), {});
+    const decrypt = jest.spyOn(crypto.subtle, "decrypt");
+    const batches: [(string | undefined)[], number, number][] = [];
+    const [rows, again] = await Promise.all([
+      list(laptop, { onRows: (some, { opened, total }) => { batches.push([some.map((row) => row.label?.title), opened, total]); } }),
+      list(laptop),
+    ]);
+    expect(batches).toEqual([[["C", "B", "First"], 3, 3]]);
+    expect(again).toEqual(rows);
+    expect(rows.map((row) => row.label?.title)).toEqual(["First", "B", "C"]);
+    const before = decrypt.mock.calls.length;
+    await list(laptop);
+    expect(decrypt.mock.calls.length - before).toBeLessThanOrEqual(3); // state, book, shares: no label
+    decrypt.mockRestore();
+  });
+});

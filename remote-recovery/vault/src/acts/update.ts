@@ -1,0 +1,151 @@
+import type { ProtectRequest, SecretChange } from "@relicario/shared/contract";
+import { isPortalError, PortalError } from "@relicario/shared/errors";
+
+import type { Book, BookOpener } from "../seal/book.ts";
+import { timestamp } from "../seal/ids.ts";
+import { sealLabel, type Label } from "../seal/label.ts";
+import type { ActOptions, VaultContext } from "../vault-context.ts";
+import { labelOf, readAccount, requireRow, type AccountRow, type AccountView } from "../steps/read-account.ts";
+import { openerChoice, type ChosenOpeners } from "../steps/choose-openers.ts";
+import { checkChange } from "../steps/check-request.ts";
+import { publishUntilItFits, type Attempt } from "../steps/publish.ts";
+import { sealInCall, type ChosenContent, type ReadyContent } from "../steps/ready-content.ts";
+import { rootRow, sealRow } from "../steps/sealed-row.ts";
+import { nextChange } from "../steps/signed-change.ts";
+
+export interface NewVersion {
+  readonly version: number;
+}
+
+/** What an edit was based on. Without a `rev` only another version is a conflict, and other changes of the label stay. */
+interface Base {
+  readonly version: number;
+  readonly rev: number | undefined;
+}
+
+/**
+ * Title and tags alone: a new label of the same version (`rev` grows), no opener. With content: a new version with a
+ * content identity of its own, sealed to the openers that the label names and that still stand in the book, or to those
+ * of `protection`; no opener is shown for that either.
+ *
+ * @throws PortalError `version_conflict` when another device saved first, `validation_error`, `not_found`, `vault_locked`,
+ *   `opener_needed`, and those of publishing.
+ */
+export async function update(vault: VaultContext, secretId: string, change: SecretChange, options: ActOptions): Promise<NewVersion> {
+  checkChange(change);
+  const base: Base = { version: change.baseVersion, rev: change.baseRev };
+  const { content } = change;
+  if (content === undefined) return relabel(vault, secretId, base, change, options);
+  await refuseEarly(vault, secretId, base, options.signal); // before a large content is sealed and sent for nothing
+  const ready = await sealInCall(vault, content, options);
+  return publishVersion(vault, secretId, base, { ...change, content }, ready, options);
+}
+
+async function refuseEarly(vault: VaultContext, secretId: string, base: Base, signal?: AbortSignal): Promise<void> {
+  const { row } = requireRow(await readAccount(vault, signal), secretId);
+  refuseConflict(row, base);
+}
+
+type Naming = Pick<SecretChange, "title" | "tags">;
+
+function relabel(vault: VaultContext, secretId: string, base: Base, { title, tags }: Naming, options: ActOptions): Promise<NewVersion> {
+  const sent = new Set<string>();
+  const prepare = async (account: AccountView | null): Promise<Attempt<NewVersion> | { done: NewVersion }> => {
+    const { opened, row } = requireRow(account, secretId);
+    refuseConflict(row, base);
+    const result = { version: row.version };
+    const before = await labelOf(vault.userId, opened.keys, row);
+    const label: Label = { ...before, title: title ?? before.title, tags: tags === undefined ? before.tags : [...tags] };
+    if (JSON.stringify(label) === JSON.stringify(before)) return { done: result };
+    const place = { secretId, version: row.version, rev: row.rev + 1 };
+    const sealed = await sealLabel(opened.keys, vault.userId, place, label);
+    const root = rootRow(place, sealed);
+    sent.add(root.labelHex);
+    const change = await nextChange(vault, requireAccount(account), opened, withRow(account, root), {});
+    const send = (): Promise<unknown> => vault.service.store({ secret_db_id: secretId, base_version: row.version, label: sealed, keyring: change.keyring });
+    return { change, send, result };
+  };
+  return sayVersion(vault, secretId, base, publishUntilItFits(vault, { prepare, published: (account) => publishedVersion(account, secretId, sent) }, options));
+}
+
+/** Naming, content and openers of a version that is made now. */
+interface VersionRequest extends Naming {
+  readonly content: Omit<ChosenContent, "content">;
+  readonly protection?: ProtectRequest["protection"];
+}
+
+/** Publishes content that is sealed already as the version after `base`. */
+export async function publishVersion(vault: VaultContext, secretId: string, base: Base, request: VersionRequest, ready: ReadyContent, options: ActOptions): Promise<NewVersion> {
+  const sent = new Set<string>();
+  const createdAt = timestamp(vault.now());
+  const choice = request.protection === undefined ? null : openerChoice(vault, request.protection, options);
+
+  const prepare = async (account: AccountView | null): Promise<Attempt<NewVersion>> => {
+    const { opened, row } = requireRow(account, secretId);
+    refuseConflict(row, base);
+    const before = await labelOf(vault.userId, opened.keys, row);
+    const chosen = choice === null ? standing(opened.book, before.openers) : await choice.from(opened.book);
+    options.onProgress?.({ phase: "sealing", done: 1, total: 2 });
+    const place = { secretId, version: row.version + 1, rev: row.rev + 1 };
+    const described = {
+      ...request.content,
+      title: request.title ?? before.title,
+      tags: request.tags ?? before.tags,
+      createdAt,
+      rehearsedAt: isSameSet(before.openers, chosen.openers) ? before.rehearsed_at : null, // proven with these openers alone
+    };
+    const { label, ticket, root } = await sealRow(vault, opened.keys, place, described, ready, chosen.openers);
+    sent.add(root.labelHex);
+    const change = await nextChange(vault, requireAccount(account), opened, withRow(account, root), { chosen });
+    const sealed = { secret_db_id: secretId, base_version: row.version, label, ticket, keyring: change.keyring };
+    return { change, send: () => ready.publish(sealed), result: { version: place.version } };
+  };
+  try {
+    return await sayVersion(vault, secretId, base, publishUntilItFits(vault, { prepare, published: (account) => publishedVersion(account, secretId, sent) }, options));
+  } finally {
+    choice?.forget();
+  }
+}
+
+/** A conflict that the service found first is told with the version that stands now, as one that we found. */
+async function sayVersion<T>(vault: VaultContext, secretId: string, base: Base, publishing: Promise<T>): Promise<T> {
+  try {
+    return await publishing;
+  } catch (error) {
+    if (isPortalError(error, "version_conflict") && error.details["version"] === undefined) await refuseEarly(vault, secretId, base);
+    throw error;
+  }
+}
+
+/** @throws PortalError `version_conflict` with the version that stands now. */
+function refuseConflict(row: AccountRow, base: Base): void {
+  if (row.version === base.version && (base.rev === undefined || row.rev === base.rev)) return;
+  throw new PortalError("version_conflict", { details: { version: row.version } });
+}
+
+/** The openers of the label that still stand in the book. @throws PortalError `opener_needed` when none does. */
+function standing(book: Book, ids: readonly string[]): ChosenOpeners {
+  const openers = book.openers.filter((opener) => ids.includes(opener.id));
+  if (openers.length === 0) throw new PortalError("opener_needed");
+  return { openers, fresh: null, book };
+}
+
+function isSameSet(ids: readonly string[], openers: readonly Pick<BookOpener, "id">[]): boolean {
+  return ids.length === openers.length && openers.every(({ id }) => ids.includes(id));
+}
+
+/** Our own row, by the digest of its label: an answer got lost, and nobody saved since. */
+function publishedVersion(account: AccountView, secretId: string, sent: ReadonlySet<string>): NewVersion | null {
+  const row = account.rows.get(secretId);
+  return row !== undefined && sent.has(row.labelHex) ? { version: row.version } : null;
+}
+
+function withRow(account: AccountView | null, root: ReturnType<typeof rootRow>): ReturnType<typeof rootRow>[] {
+  const others = [...requireAccount(account).rows.values()].filter((row) => row.secretId !== root.secretId);
+  return [...others, root];
+}
+
+function requireAccount(account: AccountView | null): AccountView {
+  if (account === null) throw new PortalError("not_found");
+  return account;
+}

@@ -1,0 +1,189 @@
+import "fake-indexeddb/auto";
+
+import { fromB64u, uploadHours } from "@relicario/shared/api";
+import { PortalError } from "@relicario/shared/errors";
+
+import { list } from "./list.ts";
+import { protect } from "./protect.ts";
+import { recoverAny } from "./recover.ts";
+import { answerDevice, unlock } from "./unlock.ts";
+import { update } from "./update.ts";
+import { contentHeadBytes } from "../seal/content-pieces.ts";
+import { openContentHead } from "../seal/content-stream.ts";
+import type { VaultContext } from "../vault-context.ts";
+import { fakePartBytes } from "../testing/fake-uploads.ts";
+import { fileSecret, protectOrder, randomFile, uploadingTab, type UploadingTab } from "../testing/uploading.ts";
+import { createWorld, shown, textSecret, type World } from "../testing/world.ts";
+import { readPublishing, readSealing } from "../transfer/records.ts";
+import { createRunningDigest } from "../transfer/running-digest.ts";
+import { saveContent } from "../transfer/save-content.ts";
+import { beginUpload, discardUpload, finishUpload, uploads, type UploadOrder } from "./uploads.ts";
+
+jest.setTimeout(60_000); // for a busy machine
+
+/** The smallest costs of Argon2id that are let in: all else is as it is. */
+jest.mock("../seal/kdf.ts", () => ({ ...jest.requireActual<object>("../seal/kdf.ts"), argon2Costs: { memoryKib: 19 * 1024, passes: 2, lanes: 1 } }));
+
+const { plain, file } = randomFile(3 * fakePartBytes + 77);
+let world: World;
+let laptop: VaultContext;
+let tab: UploadingTab;
+let first: string;
+
+beforeEach(async () => {
+  world = createWorld();
+  laptop = await world.open();
+  ({ secretId: first } = await protect(laptop, textSecret("First", shown("market")), {}));
+  await answerDevice(laptop, "own");
+  tab = await uploadingTab(world, laptop);
+});
+
+const order = (title = "Film"): UploadOrder => protectOrder(fileSecret(title, file));
+const newVersion = (baseVersion: number): UploadOrder => ({ act: "update", secretId: first, change: { baseVersion, content: { contentKind: "file", name: "film.mp4", mime: "video/mp4" } }, size: file.size, handle: null });
+const there = (uploadId: string): boolean => world.service.account.uploads?.has(uploadId) === true;
+
+/** Begins and sends; publishing is left. */
+async function sent(what = order()): Promise<string> {
+  const uploadId = await beginUpload(laptop, tab, what, {});
+  await tab.send(uploadId, file);
+  return uploadId;
+}
+
+async function saved(vault: VaultContext, secretId: string): Promise<Blob> {
+  const { sealed } = await recoverAny(vault, secretId, shown("market"), {});
+  const { identity, ...content } = sealed;
+  const { bytes } = await tab.calls.range(content, 0, contentHeadBytes);
+  const written: Blob[] = [];
+  const sink = { write: async (piece: Uint8Array<ArrayBuffer>) => void written.push(new Blob([piece])), commit: () => Promise.resolve(new Blob(written)), discard: async () => undefined };
+  const parts = { calls: tab.calls, digest: createRunningDigest(), patience: tab.patience, sink };
+  return (await saveContent(parts, { ...content, ...(await openContentHead(identity, bytes)) }, { signal: new AbortController().signal, onProgress: () => undefined })) ?? new Blob();
+}
+
+describe("an upload", () => {
+  it("is published, and another device saves the same bytes", async () => {
+    const { secretId, version } = await finishUpload(laptop, tab, await sent(), null, {});
+    expect(version).toBe(1);
+    expect(await tab.records.all()).toEqual([]);
+    const phone = await world.open("phone");
+    expect(new Uint8Array(await (await saved(phone, secretId)).arrayBuffer())).toEqual(plain);
+  });
+
+  it("makes the account when it is the very first secret", async () => {
+    world = createWorld();
+    laptop = await world.open();
+    tab = await uploadingTab(world, laptop);
+    const request = fileSecret("Film", file, shown("market"));
+    const uploadId = await beginUpload(laptop, tab, protectOrder(request), {});
+    await tab.send(uploadId, file);
+    expect(world.service.account.keyring).toBeNull();
+    await finishUpload(laptop, tab, uploadId, request.protection, {});
+    expect((await list(laptop)).map((row) => row.label?.title)).toEqual(["Film"]);
+  });
+
+  it("becomes the next version of a secret, and a conflict leaves what was sent", async () => {
+    const uploadId = await sent(newVersion(1));
+    const late = await sent(newVersion(1));
+    expect(await finishUpload(laptop, tab, uploadId, null, {})).toEqual({ secretId: first, version: 2 });
+    await expect(finishUpload(laptop, tab, late, null, {})).rejects.toMatchObject({ code: "version_conflict", details: { version: 2 } });
+    expect([there(late), (await uploads(laptop, tab)).length]).toEqual([true, 1]);
+  });
+
+  it("is refused before anything is sent when another device saved first", async () => {
+    await update(laptop, first, { baseVersion: 1, content: { contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob(["two"]) } }, {});
+    await expect(beginUpload(laptop, tab, newVersion(1), {})).rejects.toMatchObject({ code: "version_conflict" });
+    expect(await tab.records.all()).toEqual([]);
+  });
+
+  it("is published once by two tabs that finish it at the same time", async () => {
+    const uploadId = await sent();
+    const other = await world.open();
+    const answers = await Promise.all([finishUpload(laptop, tab, uploadId, null, {}), finishUpload(other, await uploadingTab(world, other), uploadId, null, {})]);
+    expect(answers[0]).toEqual(answers[1]);
+    expect(world.service.account.rows.get(answers[0].secretId)?.versions).toHaveLength(1);
+  });
+
+  it("is published once when the answer got lost", async () => {
+    const uploadId = await sent();
+    let lost = 0;
+    world.service.answer = (call, answer) => {
+      if (call.startsWith("PUT /v2/") && lost++ < 1) throw new PortalError("service_unavailable");
+      return answer;
+    };
+    const { secretId } = await finishUpload(laptop, tab, uploadId, null, {});
+    expect(world.service.account.rows.get(secretId)?.versions).toHaveLength(1);
+  });
+
+  it("is not published before all of it is there", async () => {
+    const uploadId = await beginUpload(laptop, tab, order(), {});
+    await expect(finishUpload(laptop, tab, uploadId, null, {})).rejects.toMatchObject({ code: "upload_incomplete" });
+  });
+});
+
+describe("what a device keeps of an upload", () => {
+  it("waits under the lock without a name, and is published once unlocked", async () => {
+    const uploadId = await sent();
+    laptop.keys = null;
+    expect(await uploads(laptop, tab)).toMatchObject([{ uploadId, state: "sealed", title: null, name: null, needsFile: false }]);
+    await expect(finishUpload(laptop, tab, uploadId, null, {})).rejects.toMatchObject({ code: "vault_locked" });
+    expect(there(uploadId)).toBe(true);
+    (await unlock(laptop, shown("market"), {})).opener.forget();
+    expect(await uploads(laptop, tab)).toMatchObject([{ title: "Film", name: "film.mp4" }]);
+    await expect(finishUpload(laptop, tab, uploadId, null, {})).resolves.toMatchObject({ version: 1 });
+  });
+
+  it("says nothing to whoever reads the disk: neither key nor identity, title nor name", async () => {
+    const uploadId = await beginUpload(laptop, tab, order("A very telling title"), {});
+    const record = await tab.records.get(uploadId);
+    if (record === null) throw new TypeError("a record");
+    const { identity } = await readPublishing(laptop.device, record);
+    const { payload_key: key } = await readSealing(laptop.device, record);
+    const kept = [record.sealing, record.publishing].map(({ data }) => Buffer.from(data).toString("latin1")).join() + JSON.stringify({ ...record, sealing: null, publishing: null });
+    expect(identity).toMatch(/^AGE-SECRET-KEY-PQ-1/);
+    for (const secret of [identity, key, Buffer.from(fromB64u(key)).toString("latin1"), "telling", "film.mp4"]) expect(kept).not.toContain(secret);
+  });
+
+  it("is forgotten a day after its last part, here and at the service", async () => {
+    const uploadId = await beginUpload(laptop, tab, order(), {});
+    const later = { ...laptop, now: () => laptop.now() + uploadHours * 3_600_000 - 60_000 };
+    expect(await uploads(later, tab)).toHaveLength(1);
+    expect(await uploads({ ...later, now: () => later.now() + 120_000 }, tab)).toEqual([]);
+    expect([await tab.records.all(), there(uploadId)]).toEqual([[], false]);
+  });
+
+  it("is not begun where it cannot be kept: the service is told", async () => {
+    const full = { ...tab, records: { ...tab.records, add: () => Promise.reject(new PortalError("storage_full")) } };
+    await expect(beginUpload(laptop, full, order(), {})).rejects.toMatchObject({ code: "storage_full" });
+    expect(world.service.account.uploads?.size).toBe(0);
+  });
+});
+
+describe("discardUpload", () => {
+  it("removes record and parts", async () => {
+    const uploadId = await sent();
+    await discardUpload(tab, uploadId);
+    expect([await tab.records.all(), there(uploadId)]).toEqual([[], false]);
+  });
+
+  it("forgets the keys at once while the service is away, and tells it when it is back", async () => {
+    const uploadId = await sent();
+    let away = 4;
+    const told = new Promise<void>((resolve) => {
+      world.service.before = (call) => {
+        if (!call.startsWith("DELETE /v2/")) return;
+        if (away-- > 0) throw new PortalError("offline");
+        resolve();
+      };
+    });
+    await discardUpload(tab, uploadId);
+    expect(await tab.records.all()).toEqual([]);
+    await told;
+    expect(there(uploadId)).toBe(false);
+  });
+
+  it("is without effect once it is published", async () => {
+    const uploadId = await sent();
+    const { secretId } = await finishUpload(laptop, tab, uploadId, null, {});
+    await discardUpload(tab, uploadId);
+    expect(world.service.account.rows.has(secretId)).toBe(true);
+  });
+});

@@ -1,0 +1,170 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { canonicalText, fromB64u, hasValidSignature, signedBytes, toB64u, type KeyringChange, type KeyStatement } from "@relicario/shared/api";
+import { CompactEncrypt } from "jose";
+
+import { deriveAccountKeys, importAccountKey, withAccountKeyBytes, type AccountKeys } from "./account-key.ts";
+import { identityOf, isRecipient, recipientOf } from "./age.ts";
+import { openBook, type Book } from "./book.ts";
+import { utf8 } from "./bytes.ts";
+import { openContent } from "./content.ts";
+import { assembleHelper, openHelper, parseHelper, sketchBytes, sketchOf } from "./helper.ts";
+import { makeKeyStatement } from "./key-statement.ts";
+import { signKeyringChange } from "./keyring-change.ts";
+import { hkdf } from "./kdf.ts";
+import { openLabel, revOf, type Label } from "./label.ts";
+import { imageOpener } from "./opener.ts";
+import { documentBytes, padText, unpadText } from "./padding.ts";
+import { openShares, type Shares } from "./shares.ts";
+import { openSlot, slotMac } from "./slot.ts";
+import { labelDigest, openState, previousOf, rootOf, stateDigest, type State } from "./state.ts";
+import { isSignedBy, openTicket, type OwnerTicket } from "./ticket.ts";
+
+jest.setTimeout(60_000); // hybrid keys and 64 MiB of Argon2id take their time on a busy machine
+
+/** Made by remote-recovery/vault/vectors/make_vectors.py with Python's cryptography, argon2-cffi and Go's age. */
+interface Vectors {
+  hkdf: { secret: string; label: string; out: string }[];
+  identities: { seed: string; identity: string; recipient: string }[];
+  account: { user_id: string; account_key: string; derived: Record<string, string>; identity: string; recipient: string; signing_key: string };
+  image: { id: string; root: string; seed: string; slot_auth: string; identity: string; recipient: string };
+  other_opener: { identity: string; recipient: string };
+  slot: { document: Record<string, string | number>; sealed: string };
+  helper: { image_secret: string; sketch: string; salt: string; nonce: string; image_root: string; unused_bits: string; helpers: { passphrase: string | null; sketch_salt: string; bytes: string }[] };
+  padding: { document: Record<string, string>; padded_length: number; text: { size: number; padded_length: number }[] };
+  label: { document: Label; jwe: string; secret_id: string; version: number; rev: number };
+  book: { document: Book; jwe: string };
+  shares: { document: Shares; jwe: string };
+  root: { rows: { secret_id: string; version: number; rev: number; label: string }[]; root: string };
+  state: { first: { document: State; jwe: string }; second: { document: State; jwe: string; previous: string } };
+  content: { identity: string; sealed: string; sha256: string; text_utf8: string; size: number };
+  ticket: { document: OwnerTicket; sealed: string };
+  key_statement: { document: KeyStatement; signed_bytes: string };
+  keyring_change: { document: KeyringChange; signed_bytes: string };
+}
+const vectors = JSON.parse(readFileSync(join(process.cwd(), "remote-recovery/vault/vectors/sealing.json"), "utf8")) as Vectors;
+
+describe("vectors made by other tools", () => {
+  let keys: AccountKeys;
+  const { user_id: userId } = vectors.account;
+  beforeAll(async () => {
+    keys = await deriveAccountKeys(await importAccountKey(fromB64u(vectors.account.account_key), 1));
+  });
+
+  it.each(vectors.hkdf)("HKDF of $label", ({ secret, label, out }) => {
+    expect(toB64u(hkdf(fromB64u(secret), label))).toBe(out);
+  });
+
+  it.each(vectors.identities)("identity and recipient of seed $seed", async ({ seed, identity, recipient }) => {
+    expect(identityOf(fromB64u(seed))).toBe(identity);
+    expect(await recipientOf(identity)).toBe(recipient);
+    expect(isRecipient(recipient)).toBe(true);
+  });
+
+  it("derives everything from the account key, whose bytes come back only for slots", async () => {
+    expect(keys.recipient).toBe(vectors.account.recipient);
+    expect(toB64u(keys.signingKey)).toBe(vectors.account.signing_key);
+    expect(await withAccountKeyBytes(keys.accountKey, (bytes) => Promise.resolve(toB64u(bytes)))).toBe(vectors.account.account_key);
+    for (const key of [keys.label, keys.book, keys.shares, keys.state, keys.accountKey.hkdf, keys.accountKey.wrapping]) expect(key.extractable).toBe(false);
+  });
+
+  it("derives an image's opener from its root", async () => {
+    const opener = await imageOpener(vectors.image.id, fromB64u(vectors.image.root));
+    expect(opener).toMatchObject({ identity: vectors.image.identity, recipient: vectors.image.recipient });
+    expect(toB64u(opener.slotAuth)).toBe(vectors.image.slot_auth);
+  });
+
+  it("opens a slot that Go's age sealed, and makes its mac", async () => {
+    const opener = await imageOpener(vectors.image.id, fromB64u(vectors.image.root));
+    const { mac, ...body } = vectors.slot.document;
+    expect(toB64u(slotMac(opener.slotAuth, body))).toBe(mac);
+    const key = await openSlot(opener, { userId, keyEpoch: 1 }, fromB64u(vectors.slot.sealed));
+    expect(toB64u(key)).toBe(vectors.account.account_key);
+  });
+
+  it.each(vectors.helper.helpers)("assembles and opens the helper with passphrase $passphrase", async ({ passphrase, sketch_salt, bytes }) => {
+    const { image_secret, sketch, salt, nonce, image_root, unused_bits } = vectors.helper;
+    const plain = fromB64u(sketch);
+    const made = await assembleHelper(fromB64u(image_secret), { choice: plain.slice(0, 256), syndrome: plain.slice(256) }, passphrase, {
+      salt: fromB64u(salt),
+      sketchSalt: fromB64u(sketch_salt),
+      nonce: fromB64u(nonce),
+      imageRoot: fromB64u(image_root),
+      unusedBits: fromB64u(unused_bits),
+    });
+    expect(toB64u(made)).toBe(bytes);
+    const helper = parseHelper(made);
+    const found = await sketchOf(helper, passphrase);
+    expect(toB64u(sketchBytes(found))).toBe(sketch);
+    expect(toB64u(await openHelper(helper, found, fromB64u(image_secret), passphrase))).toBe(image_root);
+  });
+
+  it("takes a passphrase in NFC: composed or not, the same one", async () => {
+    const helper = parseHelper(fromB64u(vectors.helper.helpers[1]?.bytes ?? ""));
+    const decomposed = (vectors.helper.helpers[1]?.passphrase ?? "").normalize("NFD");
+    expect(decomposed).not.toBe(vectors.helper.helpers[1]?.passphrase);
+    expect(toB64u(sketchBytes(await sketchOf(helper, decomposed)))).toBe(vectors.helper.sketch);
+    expect(toB64u(sketchBytes(await sketchOf(helper, decomposed.trim())))).not.toBe(vectors.helper.sketch);
+  });
+
+  it("pads", () => {
+    expect(documentBytes(vectors.padding.document)).toHaveLength(vectors.padding.padded_length);
+    for (const { size, padded_length } of vectors.padding.text) {
+      const padded = padText(new Uint8Array(size).fill(65));
+      expect(padded).toHaveLength(padded_length);
+      expect(unpadText(padded, size)).toHaveLength(size);
+    }
+  });
+
+  it("opens label, book and shares", async () => {
+    const { secret_id: secretId, version, rev } = vectors.label;
+    expect(await openLabel(keys, userId, { secretId, version, rev }, vectors.label.jwe)).toEqual(vectors.label.document);
+    expect(revOf(vectors.label.jwe)).toBe(rev);
+    expect(await openBook(keys, userId, vectors.book.jwe)).toEqual(vectors.book.document);
+    expect(await openShares(keys, userId, vectors.shares.jwe)).toEqual(vectors.shares.document);
+  });
+
+  it("opens the chain of states", async () => {
+    const { first, second } = vectors.state;
+    expect(await openState(keys, userId, 1, first.jwe)).toEqual({ ...first.document, previous: null });
+    expect(await openState(keys, userId, 2, second.jwe)).toEqual({ ...second.document, previous: second.previous });
+    expect(previousOf(second.jwe)).toBe(stateDigest(first.jwe));
+  });
+
+  it("computes the root, in any order of rows", () => {
+    const rows = vectors.root.rows.map((row) => ({ secretId: row.secret_id, version: row.version, rev: row.rev, labelHex: labelDigest(row.label) }));
+    expect(rootOf(rows)).toBe(vectors.root.root);
+    expect(rootOf(rows.toReversed())).toBe(vectors.root.root);
+  });
+
+  it("opens a ticket and a content that Go's age sealed", async () => {
+    const opener = await imageOpener(vectors.image.id, fromB64u(vectors.image.root));
+    const ticket = await openTicket(opener, fromB64u(vectors.ticket.sealed));
+    expect(ticket).toEqual(vectors.ticket.document);
+    expect(isSignedBy(ticket, [keys.signingKey])).toBe(true);
+    const { sealed, sha256, identity, size, text_utf8: text } = vectors.content;
+    expect(await openContent("text", fromB64u(sealed), { sha256, identity, size })).toEqual(utf8(text));
+  });
+
+  it("signs key statement and keyring change", async () => {
+    expect(await makeKeyStatement(keys, userId)).toEqual(vectors.key_statement.document);
+    expect(toB64u(signedBytes("key", vectors.key_statement.document))).toBe(vectors.key_statement.signed_bytes);
+    const { sig, ...change } = vectors.keyring_change.document;
+    expect(await signKeyringChange(keys, change)).toEqual({ ...change, sig });
+    expect(toB64u(signedBytes("put", vectors.keyring_change.document))).toBe(vectors.keyring_change.signed_bytes);
+    expect(hasValidSignature("put", vectors.keyring_change.document, keys.signingKey)).toBe(true);
+    expect(hasValidSignature("key", vectors.keyring_change.document, keys.signingKey)).toBe(false);
+  });
+
+  it("is exact about canonical form: the same document in another order is refused", async () => {
+    const { jwe, secret_id: secretId, version, rev } = vectors.label;
+    const header = JSON.parse(new TextDecoder().decode(fromB64u(jwe.split(".")[0] ?? ""))) as { alg: string; enc: string };
+    const padded = (text: string): Uint8Array => utf8(text + " ".repeat(512 - utf8(text).length));
+    const canonical = canonicalText(vectors.label.document);
+    const shuffled = JSON.stringify(Object.fromEntries(Object.entries(vectors.label.document).toReversed()));
+    const seal = (text: string): Promise<string> => new CompactEncrypt(padded(text)).setProtectedHeader(header).encrypt(keys.label);
+    await expect(openLabel(keys, userId, { secretId, version, rev }, await seal(canonical))).resolves.toEqual(vectors.label.document);
+    await expect(openLabel(keys, userId, { secretId, version, rev }, await seal(shuffled))).rejects.toMatchObject({ code: "decryption_failed" });
+  });
+});

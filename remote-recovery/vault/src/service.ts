@@ -1,0 +1,64 @@
+import {
+  ImageRecords,
+  Keyring,
+  KeyringChanged,
+  SecretContent,
+  SecretPage,
+  SecretStored,
+  StoredSecret,
+  type ImageRecord,
+  type KeyringChange,
+  type StoreSecret,
+} from "@relicario/shared/api";
+import type { Http } from "@relicario/shared/contract";
+import { isPortalError } from "@relicario/shared/errors";
+import { z } from "zod";
+
+/** The calls that carry sealed bytes. Answers are parsed here; what they say is checked by acts and steps. */
+export interface Service {
+  /** Null when there is none yet. With `statesSince`, the chain of states after that one too. */
+  readonly keyring: (statesSince: number | null, signal?: AbortSignal) => Promise<Keyring | null>;
+  readonly imageRecords: (signal?: AbortSignal) => Promise<readonly ImageRecord[]>;
+  /** With `since` only what changed after that value of the account's counter. */
+  readonly page: (at: { readonly cursor: string | null; readonly since: number | null }, signal?: AbortSignal) => Promise<SecretPage>;
+  readonly store: (body: StoreSecret, signal?: AbortSignal) => Promise<SecretStored>;
+  /** A version by number; null for the newest. */
+  readonly secret: (secretId: string, version: number | null, signal?: AbortSignal) => Promise<SecretContent>;
+  /** A keyring change alone. */
+  readonly changeKeyring: (change: KeyringChange, signal?: AbortSignal) => Promise<void>;
+  readonly setFavorite: (secretId: string, favorite: boolean) => Promise<StoredSecret>;
+  readonly trash: (secretId: string) => Promise<void>;
+}
+
+export function serviceOn(http: Http): Service {
+  const bySignal = (signal: AbortSignal | undefined): { signal?: AbortSignal } => (signal === undefined ? {} : { signal });
+
+  return {
+    keyring: async (statesSince, signal) => {
+      try {
+        const query = statesSince === null ? {} : { states_since: statesSince };
+        return await http.request("GET", "/user/keyring", Keyring, { query, ...bySignal(signal) });
+      } catch (error) {
+        if (isPortalError(error, "no_keyring")) return null;
+        throw error;
+      }
+    },
+    imageRecords: async (signal) => (await http.request("GET", "/user/image-records", ImageRecords, bySignal(signal))).image_records,
+    page: ({ cursor, since }, signal) => {
+      const query = { ...(cursor === null ? {} : { cursor }), ...(since === null ? {} : { since }) };
+      return http.request("GET", "/secrets/store", SecretPage, { query, ...bySignal(signal) });
+    },
+    store: (body, signal) => http.request("POST", "/secrets/store", SecretStored, { body, ...bySignal(signal) }),
+    secret: (secretId, version, signal) => {
+      const body = { secret_db_id: secretId, ...(version === null ? {} : { version }) };
+      return http.request("POST", "/secrets/store/get-secret", SecretContent, { body, ...bySignal(signal) });
+    },
+    changeKeyring: async (change, signal) => {
+      await http.request("PUT", "/user/keyring", KeyringChanged, { body: change, ...bySignal(signal) });
+    },
+    setFavorite: (secretId, favorite) => http.request("PATCH", "/secrets/favorite", StoredSecret, { body: { secret_db_id: secretId, favorite } }),
+    trash: async (secretId) => {
+      await http.request("DELETE", `/secrets/store/${secretId}`, z.unknown());
+    },
+  };
+}

@@ -1,0 +1,139 @@
+import type { KeyringChange } from "@relicario/shared/api";
+import { isPortalError, PortalError } from "@relicario/shared/errors";
+
+import type { AccountKeys } from "../seal/account-key.ts";
+import type { State } from "../seal/state.ts";
+import { refuseCancelled, type ActOptions, type VaultContext } from "../vault-context.ts";
+import { readAccount, type AccountView } from "./read-account.ts";
+import type { FreshImage } from "./choose-openers.ts";
+import { forgetPending, forgetSketch } from "./pending.ts";
+import { remember, type OpenedKeyring } from "./read-keyring.ts";
+
+/** Tries at a conflicting state before it is said in words. */
+export const conflictTries = 8;
+/** Tries of one call after the first, while no answer comes. */
+const resends = 2;
+const pauseMilliseconds = 800;
+
+/** A signed keyring change, and what the account is like once it is through. */
+export interface SignedChange {
+  readonly keys: AccountKeys;
+  readonly keyring: KeyringChange;
+  readonly state: State;
+  /** An image that becomes an opener with it. */
+  readonly fresh: FreshImage | null;
+}
+
+/** One try: a signed change, the call that it goes with, and what the writer answers then. */
+export interface Attempt<T> {
+  readonly change: SignedChange;
+  /** The same bytes at every call: a lost answer is asked for again. */
+  readonly send: () => Promise<unknown>;
+  readonly result: T;
+}
+
+/** What is written, made anew from the account as it is at each try. */
+export interface Writer<T> {
+  /**
+   * @param account null while nothing was ever kept.
+   * @returns an attempt; `done` when there is nothing to send.
+   */
+  readonly prepare: (account: AccountView | null) => Promise<Attempt<T> | { readonly done: T }>;
+  /** Whether an attempt whose answer got lost was published all the same. Null when it was not, or cannot be seen. */
+  readonly published: (account: AccountView) => T | null;
+  /** Called before the next try; the account is as {@link prepare} saw it. */
+  readonly onConflict?: (account: AccountView | null) => Promise<void>;
+}
+
+/**
+ * Reads and checks keyring and list, lets the writer make its attempt, and sends it: one call, one transaction. On
+ * `state_conflict` all of it is done anew, eight times with jitter. Only one writer of a device is here at a time.
+ *
+ * @throws PortalError `state_conflict`, `version_conflict`, `cancelled` (up to the moment of sending), and what reading and
+ *   the writer throw. Nothing is half published.
+ */
+export function publishUntilItFits<T>(vault: VaultContext, writer: Writer<T>, options: ActOptions): Promise<T> {
+  return vault.oneWriter(async () => {
+    for (let tries = 1; ; tries++) {
+      refuseCancelled(options.signal);
+      const account = await readAccount(vault, options.signal);
+      const found = account !== null && tries > 1 ? writer.published(account) : null;
+      if (found !== null) return found;
+      const attempt = await writer.prepare(account);
+      if ("done" in attempt) return attempt.done;
+      refuseCancelled(options.signal); // the last moment: what is sent may be published
+      options.onProgress?.({ phase: "sending", done: 0, total: 1 });
+      try {
+        await sendUntilAnswered(vault, attempt.send);
+        await settle(vault, attempt.change);
+        options.onProgress?.({ phase: "sending", done: 1, total: 1 });
+        return attempt.result;
+      } catch (error) {
+        // `version_conflict`, `id_taken`: perhaps an answer got lost and somebody wrote on since; the list tells.
+        if (isAnswerLost(error) || isPortalError(error, "version_conflict")) {
+          const there = await lookAgain(vault, writer, options);
+          if (there !== null) return there;
+        }
+        if (!isPortalError(error, "state_conflict", "id_taken") || tries >= conflictTries) throw error;
+        await vault.pause(jitter(tries), options.signal);
+        await writer.onConflict?.(account);
+      }
+    }
+  });
+}
+
+/** Null for the bootstrapping. @throws PortalError `vault_locked`. */
+export function requireOpened(account: AccountView | null): OpenedKeyring | null {
+  if (account === null) return null;
+  if (account.view.opened === null) throw new PortalError("vault_locked");
+  return account.view.opened;
+}
+
+/**
+ * Sends a call whose answer may get lost. Its body carries a keyring change, and the same bytes once more answer as the
+ * first time: so they are sent again when nothing, or nothing certain, was answered.
+ */
+async function sendUntilAnswered<T>(vault: VaultContext, send: () => Promise<T>): Promise<T> {
+  for (let done = 0; ; done++) {
+    try {
+      return await send();
+    } catch (error) {
+      if (!isAnswerLost(error) || done >= resends) throw error;
+      await vault.pause(pauseMilliseconds * 2 ** done);
+    }
+  }
+}
+
+/** Whether the service may have done it all the same. */
+function isAnswerLost(error: unknown): boolean {
+  return isPortalError(error, "service_unavailable", "timed_out", "internal_error", "bad_answer", "offline");
+}
+
+/** No answer, several times: perhaps it was published all the same. Null when that cannot be seen. */
+async function lookAgain<T>(vault: VaultContext, writer: Writer<T>, options: ActOptions): Promise<T | null> {
+  try {
+    const account = await readAccount(vault, options.signal);
+    return account === null ? null : writer.published(account);
+  } catch {
+    return null; // the service is still away: the first error says what happened
+  }
+}
+
+/** Published: the key is held, the state remembered, what waited is forgotten. */
+async function settle(vault: VaultContext, { keys, keyring, state, fresh }: SignedChange): Promise<void> {
+  vault.keys = keys;
+  await remember(vault, keyring, state);
+  try {
+    await forgetPending(vault.device);
+    if (fresh !== null) await forgetSketch(vault.device, fresh.sketch);
+  } catch (error) {
+    if (!isPortalError(error, "storage_full")) throw error;
+    // What waited stays and is settled at the next reading: it opens what was published.
+  }
+  vault.setState({ status: "unlocked", device: (await vault.device.read()).kind });
+}
+
+/** Milliseconds: growing, and never the same on two devices. */
+function jitter(tries: number): number {
+  return Math.round(50 * 2 ** Math.min(tries, 5) * (0.5 + Math.random()));
+}

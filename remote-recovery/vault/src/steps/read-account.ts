@@ -1,0 +1,163 @@
+import { Id, type SecretPage, type StoredSecret } from "@relicario/shared/api";
+import { isPortalError, PortalError } from "@relicario/shared/errors";
+
+import type { AccountKeys } from "../seal/account-key.ts";
+import { openLabel, revOf, type Label } from "../seal/label.ts";
+import { labelDigest, rootOf, type RootRow } from "../seal/state.ts";
+import type { VaultContext } from "../vault-context.ts";
+import { readKeyring, recall, withSecondReading, type KeyringView, type OpenedKeyring } from "./read-keyring.ts";
+
+/**
+ * A row as the vault holds it: of its label the digest, and the label itself once it was opened. So a write reads the
+ * changes alone, and computes the root of all.
+ */
+export interface AccountRow extends RootRow {
+  readonly stored: Omit<StoredSecret, "label">;
+  /** As sent; dropped once it is opened. */
+  sealedLabel: string | null;
+  /** The opened label, or its opening: two that ask at once open it once. */
+  label: Promise<Label> | null;
+}
+
+/** All rows as they were read and checked last, and where the account's counter of row changes stood. */
+export interface HeldList {
+  readonly rows: ReadonlyMap<string, AccountRow>;
+  readonly stateRev: number;
+  readonly changes: number;
+}
+
+/** Everything of the account at one `state_rev`: keyring and rows that fit each other. */
+export interface AccountView {
+  readonly view: KeyringView;
+  /** By id, trash included. */
+  readonly rows: ReadonlyMap<string, AccountRow>;
+}
+
+/** Writers move on between our two calls; so often we read again before it counts as a mismatch. */
+const patience = 3;
+
+/**
+ * Reads the keyring first, then the list, which must have its `state_rev`, its count and its root. A vault that holds
+ * a list reads the changes since; when they do not fit, everything is read anew before it counts as a mismatch. Null when
+ * nothing was ever kept.
+ *
+ * @throws PortalError `list_mismatch`, `older_state`, `keyring_missing`.
+ */
+export function readAccount(vault: VaultContext, signal?: AbortSignal): Promise<AccountView | null> {
+  return withSecondReading(async () => {
+    try {
+      return await readOnce(vault, signal);
+    } catch (error) {
+      if (isPortalError(error, "list_mismatch", "older_state", "keyring_missing")) vault.held = null;
+      throw error;
+    }
+  });
+}
+
+async function readOnce(vault: VaultContext, signal: AbortSignal | undefined): Promise<AccountView | null> {
+  for (let reading = 1; ; reading++) {
+    const view = await readKeyring(vault, signal);
+    if (view === null) return null;
+    const list = await readList(vault, signal);
+    if (list.stateRev === view.keyring.state_rev) {
+      await checkRows(vault, view, list);
+      vault.held = list;
+      return { view, rows: list.rows };
+    }
+    if (list.stateRev < view.keyring.state_rev || reading >= patience) throw new PortalError("list_mismatch");
+  }
+}
+
+/** Pages that all carry one `state_rev`; when it changes between pages, reading starts anew. */
+async function readList(vault: VaultContext, signal: AbortSignal | undefined): Promise<HeldList> {
+  for (let reading = 1; reading <= patience; reading++) {
+    const { held } = vault;
+    const since = held?.changes ?? null;
+    const rows = new Map(held?.rows);
+    const first = await vault.service.page({ cursor: null, since }, signal);
+    if (held !== null && (first.changes < held.changes || first.state_rev < held.stateRev)) {
+      vault.held = null; // its counters went back: nothing that we hold helps
+      continue;
+    }
+    let page = first;
+    for (let following = nextPage(vault, page, since, signal); following !== null; following = nextPage(vault, page, since, signal)) {
+      enter(rows, page); // while the next one is under way
+      page = await following;
+      if (page.secrets.length === 0) throw new PortalError("list_mismatch"); // a cursor that leads nowhere would never end
+      if (page.state_rev !== first.state_rev) break;
+    }
+    if (page.state_rev !== first.state_rev) continue;
+    enter(rows, page);
+    for (const id of first.purged ?? []) rows.delete(id);
+    if (rows.size !== page.total) throw new PortalError("list_mismatch");
+    return { rows, stateRev: page.state_rev, changes: first.changes };
+  }
+  throw new PortalError("list_mismatch");
+}
+
+/** Asked for before the page at hand is looked at. Its failure is heard where it is awaited, even when that page fails first. */
+function nextPage(vault: VaultContext, { next_cursor: cursor }: SecretPage, since: number | null, signal: AbortSignal | undefined): Promise<SecretPage> | null {
+  if (cursor === null) return null;
+  const following = vault.service.page({ cursor: Id.parse(cursor), since }, signal);
+  following.catch(() => undefined);
+  return following;
+}
+
+/** A row that is given twice in one reading counts once; the total then does not fit. */
+function enter(rows: Map<string, AccountRow>, page: SecretPage): void {
+  for (const row of page.secrets) rows.set(row.secret_db_id, heldRow(row, rows.get(row.secret_db_id)));
+}
+
+/** @throws PortalError `list_mismatch` for a label that is not one. */
+function heldRow({ label: sealedLabel, ...stored }: StoredSecret, before: AccountRow | undefined): AccountRow {
+  const place = { secretId: stored.secret_db_id, version: stored.version, rev: revIn(sealedLabel), labelHex: labelDigest(sealedLabel) };
+  const same = before?.labelHex === place.labelHex && before.version === place.version;
+  return { ...place, stored, sealedLabel: same ? before.sealedLabel : sealedLabel, label: same ? before.label : null };
+}
+
+function revIn(label: string): number {
+  try {
+    return revOf(label);
+  } catch (cause) {
+    if (isPortalError(cause, "decryption_failed")) throw new PortalError("list_mismatch", { cause });
+    throw cause;
+  }
+}
+
+async function checkRows(vault: VaultContext, view: KeyringView, list: HeldList): Promise<void> {
+  const remembered = await recall(vault);
+  const expected = view.opened?.state ?? (remembered?.stateRev === view.keyring.state_rev ? remembered : null);
+  if (expected === null) return; // locked, and this device never saw this state: nothing to compare with yet
+  if (expected.count !== list.rows.size || expected.root !== rootOf([...list.rows.values()])) throw new PortalError("list_mismatch");
+}
+
+/** @throws PortalError `decryption_failed`. */
+export function labelOf(userId: string, keys: AccountKeys, row: AccountRow): Promise<Label> {
+  if (row.label !== null) return row.label;
+  const { sealedLabel } = row;
+  if (sealedLabel === null) throw new TypeError("a row without its label");
+  const opening = openLabel(keys, userId, row, sealedLabel);
+  row.label = opening;
+  opening.then(
+    () => {
+      row.sealedLabel = null;
+    },
+    () => {
+      row.label = null; // whoever asks again hears it again
+    },
+  );
+  return opening;
+}
+
+/**
+ * One row of an unlocked account.
+ *
+ * @throws PortalError `not_found`, `vault_locked`.
+ */
+export function requireRow(account: AccountView | null, secretId: string): { readonly opened: OpenedKeyring; readonly row: AccountRow } {
+  const row = account?.rows.get(secretId);
+  if (row === undefined) throw new PortalError("not_found");
+  const opened = account?.view.opened ?? null;
+  if (opened === null) throw new PortalError("vault_locked");
+  return { opened, row };
+}

@@ -1,0 +1,129 @@
+import { fromB64u, toB64u, type ImageRecord } from "@relicario/shared/api";
+import type { ShownImage } from "@relicario/shared/contract";
+import { isPortalError, PortalError } from "@relicario/shared/errors";
+
+import type { EngineOptions, EngineProgress, RecoverOptions, Sketch } from "@relicario/engine";
+import type { Book } from "../seal/book.ts";
+import { copyOf, sha256, wipe, type Bytes } from "../seal/bytes.ts";
+import { openHelper, parseHelper, sketchOf, type Helper } from "../seal/helper.ts";
+import { imageOpener, type ShownOpener } from "../seal/opener.ts";
+import { refuseCancelled, type ActOptions, type VaultContext } from "../vault-context.ts";
+
+/** An image that was shown now and recognised, with the digest of the helper that recognised it. */
+export interface RecognisedImage {
+  readonly opener: ShownOpener;
+  /** base64url; must be the book's. */
+  readonly helperSha256: string;
+}
+
+interface Candidate {
+  readonly record: ImageRecord;
+  readonly helper: Helper;
+}
+
+/**
+ * Finds the image record that a shown picture opens.
+ *
+ * Without a passphrase every plain helper is scored in one search. With one only encrypted helpers are tried (one Argon2id
+ * each), and a plain one that fits is refused: a server that has the picture could answer with a helper of its own.
+ *
+ * @param book once unlocked, every helper must have its digest in it.
+ * @throws PortalError `not_this_picture`, `not_this_picture_or_passphrase`, `plain_helper_refused`, `helper_changed`,
+ *   `decryption_failed`, `picture_unreadable`, `picture_too_large`.
+ */
+export async function recogniseImage(vault: VaultContext, shown: ShownImage, book: Book | null, options: ActOptions): Promise<RecognisedImage> {
+  const passphrase = shown.passphrase === "" ? null : shown.passphrase;
+  const { candidates, broken } = await readCandidates(vault, book, options);
+  const picture = await pictureBytes(shown.picture);
+  const plain = candidates.filter(({ helper }) => !helper.encrypted);
+  const encrypted = candidates.filter(({ helper }) => helper.encrypted);
+  const tried = passphrase === null ? plain : encrypted;
+
+  const sketches: Sketch[] = [];
+  for (const [index, { helper }] of tried.entries()) {
+    refuseCancelled(options.signal);
+    if (helper.encrypted) options.onProgress?.({ phase: "passphrase", done: index, total: tried.length });
+    sketches.push(await sketchOf(helper, passphrase));
+  }
+  const found = sketches.length === 0 ? null : await vault.engine.recover(picture, sketches, searchOptions(shown, options));
+  if (found?.outcome !== "recovered") {
+    const plainFits = passphrase !== null && (await fitsPlain(vault, picture, plain, searchOptions(shown, options)));
+    if (plainFits) throw new PortalError("plain_helper_refused");
+    if (broken !== null) throw broken;
+    throw new PortalError(passphrase === null && encrypted.length === 0 ? "not_this_picture" : "not_this_picture_or_passphrase");
+  }
+
+  const candidate = tried[found.index];
+  const sketch = sketches[found.index];
+  const imageSecret = copyOf(found.imageSecretBytes);
+  wipe(found.imageSecretBytes);
+  try {
+    if (candidate === undefined || sketch === undefined) throw new PortalError("decryption_failed");
+    refuseCancelled(options.signal);
+    options.onProgress?.({ phase: "passphrase", done: tried.length, total: tried.length });
+    const imageRoot = await openHelper(candidate.helper, sketch, imageSecret, passphrase);
+    return { opener: await imageOpener(candidate.record.id, imageRoot), helperSha256: helperDigest(candidate.helper.bytes) };
+  } finally {
+    wipe(imageSecret);
+  }
+}
+
+/** SHA-256 of a helper as the book has it. */
+export function helperDigest(helper: Uint8Array): string {
+  return toB64u(sha256(helper));
+}
+
+/** Bytes of a chosen picture. A file that has gone, or cannot be read, is unreadable. */
+export async function pictureBytes(picture: Blob): Promise<Bytes> {
+  try {
+    return new Uint8Array(await picture.arrayBuffer());
+  } catch (cause) {
+    throw new PortalError("picture_unreadable", { cause });
+  }
+}
+
+/** The engine's steps as one phase. */
+export function engineOptions({ signal, onProgress }: ActOptions): EngineOptions {
+  return {
+    ...(signal === undefined ? {} : { signal }),
+    ...(onProgress === undefined ? {} : { onProgress: ({ phase, done, total }: EngineProgress) => { onProgress({ phase: "picture", step: phase, done, total }); } }),
+  };
+}
+
+/** The same, looking where the person says that the picture is. */
+function searchOptions({ hint }: ShownImage, options: ActOptions): RecoverOptions {
+  return { ...engineOptions(options), ...(hint === undefined ? {} : { hint }) };
+}
+
+/**
+ * The helpers that can be used. A broken, missing or changed one is not tried, but remembered: when no other fits, it
+ * is the answer, rather than "not this picture".
+ */
+async function readCandidates(vault: VaultContext, book: Book | null, options: ActOptions): Promise<{ candidates: Candidate[]; broken: PortalError | null }> {
+  options.onProgress?.({ phase: "fetching", done: 0, total: 1 });
+  const records = await vault.service.imageRecords(options.signal);
+  const digests = book === null ? null : new Map(book.images.map((image) => [image.id, image.helper_sha256]));
+  const candidates: Candidate[] = [];
+  let broken: PortalError | null = null;
+  for (const record of records) {
+    try {
+      const helper = parseHelper(fromB64u(record.helper));
+      if (digests !== null && digests.get(record.id) !== helperDigest(helper.bytes)) throw new PortalError("helper_changed");
+      candidates.push({ record, helper });
+    } catch (error) {
+      if (!isPortalError(error, "decryption_failed", "helper_changed")) throw error;
+      broken = error;
+    }
+  }
+  const present = new Set(records.map((record) => record.id));
+  const missing = book?.openers.some((opener) => opener.kind === "image" && !present.has(opener.id)) ?? false;
+  return { candidates, broken: broken ?? (missing ? new PortalError("helper_changed") : null) };
+}
+
+async function fitsPlain(vault: VaultContext, picture: Bytes, plain: readonly Candidate[], options: RecoverOptions): Promise<boolean> {
+  if (plain.length === 0) return false;
+  const sketches = await Promise.all(plain.map(({ helper }) => sketchOf(helper, null)));
+  const found = await vault.engine.recover(picture, sketches, options);
+  if (found.outcome === "recovered") wipe(found.imageSecretBytes);
+  return found.outcome === "recovered";
+}

@@ -1,0 +1,87 @@
+import { PortalError } from "@relicario/shared/errors";
+
+import { GateVerdict, type Engine, type GateReport, type Sketch } from "@relicario/engine";
+import { concat, copyOf, equalBytes, sha256, utf8 } from "../seal/bytes.ts";
+
+/**
+ * An engine for tests of the acts: fast, deterministic, no pixels. A picture is text: `photo:<subject>` with anything
+ * after a `/` being a changed copy of it (`photo:market/small`). `/cropped` is changed too far to recover. A subject that
+ * begins with `plain-` is red, with `amber-` amber.
+ */
+export function createFakeEngine(): Engine & { readonly calls: string[] } {
+  const calls: string[] = [];
+  const note = (call: string, signal: AbortSignal | undefined): void => {
+    calls.push(call);
+    if (signal?.aborted === true) throw new PortalError("cancelled");
+  };
+  return {
+    calls,
+    inspect: (picture, options) =>
+      attempt(() => {
+        note("inspect", options?.signal);
+        return gateOf(subjectOf(picture).subject);
+      }),
+    enrol: (picture, known, options) =>
+      attempt(() => {
+        note(`enrol against ${String(known.length)}`, options?.signal);
+        const { subject, cropped } = subjectOf(picture);
+        const index = known.findIndex((sketch) => isSketchOf(sketch, subject));
+        const gate = gateOf(subject);
+        if (index === -1 && gate.verdict === "red") throw new PortalError("picture_too_plain", { details: { reasons: gate.reasons } });
+        const found = index === -1 ? null : { index, score: 0.5, imageSecretBytes: cropped ? null : secretOf(subject) };
+        return { gate, sketch: sketchFor(subject), imageSecretBytes: secretOf(subject), known: found };
+      }),
+    recover: (picture, sketches, options) =>
+      attempt(() => {
+        note(`recover among ${String(sketches.length)}`, options?.signal);
+        const { subject, cropped } = subjectOf(picture);
+        const index = sketches.findIndex((sketch) => isSketchOf(sketch, subject));
+        if (index === -1) return { outcome: "not_this_picture" as const, score: 0.1 };
+        if (cropped) return { outcome: "too_many_errors" as const, index, score: 0.3 };
+        return { outcome: "recovered" as const, index, imageSecretBytes: secretOf(subject), errors: 3, score: 0.5 };
+      }),
+  };
+}
+
+/** A picture file of the fake engine. */
+export function fakePicture(name: string): Blob {
+  return new Blob([`photo:${name}`]);
+}
+
+/** The sketch that the fake engine makes of a subject. */
+export function sketchFor(subject: string): Sketch {
+  const noise = Array.from({ length: 11 }, (_, index) => sha256(utf8(`sketch ${String(index)} of ${subject}`)));
+  const bytes = concat(...noise).subarray(0, 342);
+  bytes[255] = (bytes[255] ?? 0) & 0x7f;
+  bytes[341] = (bytes[341] ?? 0) & 0x03;
+  return { choice: copyOf(bytes.subarray(0, 256)), syndrome: copyOf(bytes.subarray(256)) };
+}
+
+function secretOf(subject: string): Uint8Array {
+  return sha256(utf8(`secret of ${subject}`));
+}
+
+function isSketchOf(sketch: Sketch, subject: string): boolean {
+  return equalBytes(sketch.choice, sketchFor(subject).choice);
+}
+
+function subjectOf(picture: Uint8Array): { subject: string; cropped: boolean } {
+  const text = new TextDecoder().decode(picture);
+  if (!text.startsWith("photo:")) throw new PortalError("picture_unreadable", { details: { reason: "not_a_picture" } });
+  const [subject = "", change] = text.slice("photo:".length).split("/");
+  return { subject, cropped: change === "cropped" };
+}
+
+function gateOf(subject: string): GateReport {
+  const verdict = subject.startsWith("plain-") ? GateVerdict.red : subject.startsWith("amber-") ? GateVerdict.amber : GateVerdict.green;
+  const reasons = verdict === GateVerdict.green ? [] : (["estimate"] as const);
+  const redReasons = verdict === GateVerdict.red ? reasons : [];
+  const measures = { coverage: 0.9, spread: 90, median: 9, tenth: 3, peak: 4, slope: -1, estimate: 0.8 };
+  return { verdict, reasons, redReasons, width: 3000, height: 2000, measures };
+}
+
+function attempt<T>(work: () => T): Promise<T> {
+  return new Promise((resolve) => {
+    resolve(work());
+  });
+}

@@ -1,0 +1,190 @@
+import { bytesB64u, Digest, fromB64u, Id, uploadHours } from "@relicario/shared/api";
+import { PortalError } from "@relicario/shared/errors";
+import { openDB, type DBSchema, type IDBPDatabase } from "idb";
+import { z } from "zod";
+
+import { sayFull, type Device } from "../device/device.ts";
+import { copyOf, utf8, wipe, type Bytes } from "../seal/bytes.ts";
+
+/*
+ * What this device keeps of an upload until it is published, cancelled or a day old. Two halves, each wrapped by the device
+ * key: what sealing needs (the transfer's worker reads it, under the lock too), and what publishing needs, the content
+ * identity among it (only the vault's worker reads it).
+ */
+
+/** For sealing: written before each part leaves. */
+export const Sealing = z.strictObject({
+  /** 32 bytes, for the pieces of this content alone. Secret. */
+  payload_key: bytesB64u(32, { exact: true }),
+  /** Header and payload nonce. */
+  prefix: bytesB64u(4096),
+  kind: z.enum(["text", "seed", "file"]),
+  /** Bytes of the plain content. */
+  size: z.int().min(0),
+  part_size: z.int().min(1),
+  /** SHA-256 of each part that was sealed, from the first on. */
+  parts: z.array(Digest),
+  /** Of the digest over all of them; null before the first. */
+  digest_state: z.string().nullable(),
+  /** Over the whole sealed content; null until it is sealed and sent. */
+  content_sha256: Digest.nullable(),
+});
+export type Sealing = z.infer<typeof Sealing>;
+
+/** For publishing: written once. */
+export const Publishing = z.strictObject({
+  identity: z.string(),
+  /** Null for a new secret, else the version that the content follows. */
+  base_version: z.int().min(1).nullable(),
+  /** What act of the vault publishes it, with what it needs; parsed there. */
+  request: z.unknown(),
+  title: z.string(),
+  name: z.string(),
+});
+export type Publishing = z.infer<typeof Publishing>;
+
+const bytes = z.custom<Bytes>((value) => value instanceof Uint8Array);
+const Wrapped = z.strictObject({ iv: bytes, data: bytes });
+const handle = z.custom<FileSystemFileHandle>((value) => typeof value === "object" && value !== null && "getFile" in value);
+
+export const UploadRecord = z.strictObject({
+  account: z.string(),
+  uploadId: Id,
+  secretId: Id,
+  version: z.int().min(1),
+  /** Milliseconds since 1970: when it began, and when a part last left. */
+  startedAt: z.number(),
+  touchedAt: z.number(),
+  /** Bytes of the sealed content, and of those that are known to be there. */
+  sealedSize: z.int().min(1),
+  sent: z.int().min(0),
+  sealed: z.boolean(),
+  /** Where the browser gives one; else the file must be chosen again. */
+  handle: handle.nullable(),
+  sealing: Wrapped,
+  publishing: Wrapped,
+});
+export type UploadRecord = z.infer<typeof UploadRecord>;
+
+/** The uploads of one account on this device. */
+export interface UploadRecords {
+  readonly all: () => Promise<readonly UploadRecord[]>;
+  readonly get: (uploadId: string) => Promise<UploadRecord | null>;
+  readonly add: (record: UploadRecord) => Promise<void>;
+  /** `not_found` when it was removed meanwhile, by another tab perhaps: what was given up never comes back. */
+  readonly replace: (record: UploadRecord) => Promise<void>;
+  readonly remove: (uploadId: string) => Promise<void>;
+  readonly close: () => void;
+}
+
+interface Schema extends DBSchema {
+  uploads: { key: [account: string, uploadId: string]; value: UploadRecord };
+}
+
+/** @throws PortalError `storage_full` where this browser keeps nothing: without a record no upload begins. */
+export async function openUploadRecords(account: string): Promise<UploadRecords> {
+  const database = await openDatabase();
+  const ofAccount = IDBKeyRange.bound([account, ""], [account, "\uffff"]);
+  return {
+    all: async () => {
+      const kept: unknown[] = await database.getAll("uploads", ofAccount);
+      return kept.flatMap((one) => UploadRecord.safeParse(one).data ?? []).sort((left, right) => left.startedAt - right.startedAt);
+    },
+    get: async (uploadId) => UploadRecord.safeParse(await database.get("uploads", [account, uploadId])).data ?? null,
+    add: (record) =>
+      sayFull(async () => {
+        await database.put("uploads", record, [account, record.uploadId]);
+      }),
+    replace: (record) =>
+      sayFull(async () => {
+        const transaction = database.transaction("uploads", "readwrite");
+        const key: [string, string] = [account, record.uploadId];
+        const there = (await transaction.store.count(key)) > 0;
+        await Promise.all([there ? transaction.store.put(record, key) : null, transaction.done]);
+        if (!there) throw new PortalError("not_found");
+      }),
+    remove: (uploadId) => database.delete("uploads", [account, uploadId]),
+    close: () => {
+      database.close();
+    },
+  };
+}
+
+/** Forgets every upload of an account: what signing out from a shared computer leaves. */
+export async function forgetUploads(account: string): Promise<void> {
+  const records = await openUploadRecords(account);
+  try {
+    for (const { uploadId } of await records.all()) await records.remove(uploadId);
+  } finally {
+    records.close();
+  }
+}
+
+/** Name of the Web Lock of whoever sends an upload. */
+export function uploadLock(uploadId: string): string {
+  return `relicario-upload ${uploadId}`;
+}
+
+/** So long without a part, the service has dropped it as well. */
+export function isExpired(record: UploadRecord, now: number): boolean {
+  return now - record.touchedAt > uploadHours * 3_600_000;
+}
+
+export async function wrapSealing(device: Device, sealing: Sealing): Promise<UploadRecord["sealing"]> {
+  return wrapJson(device, "sealing", sealing);
+}
+
+/** @throws PortalError `not_found` when it was wrapped by a device key that is gone. */
+export async function readSealing(device: Device, record: UploadRecord): Promise<Sealing> {
+  return Sealing.parse(await unwrapJson(device, "sealing", record.sealing));
+}
+
+export async function wrapPublishing(device: Device, publishing: Publishing): Promise<UploadRecord["publishing"]> {
+  return wrapJson(device, "publishing", publishing);
+}
+
+/** As {@link readSealing}. Only in the vault's worker. */
+export async function readPublishing(device: Device, record: UploadRecord): Promise<Publishing> {
+  return Publishing.parse(await unwrapJson(device, "publishing", record.publishing));
+}
+
+type Half = "sealing" | "publishing";
+
+async function wrapJson(device: Device, half: Half, value: unknown): Promise<{ iv: Bytes; data: Bytes }> {
+  const plain = utf8(JSON.stringify(value));
+  try {
+    return await device.wrap(half, plain);
+  } finally {
+    wipe(plain);
+  }
+}
+
+async function unwrapJson(device: Device, half: Half, wrapped: { iv: Bytes; data: Bytes }): Promise<unknown> {
+  const plain = await device.unwrap(half, wrapped);
+  if (plain === null) throw new PortalError("not_found");
+  try {
+    return JSON.parse(new TextDecoder().decode(plain));
+  } finally {
+    wipe(plain);
+  }
+}
+
+async function openDatabase(): Promise<IDBPDatabase<Schema>> {
+  try {
+    return await openDB<Schema>("relicario-uploads", 1, {
+      upgrade: (database) => {
+        database.createObjectStore("uploads");
+      },
+      blocking: (_current, _blocked, event) => {
+        if (event.target instanceof IDBDatabase) event.target.close();
+      },
+    });
+  } catch (cause) {
+    throw new PortalError("storage_full", { cause });
+  }
+}
+
+export function keyBytes(sealing: Sealing): { payloadKey: Bytes; prefix: Bytes } {
+  return { payloadKey: copyOf(fromB64u(sealing.payload_key)), prefix: copyOf(fromB64u(sealing.prefix)) };
+}
+

@@ -1,0 +1,119 @@
+import { PortalError } from "@relicario/shared/errors";
+
+import { sayFull } from "../device/device.ts";
+import type { Bytes } from "../seal/bytes.ts";
+
+declare global {
+  interface FileSystemFileHandle {
+    /** In workers alone, and for private files; TypeScript knows it only in its types of workers. */
+    createSyncAccessHandle(): Promise<{ write(bytes: Uint8Array, options: { at: number }): number; flush(): void; close(): void }>;
+  }
+}
+
+/** Where opened content goes. Nothing of it can be seen before it is committed. */
+export interface Sink<T extends Blob | null = Blob | null> {
+  readonly write: (bytes: Bytes) => Promise<void>;
+  /** The content where it is private to this page; null where it went to the person's file. */
+  readonly commit: () => Promise<T>;
+  readonly discard: () => Promise<void>;
+}
+
+/** Commits what `fill` wrote when all of it went well; after anything else nothing of it stays. */
+export async function committed<T extends Blob | null>(sink: Sink<T>, fill: () => Promise<void>): Promise<T> {
+  try {
+    await fill();
+    return await sink.commit();
+  } catch (error) {
+    await sink.discard().catch(() => undefined); // what failed first is told; a private file is swept with the next page
+    throw error;
+  }
+}
+
+/** The file that the person chose. The browser writes beside it and puts it in place when it is closed. */
+export async function chosenFile(handle: FileSystemFileHandle): Promise<Sink<null>> {
+  const stream = await handle.createWritable();
+  return {
+    write: (bytes) => sayFull(() => stream.write(bytes)),
+    commit: async () => {
+      await sayFull(() => stream.close());
+      return null;
+    },
+    discard: () => stream.abort(),
+  };
+}
+
+const folderName = "relicario-opened";
+const lockOf = (name: string): string => `${folderName} ${name}`;
+
+/**
+ * A file of this origin that no other page uses and that goes with this worker; in memory where there is none (some private
+ * modes). Only in a worker.
+ */
+export async function privateFile(): Promise<Sink<Blob>> {
+  const folder = await privateFolder({ create: true });
+  if (folder === null) return inMemory();
+  const name = crypto.randomUUID();
+  const release = await hold(lockOf(name));
+  const file = await folder.getFileHandle(name, { create: true });
+  const access = await file.createSyncAccessHandle();
+  let length = 0;
+  return {
+    write: (bytes) =>
+      sayFull(async () => {
+        if (access.write(bytes, { at: length }) !== bytes.length) throw new PortalError("storage_full");
+        length += bytes.length;
+      }),
+    commit: async () => {
+      access.flush();
+      access.close();
+      return file.getFile();
+    },
+    discard: async () => {
+      access.close();
+      await folder.removeEntry(name);
+      release();
+    },
+  };
+}
+
+/** Removes what pages that are gone left behind: it is plaintext. */
+export async function sweepPrivateFiles(): Promise<void> {
+  const folder = await privateFolder({ create: false });
+  if (folder === null) return;
+  for await (const name of folder.keys()) {
+    await navigator.locks.request(lockOf(name), { ifAvailable: true }, async (lock) => {
+      if (lock !== null) await folder.removeEntry(name);
+    });
+  }
+}
+
+async function privateFolder(options: { readonly create: boolean }): Promise<FileSystemDirectoryHandle | null> {
+  try {
+    return await (await navigator.storage.getDirectory()).getDirectoryHandle(folderName, options);
+  } catch {
+    return null; // none yet, or no private files in this browser or mode: memory has to do
+  }
+}
+
+/** Held until it is released, or the worker ends. */
+function hold(lock: string): Promise<() => void> {
+  return new Promise((resolve, reject) => {
+    navigator.locks.request(lock, () => new Promise<void>((release) => {
+      resolve(release);
+    })).catch(reject);
+  });
+}
+
+/** Blobs are the browser's to keep: it may put large ones on disk. */
+function inMemory(): Sink<Blob> {
+  let parts: Blob[] = [];
+  return {
+    write: async (bytes) => {
+      parts.push(new Blob([bytes]));
+    },
+    commit: async () => new Blob(parts),
+    discard: async () => {
+      parts = [];
+    },
+  };
+}

@@ -1,0 +1,231 @@
+import type { CallOptions, Http, ProtectRequest, SecretChange } from "@relicario/shared/contract";
+import { isPortalError, PortalError, toPortalError } from "@relicario/shared/errors";
+import * as Comlink from "comlink";
+
+import { accountName, openDevice, type DeviceAccount } from "../device/device.ts";
+import type { Published } from "../acts/protect.ts";
+import { refuseCancelled } from "../vault-context.ts";
+import { servePageHttp } from "../worker/port-http.ts";
+import type { RunningWorker } from "../worker/start-workers.ts";
+import { forgetUploads, openUploadRecords } from "./records.ts";
+import { sweepPrivateFiles } from "./sinks.ts";
+import type { TransferWorkerApi } from "./transfer-worker-api.ts";
+import type { UploadOrder } from "../acts/uploads.ts";
+
+/** The vault's worker, as far as uploads need it. Each call may find it locked. */
+export interface UploadActs {
+  readonly begin: (order: UploadOrder, options: CallOptions) => Promise<string>;
+  readonly finish: (uploadId: string, protection: ProtectRequest["protection"] | null, options: CallOptions) => Promise<Published>;
+  readonly discard: (uploadId: string) => Promise<void>;
+  /** Resolves while the vault is unlocked, or once it is. `cancelled`; `vault_unavailable` after sign-out. */
+  readonly unlocked: (signal: AbortSignal | undefined) => Promise<void>;
+}
+
+/** Uploads and downloads of this page. They go on under the lock, and end with the page. */
+export interface Transfers {
+  readonly protect: (request: ProtectRequest, options?: CallOptions) => Promise<Published>;
+  readonly update: (secretId: string, change: SecretChange & Required<Pick<SecretChange, "content">>, options?: CallOptions) => Promise<Published>;
+  readonly resume: (uploadId: string, file: Blob | null, options?: CallOptions) => Promise<Published>;
+  readonly discard: (uploadId: string) => Promise<void>;
+  readonly save: (openedId: string, keys: () => Promise<MessagePort>, target: FileSystemFileHandle | null, options?: CallOptions) => Promise<Blob | null>;
+  /** Stops downloads: plaintext is put away. */
+  readonly lock: () => void;
+  /** Stops everything, and on a shared computer forgets what waits. */
+  readonly leave: () => Promise<void>;
+}
+
+interface Running {
+  readonly remote: Comlink.Remote<TransferWorkerApi>;
+  /** Rejects when a worker fails or is ended. */
+  readonly gone: Promise<never>;
+  readonly end: () => void;
+}
+
+export interface TransferParts {
+  readonly account: DeviceAccount;
+  readonly http: Http;
+  readonly startWorker: () => Promise<RunningWorker<TransferWorkerApi>>;
+  readonly acts: UploadActs;
+}
+
+/** The reason of an abort that keeps what was sent. */
+const pauseReason = "pause";
+
+/**
+ * Puts the three together: the vault's worker decides and publishes, the transfer's worker seals and sends, the page holds
+ * file and session. Aborting a call deletes what was sent, unless its reason is `pause`: then it waits.
+ */
+export function createTransfers({ account, http, startWorker, acts }: TransferParts): Transfers {
+  let running: Promise<Running> | null = null;
+  const downloads = new Set<AbortController>();
+  const sending = new Map<string, AbortController>();
+
+  function ensureRunning(): Promise<Running> {
+    running ??= start().catch((error: unknown) => {
+      running = null;
+      throw toPortalError(error);
+    });
+    return running;
+  }
+
+  async function start(): Promise<Running> {
+    const [main, helper] = await Promise.all([startWorker(), startWorker()]);
+    let refuse: (error: PortalError) => void = () => undefined;
+    const gone = new Promise<never>((_, reject) => {
+      refuse = reject;
+    });
+    gone.catch(() => undefined); // each call hears of it
+    const end = (): void => {
+      running = null;
+      refuse(new PortalError("vault_unavailable"));
+      main.end();
+      helper.end();
+    };
+    for (const { failed } of [main, helper]) void failed.then(end);
+    const { port1, port2 } = new MessageChannel();
+    // Its second port goes to the helper as the place where digests are asked for.
+    await Promise.race([
+      Promise.all([
+        helper.remote.serveDigests(Comlink.transfer(port2, [port2])),
+        main.remote.start(account, Comlink.proxy(servePageHttp(http)), Comlink.transfer(port1, [port1])),
+      ]),
+      gone,
+    ]);
+    return { remote: main.remote, gone, end };
+  }
+
+  /** A call to the worker that `controller` ends. */
+  async function call<T>(controller: AbortController, phase: "sending" | "opening", options: CallOptions, run: (remote: Comlink.Remote<TransferWorkerApi>, id: string, onProgress: (done: number, total: number) => void) => Promise<T>): Promise<T> {
+    const { signal } = options;
+    const follow = (): void => {
+      controller.abort(signal?.reason);
+    };
+    refuseCancelled(signal);
+    signal?.addEventListener("abort", follow, { once: true });
+    try {
+      const { remote, gone } = await ensureRunning();
+      const id = crypto.randomUUID();
+      const stop = (): void => void remote.cancel(id);
+      refuseCancelled(controller.signal);
+      controller.signal.addEventListener("abort", stop, { once: true });
+      const tell = (done: number, total: number): void => options.onProgress?.({ phase, done, total });
+      return await Promise.race([run(remote, id, Comlink.proxy(tell)), gone]);
+    } catch (error) {
+      throw toPortalError(error);
+    } finally {
+      signal?.removeEventListener("abort", follow);
+    }
+  }
+
+  /** Sends, and publishes what is sent. */
+  async function run(uploadId: string, file: Blob, protection: ProtectRequest["protection"] | null, options: CallOptions): Promise<Published> {
+    const controller = new AbortController();
+    sending.set(uploadId, controller);
+    try {
+      await call(controller, "sending", options, (remote, id, onProgress) => remote.upload(id, onProgress, uploadId, file));
+      refuseCancelled(options.signal);
+      return await finishUnlocked(uploadId, protection, options);
+    } catch (error) {
+      if (options.signal?.aborted === true && options.signal.reason !== pauseReason) await acts.discard(uploadId);
+      throw error;
+    } finally {
+      sending.delete(uploadId);
+    }
+  }
+
+  /** Publishing waits for unlocking: the device may have been locked while parts were sent. */
+  async function finishUnlocked(uploadId: string, protection: ProtectRequest["protection"] | null, options: CallOptions): Promise<Published> {
+    for (;;) {
+      try {
+        return await acts.finish(uploadId, protection, options);
+      } catch (error) {
+        if (!isPortalError(error, "vault_locked")) throw error;
+        await acts.unlocked(options.signal);
+      }
+    }
+  }
+
+  return {
+    protect: async ({ content, ...request }, options = {}) => {
+      const uploadId = await acts.begin({ act: "protect", request, size: content.size, handle: handleOf(content) }, options);
+      return run(uploadId, content, request.protection, options);
+    },
+    update: async (secretId, { content: { content, ...described }, ...change }, options = {}) => {
+      const order: UploadOrder = { act: "update", secretId, change: { ...change, content: described }, size: content.size, handle: handleOf(content) };
+      return run(await acts.begin(order, options), content, change.protection ?? null, options);
+    },
+    resume: async (uploadId, chosen, options = {}) => {
+      const file = chosen ?? (await fileKept(account, uploadId));
+      if (file === "sealed") return acts.finish(uploadId, null, options);
+      return run(uploadId, file, null, options);
+    },
+    discard: async (uploadId) => {
+      sending.get(uploadId)?.abort(pauseReason);
+      await acts.discard(uploadId);
+    },
+    save: async (openedId, keys, target, options = {}) => {
+      const controller = new AbortController();
+      downloads.add(controller);
+      try {
+        return await call(controller, "opening", options, async (remote, id, onProgress) => {
+          const port = await keys();
+          return remote.save(id, onProgress, Comlink.transfer(port, [port]), openedId, target);
+        });
+      } catch (error) {
+        throw controller.signal.reason === "lock" ? new PortalError("vault_locked", { cause: error }) : error;
+      } finally {
+        downloads.delete(controller);
+      }
+    },
+    lock: () => {
+      for (const controller of downloads) controller.abort("lock");
+    },
+    leave: async () => {
+      (await running?.catch(() => null))?.end();
+      await sweepPrivateFiles().catch(() => undefined); // what still belongs to a worker that ends goes with the next page
+      const device = await openDevice(account);
+      const { kind } = await device.read();
+      device.close();
+      if (kind !== "own") await forgetUploads(device.name);
+    },
+  };
+}
+
+/** A File that came from a picker or a drop of the File System Access API carries its handle (as `file-selector` sets it). */
+function handleOf(content: Blob): FileSystemFileHandle | null {
+  return "handle" in content && isHandle(content.handle) ? content.handle : null;
+}
+
+function isHandle(value: unknown): value is FileSystemFileHandle {
+  return typeof value === "object" && value !== null && "getFile" in value;
+}
+
+/** The file behind the handle that was kept. @throws PortalError `validation_error` when it has to be chosen again. */
+async function fileKept(account: DeviceAccount, uploadId: string): Promise<File | "sealed"> {
+  const records = await openUploadRecords(accountName(account));
+  try {
+    const record = await records.get(uploadId);
+    if (record === null) throw new PortalError("not_found");
+    if (record.sealed) return "sealed";
+    const { handle } = record;
+    if (handle !== null && (await mayRead(handle))) return await handle.getFile();
+    throw new PortalError("validation_error", { details: { fields: ["content"] } });
+  } finally {
+    records.close();
+  }
+}
+
+/** Asks the person where the browser wants that; only from a click. */
+async function mayRead(handle: FileSystemFileHandle): Promise<boolean> {
+  const wanted = { mode: "read" } as const;
+  if ((await handle.queryPermission(wanted)) === "granted") return true;
+  return (await handle.requestPermission(wanted)) === "granted";
+}
+
+/** Newer than TypeScript's types. */
+declare global {
+  interface FileSystemFileHandle {
+    queryPermission(wanted: { readonly mode: "read" }): Promise<PermissionState>;
+    requestPermission(wanted: { readonly mode: "read" }): Promise<PermissionState>;
+  }
+}

@@ -1,0 +1,132 @@
+import type { VaultProgress, VaultState } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
+
+import type { Engine } from "@relicario/engine";
+import { lockedSince, type Device, type Remembered } from "./device/device.ts";
+import type { HeldList } from "./steps/read-account.ts";
+import { deriveAccountKeys, unwrapAccountKey, type AccountKeys } from "./seal/account-key.ts";
+import type { Service } from "./service.ts";
+
+/** What a vault context is made of. Time and waiting pass through here so that tests drive them. */
+export interface VaultContextParts {
+  readonly userId: string;
+  readonly service: Service;
+  readonly engine: Engine;
+  readonly device: Device;
+  /** Starts locked, whatever the device keeps. */
+  readonly locked?: boolean;
+  /** Called after each change of the state. */
+  readonly tell: (state: VaultState) => void;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+  readonly pause?: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
+  /** Web Locks, where the browser has them. */
+  readonly locks?: WriterLocks | null;
+}
+
+/** An exclusive lock by name, held while `work` runs. */
+export interface WriterLocks {
+  readonly request: <T>(name: string, work: () => Promise<T>) => Promise<T>;
+}
+
+/** The vault of one signed-in person, as its worker holds it between acts. Acts and steps are functions that take it; only they change `keys`. */
+export interface VaultContext {
+  readonly userId: string;
+  readonly service: Service;
+  readonly engine: Engine;
+  readonly device: Device;
+  readonly now: () => number;
+  readonly pause: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
+  /** Null while locked. */
+  keys: AccountKeys | null;
+  /** The newest state seen by this worker, where the device could not write it down. */
+  remembered: Remembered | null;
+  /** True after `older_state`: only then may the person choose the older one. */
+  alarmed: boolean;
+  /** The list as it was read last; see `steps/read-account.ts`. */
+  held: HeldList | null;
+  readonly getState: () => VaultState;
+  readonly setState: (state: VaultState) => void;
+  /** Runs writers one after another, those of this account in other tabs too, so that a device never conflicts with itself. */
+  readonly oneWriter: <T>(write: () => Promise<T>) => Promise<T>;
+}
+
+/** What every act takes beside its arguments. */
+export interface ActOptions {
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: VaultProgress) => void;
+}
+
+/** Starts locked, and unlocked on an own device that was not locked. */
+export async function openVaultContext(parts: VaultContextParts): Promise<VaultContext> {
+  let state: VaultState = { status: "unknown" };
+  let writers: Promise<unknown> = Promise.resolve();
+  const record = await parts.device.read();
+  const now = parts.now ?? Date.now;
+  const since = lockedSince(record, now());
+  const keys = record.accountKey === null || since !== null || parts.locked === true ? null : await deriveAccountKeys(await unwrapAccountKey(record.accountKey));
+  return {
+    userId: parts.userId,
+    service: parts.service,
+    engine: parts.engine,
+    device: parts.device,
+    now,
+    pause: parts.pause ?? pauseFor,
+    keys,
+    remembered: null,
+    alarmed: false,
+    held: null,
+    getState: () => state,
+    setState: (next) => {
+      if (JSON.stringify(next) === JSON.stringify(state)) return;
+      state = next;
+      parts.tell(state);
+    },
+    oneWriter: (write) => {
+      const alone = () => withLock(parts.locks ?? browserLocks(), parts.device.name, write);
+      const turn = writers.then(alone, alone);
+      writers = turn.catch(() => null); // the caller hears of it; the next writer's turn comes all the same
+      return turn;
+    },
+  };
+}
+
+/**
+ * The keys of an unlocked vault.
+ *
+ * @throws PortalError `vault_locked`.
+ */
+export function requireKeys(vault: VaultContext): AccountKeys {
+  if (vault.keys === null) throw new PortalError("vault_locked");
+  return vault.keys;
+}
+
+/** @throws PortalError `cancelled`. */
+export function refuseCancelled(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw new PortalError("cancelled", { cause: signal.reason });
+}
+
+/** Without Web Locks the tabs of a device are as two devices: conflicts are settled by trying again. */
+function withLock<T>(locks: WriterLocks | null, account: string, write: () => Promise<T>): Promise<T> {
+  return locks === null ? write() : locks.request(`relicario-vault writer ${account}`, write);
+}
+
+function browserLocks(): WriterLocks | null {
+  if (!("navigator" in globalThis) || !("locks" in globalThis.navigator)) return null;
+  const { locks } = globalThis.navigator;
+  return { request: (name, work) => locks.request(name, work) };
+}
+
+function pauseFor(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(new PortalError("cancelled", { cause: signal?.reason }));
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    }, milliseconds);
+    signal?.addEventListener("abort", stop, { once: true });
+  });
+}

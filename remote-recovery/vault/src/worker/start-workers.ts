@@ -1,0 +1,100 @@
+import { PortalError } from "@relicario/shared/errors";
+import * as Comlink from "comlink";
+
+import { compileModule, compileModules } from "@relicario/engine/modules";
+import type { LazyCodec } from "@relicario/engine/modules";
+import type { EngineWorkerApi } from "@relicario/engine/client";
+import type { TransferWorkerApi } from "../transfer/transfer-worker-api.ts";
+import type { VaultWorkerApi } from "./vault-worker-api.ts";
+
+/** A worker that runs, its Comlink face, and the two ways in which it ends. */
+export interface RunningWorker<T> {
+  readonly remote: Comlink.Remote<T>;
+  /** Settles when the worker fails by itself; never when it is ended. */
+  readonly failed: Promise<PortalError>;
+  readonly end: () => void;
+}
+
+/** Starts the two workers of the vault; a seam for tests. */
+export interface WorkerStarter {
+  readonly vault: () => Promise<RunningWorker<VaultWorkerApi>>;
+  /** With its WASM already handed over. */
+  readonly engine: () => Promise<RunningWorker<EngineWorkerApi>>;
+  /** One of the two that large contents take. */
+  readonly transfer: () => Promise<RunningWorker<TransferWorkerApi>>;
+}
+
+type AssetName = "vault-worker" | "engine-worker" | "transfer-worker" | "engine-simd" | "engine-scalar" | "jpeg" | "png" | LazyCodec;
+
+/** Put in by the build: file inside the release, and sha384. */
+declare const __ASSETS__: Readonly<Partial<Record<AssetName, { readonly file: string; readonly integrity: string }>>>;
+declare const __webpack_public_path__: string;
+
+/**
+ * Workers from verified files: fetched with their integrity, started from a blob address. There nothing has a base
+ * address, so the page fetches the WASM, with integrity too, and hands the compiled modules over.
+ */
+export const browserWorkers: WorkerStarter = {
+  vault: () => startWorker<VaultWorkerApi>("vault-worker", (remote) => remote.cancel("")),
+  engine: async () => {
+    const [worker, modules] = await Promise.all([startWorker<EngineWorkerApi>("engine-worker", (remote) => remote.cancel("")), compileModules(fetchAsset)]);
+    await orFailed(worker.failed, worker.remote.init(modules, Comlink.proxy(loadCodec)));
+    return worker;
+  },
+  transfer: () => startWorker<TransferWorkerApi>("transfer-worker", (remote) => remote.cancel("")),
+};
+
+/** The codec of a picture that is neither JPEG nor PNG, fetched when one is shown. */
+async function loadCodec(name: LazyCodec) {
+  if (__ASSETS__[name] === undefined) throw new PortalError("picture_unreadable", { details: { reason: "unsupported", kind: name } });
+  return compileModule(name, fetchAsset);
+}
+
+/** @param ping a call that does nothing: once it is answered the script runs, and its address can go. */
+async function startWorker<T>(name: AssetName, ping: (remote: Comlink.Remote<T>) => Promise<void>): Promise<RunningWorker<T>> {
+  const script = await (await fetchAsset(name)).text();
+  const address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
+  const worker = new Worker(address, { name });
+  const failed = new Promise<PortalError>((resolve) => {
+    worker.addEventListener("error", (event) => {
+      resolve(new PortalError("vault_unavailable", { cause: event.error }));
+    });
+  });
+  const remote = Comlink.wrap<T>(worker);
+  const end = (): void => {
+    worker.terminate();
+  };
+  try {
+    await orFailed(failed, ping(remote));
+    return { remote, failed, end };
+  } catch (error) {
+    end();
+    throw error;
+  } finally {
+    URL.revokeObjectURL(address);
+  }
+}
+
+/** A call to a worker that fails would never settle. */
+async function orFailed<T>(failed: Promise<PortalError>, call: Promise<T>): Promise<T> {
+  return Promise.race([
+    call,
+    failed.then((error) => {
+      throw error;
+    }),
+  ]);
+}
+
+/** @throws PortalError `vault_unavailable` when the file does not load, or is not the one of the release. */
+async function fetchAsset(name: AssetName): Promise<Response> {
+  try {
+    const asset = __ASSETS__[name];
+    if (asset === undefined) throw new TypeError(`${name} is not in this release`);
+    const address = new URL(asset.file, new URL(__webpack_public_path__, globalThis.location.href));
+    const response = await fetch(address, { integrity: asset.integrity, credentials: "omit" });
+    if (!response.ok) throw new TypeError(`${String(response.status)} for ${name}`);
+    return response;
+  } catch (cause) {
+    throw new PortalError("vault_unavailable", { cause });
+  }
+}
