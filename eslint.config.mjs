@@ -45,8 +45,7 @@ export default defineConfig(
 
   {
     files: ["**/*.{ts,tsx,mjs,cjs}"],
-    plugins: { relicario: importBoundaries },
-    rules: { "relicario/boundaries": "error" },
+    extends: [importBoundaries],
   },
 
   {
