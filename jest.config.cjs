@@ -31,7 +31,7 @@ module.exports = {
   projects: [
     project("shared", "node", ["shared/src/{api,errors,contract,webpack}/**/*.test.ts"]),
     project("shared-ui", "jsdom", ["shared/src/{ui,forms,i18n,testing}/**/*.test.{ts,tsx}", "shared/src/contract/**/*.test.tsx"]),
-    project("vault", "node", ["remote-recovery/vault/**/*.test.ts"]),
+    project("vault", "node", ["remote-recovery/vault/**/*.test.ts"], { setupFiles: ["<rootDir>/remote-recovery/vault/src/testing/smallest-costs.ts"] }),
     project("engine", "node", ["remote-recovery/engine/**/*.test.ts"]),
     project("recovery", "jsdom", ["remote-recovery/src/**/*.test.tsx"]),
     ...remotes.filter((name) => name !== "recovery").map((name) => project(name, "jsdom", [`remote-${name}/src/**/*.test.{ts,tsx}`])),

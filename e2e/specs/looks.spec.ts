@@ -11,6 +11,7 @@ import { expect, test } from "../support/portal-test.ts";
 const routes = [
   "/home",
   "/add-secret",
+  "/edit-secret",
   "/edit-secret/:id",
   "/secret-history/:id",
   "/secrets",

@@ -6,7 +6,7 @@ import { chromium, type BrowserContext } from "@playwright/test";
 
 import { newAccount, signIn, signOut, signUp } from "../pages/account.ts";
 import { answerDevice, drawFrame, openRecovery, protect, revealed, row, showPicture } from "../pages/secrets.ts";
-import { hasGo, openWithAge } from "../support/age.ts";
+import { hasGo, openWithAge, seedOf } from "../support/age.ts";
 import { chromiumArguments } from "../support/browser.ts";
 import { ByteSearch, type Needle } from "../support/byte-search.ts";
 import { dumpDatabase } from "../support/database.ts";
@@ -98,6 +98,7 @@ test("protect-and-recover: a phrase comes back with copies of its picture, and n
     expect(await revealed(page)).toBe(phrase);
   });
 
+  let identityOfContent = "";
   await test.step("the age file opens with the standard tool", async () => {
     await page.getByRole("button", { name: "Save as age file" }).click();
     const save = async (button: string): Promise<Buffer> => {
@@ -106,6 +107,7 @@ test("protect-and-recover: a phrase comes back with copies of its picture, and n
     };
     const sealed = await save("Save the sealed file");
     const identity = await save("Save its identity");
+    identityOfContent = identity.toString("utf8");
     const command = await page.getByLabel("Command that opens the file").textContent();
     const size = Number(/head -c (\d+)$/.exec(command ?? "")?.[1]);
     const { plain, by } = await openWithAge(sealed, identity.toString("utf8"));
@@ -153,6 +155,11 @@ test("protect-and-recover: a phrase comes back with copies of its picture, and n
       kind: "text",
       bytes: Buffer.from(/[A-Za-z0-9]{16}/.exec(text)?.[0] ?? text),
     }));
+    const [identityLine = ""] = /^AGE-SECRET-KEY-PQ-1\w+$/m.exec(identityOfContent) ?? [];
+    const seed = seedOf(identityOfContent);
+    expect([identityLine.length > 60, seed.length]).toEqual([true, 32]);
+    needles.push({ name: "identity of the content", kind: "text", bytes: Buffer.from(identityLine) });
+    needles.push({ name: "seed of the content's identity", kind: "text", bytes: seed });
     for (const [name, file] of Object.entries({ mountains: photographs.mountains, friends: photographs.friends })) {
       needles.push({ name: `file of ${name}`, kind: "runs", bytes: await readFile(file) });
       needles.push({ name: `luma of ${name}`, kind: "runs", bytes: await lumaRows(file) });
@@ -175,6 +182,8 @@ test("protect-and-recover: a phrase comes back with copies of its picture, and n
     // A planted sentinel, text and picture, is found: the search above can fail.
     proxy.plant(Buffer.from(JSON.stringify({ title: Buffer.from(`.${title}`).toString("base64url") })));
     expect(search.search(proxy.sent(), "requests").map(({ needle }) => needle)).toContain("typed text 1");
+    proxy.plant(Buffer.from(JSON.stringify({ key: seed.toString("hex"), identity: Buffer.from(identityLine).toString("base64") })));
+    expect(search.search(proxy.sent(), "requests").map(({ needle }) => needle)).toEqual(expect.arrayContaining(["identity of the content", "seed of the content's identity"]));
     const luma = await lumaRows(photographs.friends);
     proxy.plant(Buffer.from(` ${Buffer.from(luma.subarray(1_000_001, 1_000_101)).toString("base64")} `));
     expect(search.search(proxy.sent(), "requests").map(({ needle }) => needle)).toContain("luma of friends");

@@ -7,7 +7,7 @@ const signInForm = "User name or e-mail";
 test("an answer that is none of ours says Oops with a clean address; the second one starts bare, and a success forgets both", async ({ page }) => {
   const errors = () => page.evaluate(() => sessionStorage.getItem("authRetry"));
   await page.goto("/secrets?error=consent_required&state=unknown#x");
-  await expect(page.getByRole("heading", { level: 1, name: "Oops…" })).toBeVisible();
+  await expect(page.getByRole("heading", { level: 1, name: "Oops..." })).toBeVisible();
   await expect(page.getByRole("alert")).toContainText("Login failed");
   expect(new URL(page.url()).href).toBe(new URL("/secrets", page.url()).href);
   expect(await errors()).toBe("1");

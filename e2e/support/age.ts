@@ -96,3 +96,12 @@ export async function openWithAge(sealed: Uint8Array, identityText: string): Pro
     await rm(folder, { recursive: true });
   }
 }
+
+const bech32Letters = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
+
+/** The bytes that the identity in an identity file stands for (bech32 without its check). */
+export function seedOf(identityText: string): Buffer {
+  const letters = /^AGE-SECRET-KEY-PQ-1([0-9A-Z]+)$/m.exec(identityText)?.[1]?.slice(0, -6).toLowerCase() ?? "";
+  const bits = Array.from(letters, (letter) => bech32Letters.indexOf(letter).toString(2).padStart(5, "0")).join("");
+  return Buffer.from((bits.match(/[01]{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
+}

@@ -4,7 +4,7 @@ import { userEvent } from "@testing-library/user-event";
 import { Outlet } from "react-router-dom";
 
 import { HostContext } from "./host-context.ts";
-import { portalRoutes } from "./router.tsx";
+import { routeObjects } from "./router.tsx";
 import { alba, fakeHost, windowIs, type FakeHostSettings } from "./testing/fake-host.tsx";
 
 async function show(path: string, settings: FakeHostSettings & { language?: "en" | "es" } = {}) {
@@ -15,7 +15,7 @@ async function show(path: string, settings: FakeHostSettings & { language?: "en"
       <Outlet />
     </HostContext>
   );
-  const app = await renderApp(null, { tree: [{ element: around, children: portalRoutes(fake.host.places) }], path, language: settings.language ?? "en" });
+  const app = await renderApp(null, { tree: [{ element: around, children: routeObjects(fake.host.routes) }], path, language: settings.language ?? "en" });
   return { app, ...fake };
 }
 
@@ -85,7 +85,7 @@ describe("while sign-in is on its way", () => {
 
   it("says Oops when it failed, and comes back to the same place", async () => {
     const { calls } = await show("/secrets", { state: { status: "error", code: "login_failed", user: null } });
-    expect(screen.getByRole("heading", { name: "Oops…" })).toBeVisible();
+    expect(screen.getByRole("heading", { name: "Oops..." })).toBeVisible();
     expect(await screen.findByText("Nobody can sign in right now. Who is signed in can go on for a while.")).toBeVisible();
     await expectAccessible();
     await userEvent.click(screen.getByRole("button", { name: "Sign in again" }));

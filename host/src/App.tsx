@@ -2,27 +2,26 @@ import { blocksLeaving, PortalContext, useLeaveQuestion } from "@relicario/share
 import { useEffect, useSyncExternalStore } from "react";
 import { Navigate, Outlet, useBlocker, useLocation } from "react-router-dom";
 
-import { admit, landingVisitedKey } from "./access.ts";
 import { Frame } from "./frame/Frame.tsx";
 import { Overlay } from "./frame/Overlay.tsx";
 import { SignedOut, SignInFailed } from "./frame/ProblemScreens.tsx";
 import { useHost } from "./host-context.ts";
-import type { Place } from "./places.ts";
+import { guardRoute, landingVisitedKey, type PortalRoute } from "./routes.ts";
 import { usePortalObject } from "./portal/use-portal-object.ts";
 import { AreaLoading } from "./remotes/AreaLoading.tsx";
-import { RenewVault } from "./remotes/RemotePlace.tsx";
-import { claimsOf } from "./session-claims.ts";
+import { RenewVault } from "./remotes/RemoteRoute.tsx";
+import { claimsOf } from "./session/token-exchange.ts";
 import { userOf, type SessionState } from "./session/machine.ts";
 import { WhatIsDown } from "./status/WhatIsDown.tsx";
 import { TourHost } from "./tours/TourHost.tsx";
-import { usePlace } from "./use-place.ts";
+import { useCurrentRoute } from "./use-current-route.ts";
 
-/** What every route stands in: whether this visitor may see the place, and the frame around its screen. */
+/** The layout of every route: decides whether this visitor may see its screen, and draws the frame around it. */
 export function App() {
   const { flags, session } = useHost();
   const { pathname, search, hash } = useLocation();
   const state = useSyncExternalStore(session.subscribe, session.getState);
-  const place = usePlace();
+  const route = useCurrentRoute();
   useLeaveQuestion(useBlocker(blocksLeaving));
 
   if (state.status === "loading" && state.navigator === "sign_out") return <Overlay kind="signing_out" />;
@@ -34,18 +33,18 @@ export function App() {
       </SignInFailed>
     );
   }
-  if (place === null) return <Outlet />;
-  if ("screen" in place && place.screen === "flags" && !flags.switchable) return <Navigate to="/home" replace />;
+  if (route === null) return <Outlet />;
+  if ("screen" in route && route.screen === "flags" && !flags.switchable) return <Navigate to="/home" replace />;
 
   const signedIn = userOf(state) !== null;
-  switch (admit(place, { signedIn, landingVisited: localStorage.getItem(landingVisitedKey) === "true" })) {
+  switch (guardRoute(route, { signedIn, landingVisited: localStorage.getItem(landingVisitedKey) === "true" })) {
     case "landing":
       return <Navigate to="/secret-landing" replace />;
     case "sign_in":
       if (session.endedElsewhere()) return <SignedOut onSignIn={() => void session.signIn("/home")} />;
       return <GoToSignIn returnTo={returnAddress(pathname, search, hash)} />;
     case "show":
-      return <Inside place={place} state={state} />;
+      return <Inside route={route} state={state} />;
   }
 }
 
@@ -58,8 +57,8 @@ function GoToSignIn({ returnTo }: { readonly returnTo: string }) {
   return <Overlay kind="signing_in" />;
 }
 
-/** The portal and the frame, which stay while somebody goes from place to place. */
-function Inside({ place, state }: { readonly place: Place; readonly state: SessionState }) {
+/** Portal object and frame, which stay mounted across navigations. */
+function Inside({ route, state }: { readonly route: PortalRoute; readonly state: SessionState }) {
   const { session, watch } = useHost();
   const user = userOf(state);
   const exchange = useSyncExternalStore(session.exchange.subscribe, session.exchange.getState);
@@ -67,26 +66,26 @@ function Inside({ place, state }: { readonly place: Place; readonly state: Sessi
   const { portal, vaultFailed, renewVault } = usePortalObject(claims, user);
   const { key } = useLocation();
 
-  // Whoever goes somewhere asks again for a vault that did not load, and whether the release set is still in force.
+  // Every navigation loads a vault that failed to load once more, and checks whether the releases of this page are still in force.
   useEffect(() => {
     if (vaultFailed()) renewVault();
     if (key !== firstKey) void watch.check();
   }, [key, vaultFailed, renewVault, watch]);
 
-  const waiting = "remote" in place && user !== null && claims === null && place.access !== "public";
+  const waiting = "remote" in route && user !== null && claims === null && route.access !== "public";
   return (
     <PortalContext value={portal}>
       <RenewVault value={renewVault}>
-        <Frame userName={portal.user.userName} shell={place.shell} signedIn={user !== null}>
+        <Frame userName={portal.user.userName} shell={route.shell} signedIn={user !== null}>
           {waiting ? exchange.status === "exchanging" && <AreaLoading /> : <Outlet />}
         </Frame>
-        <TourHost signedIn={claims !== null} shell={place.shell} remote={"remote" in place ? place.remote : null} />
+        <TourHost signedIn={claims !== null} shell={route.shell} remote={"remote" in route ? route.remote : null} />
       </RenewVault>
     </PortalContext>
   );
 }
 
-/** The router's name of the entry that a page starts with: nobody went there yet. */
+/** The router's key of the history entry that a page starts with: no navigation has happened. */
 const firstKey = "default";
 
 function returnAddress(pathname: string, search: string, hash: string): string {

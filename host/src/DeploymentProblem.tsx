@@ -4,7 +4,7 @@ import type { Texts } from "@relicario/shared/i18n";
 
 export interface DeploymentProblemProps {
   readonly code: ErrorCode;
-  /** Texts of errors by language: the portal cannot know yet which one is wanted. Those that did not come are not there. */
+  /** Error texts by language, as far as they could be loaded. */
   readonly texts: Readonly<Record<(typeof languages)[number], Texts>>;
   readonly onRetry: () => void;
 }
@@ -15,7 +15,7 @@ const again = { en: "Try again", es: "Intentar de nuevo" } as const;
 
 const sentence = (text: unknown): string | null => (typeof text === "string" ? text : null);
 
-/** Nothing was started: says why, in both languages, with nothing but plain elements. */
+/** Shown instead of the portal when it cannot start: says why, in both languages, with plain elements alone. */
 export function DeploymentProblem({ code, texts, onRetry }: DeploymentProblemProps) {
   return (
     <main className="deployment-problem">

@@ -5,18 +5,18 @@ import { Suspense, useEffect, type ReactNode } from "react";
 import { ErrorBoundary } from "react-error-boundary";
 import { I18nextProvider } from "react-i18next";
 
-import { fetchAhead } from "./fetch-ahead.ts";
-import { ConfirmHost } from "./frame/ConfirmHost.tsx";
+import { prefetchWhenIdle } from "./prefetch.ts";
+import { ConfirmHost } from "./frame/confirms.tsx";
 import { Overlay } from "./frame/Overlay.tsx";
 import { Crashed } from "./frame/ProblemScreens.tsx";
 import { Toasts } from "./frame/Toasts.tsx";
 import { HostContext, type Host } from "./host-context.ts";
 import { warn } from "./warn.ts";
 
-/** The provider stack of the page, and the boundary that keeps signing out alive whatever a screen throws. */
+/** The providers of the page, and an error boundary that still offers to sign out when a screen throws. */
 export function HostRoot({ host, children }: { readonly host: Host; readonly children: ReactNode }) {
-  useEffect(() => fetchAhead(document.body), []);
-  const still = useReducedMotion() === true; // fading, too
+  useEffect(() => prefetchWhenIdle(document.body), []);
+  const still = useReducedMotion() === true; // MotionConfig alone would leave fading on
   return (
     <HostContext value={host}>
       <I18nextProvider i18n={host.i18n}>

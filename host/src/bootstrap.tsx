@@ -6,8 +6,7 @@ import { detectLanguage } from "@relicario/shared/i18n";
 import { createRoot } from "react-dom/client";
 
 import { sessionDraw } from "./deployment/canary.ts";
-import { loadDeployment } from "./deployment/load.ts";
-import { readPortalPage } from "./deployment/page.ts";
+import { loadDeployment, readPortalPage } from "./deployment/load.ts";
 import { DeploymentProblem } from "./DeploymentProblem.tsx";
 import { takeFragment } from "./session/fragment.ts";
 import { hostTexts } from "./settings/texts.ts";
@@ -23,7 +22,7 @@ if (!takeOverFragment()) {
   void start();
 }
 
-/** Saves what the fragment carries, clears the fragment so that no history has it, and loads the page anew. */
+/** Stores the known parameters of the fragment, removes it from the address and the history, and reloads. */
 function takeOverFragment(): boolean {
   const without = takeFragment(new URL(location.href), sessionStorage);
   if (without === null) return false;
@@ -32,25 +31,25 @@ function takeOverFragment(): boolean {
   return true;
 }
 
-/** The host's own, with what it gives to remotes: federation remembers for ever that a shared script did not come, so none is left for later. */
+/** Loads the host's code and all shared modules. Federation never retries a shared script that failed, so none is loaded later. */
 async function allCode() {
   await Promise.all([import("./start-host.tsx"), import("@relicario/shared/forms")]);
   const { startHost } = await import("./start-host.tsx");
   return startHost;
 }
 
-/** Deployment first, then the host: nothing is started that was not checked. Its code is on the way meanwhile. */
+/** Verifies the deployment, then starts the host, whose code is fetched meanwhile. */
 async function start(): Promise<void> {
   const language = detectLanguage(localStorage, navigator.language);
   document.documentElement.lang = language;
-  const own = hostTexts(language); // on their way while the deployment is fetched
-  own.catch(() => undefined); // told where they are waited for
+  const own = hostTexts(language); // fetched beside the deployment
+  own.catch(() => undefined); // awaited below
   let again = () => void start();
   const code = allCode().catch((cause: unknown) => {
-    again = () => { location.reload(); }; // what began to run without all of its code stays half begun
+    again = () => { location.reload(); }; // modules that ran without all of their imports cannot be started again
     throw new PortalError("deployment_unreachable", { cause });
   });
-  code.catch(() => undefined); // told where it is waited for
+  code.catch(() => undefined); // awaited below
   try {
     const page = readPortalPage(document);
     const readDeployment = () =>

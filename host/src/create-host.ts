@@ -7,18 +7,18 @@ import { z } from "zod";
 import type { VerifiedDeployment } from "./deployment/verify.ts";
 import { createDeploymentWatch } from "./deployment/watch.ts";
 import { createFeatureFlags } from "./flags/feature-flags.ts";
-import { createConfirms } from "./frame/confirms.ts";
+import { createConfirms } from "./frame/confirms.tsx";
 import { clearToasts, showToast } from "./frame/Toasts.tsx";
 import type { Host } from "./host-context.ts";
-import { portalPlaces } from "./places.ts";
-import { loadFace, registerVerified } from "./remotes/federation.ts";
-import { createRemoteLoader, type LoaderParts } from "./remotes/loader.ts";
+import { portalRoutes } from "./routes.ts";
+import { loadModule, registerVerified } from "./remotes/federation.ts";
+import { createRemoteLoader, type LoaderDeps } from "./remotes/loader.ts";
 import { scopedHttp } from "./remotes/scoped-http.ts";
 import { createVaultSource } from "./remotes/vault-source.ts";
 import { createReachability } from "./service/reachability.ts";
 import { userOf } from "./session/machine.ts";
 import { createSession, type Session } from "./session/session.ts";
-import { claimsOf } from "./session-claims.ts";
+import { claimsOf } from "./session/token-exchange.ts";
 import { languageChanger } from "./settings/language.ts";
 import { createQueryClient, forgetOpened } from "./settings/query-client.ts";
 import { pinnedTexts } from "./settings/texts.ts";
@@ -28,7 +28,7 @@ import { warn } from "./warn.ts";
 
 export interface HostSettings {
   readonly verified: VerifiedDeployment;
-  /** Reads and checks the deployment document once more. */
+  /** Fetches and verifies the current deployment document. */
   readonly readDeployment: () => Promise<VerifiedDeployment>;
   readonly language: Language;
   readonly theme: ThemeStore;
@@ -36,7 +36,7 @@ export interface HostSettings {
   readonly texts: Readonly<Record<string, Texts>>;
 }
 
-/** Puts the parts of the host together. Nobody is asked who is signed in yet. */
+/** Creates and connects everything that the host consists of. Does not look for a signed-in user yet. */
 export async function createHost({ verified, readDeployment, language, theme, texts }: HostSettings): Promise<Host> {
   const { deployment } = verified;
   const { origin } = window.location;
@@ -57,7 +57,7 @@ export async function createHost({ verified, readDeployment, language, theme, te
   const loader = createRemoteLoader({
     remotes: verified.remotes,
     isDisabled: (name) => watch.getState().disabled.has(name),
-    loadFace,
+    loadModule,
     loadTexts: textsLoader(i18n, currentLanguage),
     onFailure: (name, error) => {
       report(name, "load", error);
@@ -90,7 +90,7 @@ export async function createHost({ verified, readDeployment, language, theme, te
   const repeatingHttp = reachability.watch(session.repeating.http);
   const vault = createVaultSource({ loadRecovery: () => loader.load("recovery"), portal: () => portalForVault({ session, http: repeatingHttp, verified }) });
   session.onLock((reason) => vault.putAway(reason));
-  // The vault was locked, by whoever: everybody puts plaintext away, and what is on the screen is asked for anew.
+  // However the vault was locked: plaintext is removed everywhere, and what is on the screen is loaded again.
   vault.onLocked(() => {
     forgetOpened(queryClient);
     clearToasts(); // they may name a secret
@@ -102,7 +102,7 @@ export async function createHost({ verified, readDeployment, language, theme, te
 
   return {
     verified,
-    places: portalPlaces(verified.remotes, warn),
+    routes: portalRoutes(verified.remotes, warn),
     watch,
     session,
     http,
@@ -120,17 +120,17 @@ export async function createHost({ verified, readDeployment, language, theme, te
   };
 }
 
-function textsLoader(i18n: I18n, currentLanguage: () => Language): LoaderParts["loadTexts"] {
+function textsLoader(i18n: I18n, currentLanguage: () => Language): LoaderDeps["loadTexts"] {
   return async (namespaces) => {
     const missing = () => namespaces.filter((namespace) => !i18n.hasResourceBundle(currentLanguage(), namespace));
     await i18n.loadNamespaces([...namespaces]);
-    // i18next remembers a namespace that failed; this asks for it anew.
+    // i18next does not load a namespace again that failed; reloadResources does.
     if (missing().length > 0) await i18n.reloadResources([currentLanguage()], missing());
     if (missing().length > 0) throw new PortalError("remote_unreachable");
   };
 }
 
-/** What the vault may know of the portal, once somebody is signed in. `login_required`, and what the exchange met. */
+/** The portal as the vault sees it. Rejects with `login_required` or the error of the token exchange while nobody is signed in. */
 async function portalForVault({ session, http, verified }: { readonly session: Session } & Pick<Host, "http" | "verified">): Promise<PortalForServices> {
   await session.exchange.token();
   const user = userOf(session.getState());

@@ -7,8 +7,8 @@ import { createContext, useContext } from "react";
 import type { VerifiedDeployment } from "./deployment/verify.ts";
 import type { DeploymentWatch } from "./deployment/watch.ts";
 import type { FeatureFlags } from "./flags/feature-flags.ts";
-import type { Confirms } from "./frame/confirms.ts";
-import type { Place } from "./places.ts";
+import type { Confirms } from "./frame/confirms.tsx";
+import type { PortalRoute } from "./routes.ts";
 import type { RemoteLoader } from "./remotes/loader.ts";
 import type { VaultSource } from "./remotes/vault-source.ts";
 import type { Reachability } from "./service/reachability.ts";
@@ -16,15 +16,15 @@ import type { Session } from "./session/session.ts";
 import type { ThemeStore } from "./settings/theme.ts";
 import type { VendorStore } from "./settings/vendor.ts";
 
-/** What the parts of the host are made of; put together once, in create-host.ts. */
+/** Everything that the host consists of; created once, in create-host.ts. */
 export interface Host {
   readonly verified: VerifiedDeployment;
-  /** Where each path of the portal leads; the router is made of them. */
-  readonly places: readonly Place[];
-  /** What became of the release set that this page runs. */
+  /** All routes of the portal; the router is made from them. */
+  readonly routes: readonly PortalRoute[];
+  /** Whether the releases that this page runs are still in force. */
   readonly watch: DeploymentWatch;
   readonly session: Session;
-  /** Calls with the session token, looked at by `reachability`; not limited to paths. */
+  /** Calls with the session token to any path of the service, observed by `reachability`. */
   readonly http: Http;
   readonly reachability: Reachability;
   readonly loader: RemoteLoader;

@@ -204,7 +204,7 @@ describe("what throws while it is drawn", () => {
 
   it("leads to the portal's own last screen when it is the frame, and signing out still works", async () => {
     const theme: Host["theme"] = {
-      get: () => {
+      getState: () => {
         throw new PortalError("unknown");
       },
       toggle: () => undefined,

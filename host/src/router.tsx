@@ -1,31 +1,31 @@
 import { createBrowserRouter, Navigate, useRouteError, type RouteObject } from "react-router-dom";
 
 import { App } from "./App.tsx";
-import { HostPlace } from "./HostPlace.tsx";
+import { HostRoute } from "./HostRoute.tsx";
 import type { Host } from "./host-context.ts";
-import { RemotePlace } from "./remotes/RemotePlace.tsx";
+import { RemoteRoute } from "./remotes/RemoteRoute.tsx";
 
-/** The router of the page, made once: what it knows is known before it starts. Not before sign-in has cleaned the address. */
-export function createPortalRouter({ places }: Pick<Host, "places">): ReturnType<typeof createBrowserRouter> {
-  return createBrowserRouter(portalRoutes(places));
+/** Makes the router of the page. Called after sign-in has removed its answer from the address. */
+export function createPortalRouter({ routes }: Pick<Host, "routes">): ReturnType<typeof createBrowserRouter> {
+  return createBrowserRouter(routeObjects(routes));
 }
 
 /**
- * One route for each place, inside the frame. A route carries its place as `handle` (use-place.ts) and draws its screen; what
- * a remote has below a place that ends in `*` are descendant `<Routes>` of its own.
+ * One router route for each portal route, inside the frame. It carries the portal route as `handle` (use-current-route.ts). What
+ * a remote has below a path that ends in `*` are descendant `<Routes>` of its own.
  */
-export function portalRoutes(places: Host["places"]): RouteObject[] {
+export function routeObjects(routes: Host["routes"]): RouteObject[] {
   return [
     {
       element: <App />,
-      errorElement: <ForTheBoundary />,
+      errorElement: <Rethrow />,
       children: [
         { index: true, element: toHome },
-        ...places.map(
-          (place): RouteObject => ({
-            path: place.pattern,
-            handle: place,
-            element: "remote" in place ? <RemotePlace place={place} /> : <HostPlace screen={place.screen} />,
+        ...routes.map(
+          (route): RouteObject => ({
+            path: route.path,
+            handle: route,
+            element: "remote" in route ? <RemoteRoute route={route} /> : <HostRoute screen={route.screen} />,
           }),
         ),
         { path: "*", element: toHome },
@@ -36,7 +36,7 @@ export function portalRoutes(places: Host["places"]): RouteObject[] {
 
 const toHome = <Navigate to="/home" replace />;
 
-/** The router catches what its routes throw; here it goes on to the boundary of the page, in HostRoot.tsx. */
-function ForTheBoundary(): never {
+/** Throws what a route threw once more: the router catches it, but the error boundary of the page (HostRoot.tsx) handles it. */
+function Rethrow(): never {
   throw useRouteError();
 }

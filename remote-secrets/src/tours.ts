@@ -1,6 +1,6 @@
 import type { RemoteTour } from "@relicario/shared/contract";
 
-/** What the tours of this remote point at, and the texts that say it. The tour of Home is the host's. */
+/** Targets (`data-tour`) and texts of this remote's tours. The tour of the first screen belongs to the host. */
 export const tours: readonly RemoteTour[] = [
   {
     name: "secrets",

@@ -1,6 +1,6 @@
 import type { RemoteModule } from "@relicario/shared/contract";
 
-const page = () => import("./frame/SettingsPage.tsx");
+const page = () => import("./SettingsPage.tsx");
 
 const remote: RemoteModule = {
   routes: {
@@ -9,7 +9,7 @@ const remote: RemoteModule = {
     "/settings/billing": page,
     "/settings/payments": page,
     "/settings/delete-account": page,
-    "/settings/*": () => import("./frame/ToProfilePage.tsx"),
+    "/settings/*": page,
   },
 };
 

@@ -44,6 +44,17 @@ describe("settings", () => {
     expect(names()).toEqual(["Profile", "Billing", "Delete account"]);
   });
 
+  it.each([
+    ["profile", "Profile"],
+    ["notifications", "Notifications"],
+    ["billing", "Billing"],
+    ["payments", "Payments"],
+    ["delete-account", "Delete account"],
+  ])("has the name of the page that is shown for its heading: %s", async (name, heading) => {
+    await draw(`/settings/${name}`);
+    expect(screen.getAllByRole("heading", { level: 1 }).map(({ textContent }) => textContent)).toEqual([heading]);
+  });
+
   it.each(["profile", "notifications", "billing", "payments", "delete-account"].flatMap((name) => [["en", "light", name] as const, ["es", "dark", name] as const]))(
     "draws in %s and %s: %s",
     async (language, theme, name) => {

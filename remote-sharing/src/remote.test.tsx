@@ -3,7 +3,7 @@ import userEvent from "@testing-library/user-event";
 
 import { createFakeHttp, expectAccessible, readTexts, renderApp, textKeys } from "@relicario/shared/testing";
 import manifest from "../manifest.json" with { type: "json" };
-import { landingKey, rememberLanding } from "./landing/landing-visit.ts";
+import { landingKey, rememberLanding } from "./landing/LandingPage.tsx";
 import remote from "./remote.tsx";
 
 const draw = (path: string, settings: Parameters<typeof renderApp>[1] = {}) => renderApp(null, { routes: remote.routes, route: "/elsewhere", path, ...settings });

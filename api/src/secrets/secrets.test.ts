@@ -331,6 +331,20 @@ describe("GET /secrets/store", () => {
 });
 
 describe("POST /secrets/store/get-secret", () => {
+  it("answers content, ticket and label of the newest version, or content and ticket of the one that is named", async () => {
+    const person = await service.signIn();
+    const first = await keep(person);
+    const id = first.body.secret_db_id;
+    const second = buildSecret(person, { id, base: 1 });
+    expect(await store(person, second.body)).toMatchObject({ status: 200 });
+    const ask = (more: object) => service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: id, ...more } });
+    const { label } = second.body;
+    expect(await ask({})).toMatchObject({ status: 200, body: { version: 2, content: second.body.content, ticket: second.body.ticket, label, versions: [{ version: 2, size: 700 }, { version: 1, size: 700 }] } });
+    expect(await ask({ version: 1 })).toMatchObject({ status: 200, body: { version: 1, content: first.body.content, ticket: first.body.ticket, label } });
+    const stranger = await service.signIn();
+    expect(await service.call("POST", "/secrets/store/get-secret", stranger.token, { body: { secret_db_id: id } })).toMatchObject({ status: 404 });
+  });
+
   it("never gives bytes other than those that were kept", async () => {
     const person = await service.signIn();
     const { body } = await keep(person);

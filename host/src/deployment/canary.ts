@@ -1,9 +1,9 @@
-/** Session storage key of the random id that decides whether a session gets canaries; it says nothing of the person. */
+/** Session storage key of the random id that decides whether a session gets canary releases. It is not derived from the person. */
 export const drawKey = "releaseDraw";
 
 /**
- * Where this session lies between 0 and 100: the same place as long as the tab lives, so that it stays with what it got, and
- * one place for all remotes, so that their canaries are met together. Without storage it is drawn anew by each page.
+ * A number from 0 to 100 for this session. It stays the same while the tab is open, so that a reload gets the same releases,
+ * and it is the same for all remotes, so that their canaries run together. Without storage each page draws its own.
  */
 export function sessionDraw(storage: Pick<Storage, "getItem" | "setItem">, randomId: () => string = () => crypto.randomUUID()): number {
   let id: string | null = null;
@@ -14,19 +14,19 @@ export function sessionDraw(storage: Pick<Storage, "getItem" | "setItem">, rando
       storage.setItem(drawKey, id);
     }
   } catch {
-    // Storage is full or forbidden: this page still draws, only the next one draws again.
+    // Storage is full or forbidden: the next page of this tab will draw another number.
   }
   return placeOfId(id ?? randomId());
 }
 
-/** Whether a session that lies at `draw` is among the first `percent` of a hundred. */
+/** Whether a session with this number gets a canary that is released to `percent` of all sessions. */
 export function drawn(draw: number, percent: number): boolean {
   return draw < percent;
 }
 
 /**
- * FNV-1a of 32 bits with MurmurHash3's last mixing, as a number from 0 up to, not including, 100. Nothing depends on it being
- * hard to turn round: a person who wants a canary may have one.
+ * FNV-1a (32 bits) with MurmurHash3's finalizer, scaled to 0 up to, not including, 100. It need not be hard to invert: a person
+ * who wants a canary may have one.
  */
 function placeOfId(id: string): number {
   let hash = 0x811c9dc5;

@@ -1,8 +1,8 @@
-import type { PortalPage } from "@relicario/shared/contract";
+import { PortalPage } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
-import { recall, remember } from "./memory.ts";
-import { verifyDeployment, type VerifiedDeployment } from "./verify.ts";
+import { readLastDeployment, storeLastDeployment } from "./last-deployment.ts";
+import { sequenceOf, verifyDeployment, type VerifiedDeployment } from "./verify.ts";
 
 export interface DeploymentSources {
   readonly page: PortalPage;
@@ -10,9 +10,9 @@ export interface DeploymentSources {
   readonly storage: Pick<Storage, "getItem" | "setItem">;
   readonly fetch: typeof globalThis.fetch;
   readonly now: () => number;
-  /** Where this session lies in a canary's percentage. */
+  /** Number of this session for canaries (canary.ts). */
   readonly draw: number;
-  /** Versions of what the host gives. */
+  /** Versions of the packages that the host shares. */
   readonly given: Readonly<Record<string, string>>;
   /** A seam for tests: a signal that aborts after so many milliseconds. */
   readonly timeLimit?: (milliseconds: number) => AbortSignal;
@@ -20,24 +20,36 @@ export interface DeploymentSources {
 
 const fetchTimeLimitMs = 10_000;
 
+/** What the gateway wrote into the page: the vendor and the public keys that everything else is verified with. `deployment_refused`. */
+export function readPortalPage(document: Document): PortalPage {
+  try {
+    return PortalPage.parse(JSON.parse(document.getElementById("portal-page")?.textContent ?? ""));
+  } catch (cause) {
+    throw new PortalError("deployment_refused", { cause });
+  }
+}
+
 /**
- * The vendor's deployment, checked. When it cannot be fetched, the last one that this device checked, while it is in force.
+ * Fetches and verifies the vendor's deployment. When it cannot be fetched, the last one that this device stored is used, while
+ * it is in force.
  * `deployment_refused`, `deployment_older`, `deployment_expired`, `deployment_unreachable`.
  */
 export async function loadDeployment(sources: DeploymentSources): Promise<VerifiedDeployment> {
   const { page, origin, storage, now, draw, given } = sources;
-  const known = recall(storage, page.vendor_id);
-  const expected = { page, origin, seenSequence: known?.sequence ?? 0, now: now(), draw, given };
+  const last = readLastDeployment(storage, page.vendor_id);
+  // Read from its signed document alone: a number beside it could be anybody's.
+  const seen = last === null ? Promise.resolve(0) : sequenceOf(last, { page, origin });
+  const expected = async () => ({ page, origin, seenSequence: await seen, now: now(), draw, given });
 
   let document: unknown;
   try {
     document = await fetchDocument(sources);
   } catch (unreachable) {
-    if (known === null || !isPortalError(unreachable, "deployment_unreachable")) throw unreachable;
-    return verifyDeployment(known.document, expected);
+    if (last === null || !isPortalError(unreachable, "deployment_unreachable")) throw unreachable;
+    return verifyDeployment(last, await expected());
   }
-  const verified = await verifyDeployment(document, expected);
-  remember(storage, page.vendor_id, { sequence: verified.deployment.sequence, document });
+  const verified = await verifyDeployment(document, await expected());
+  storeLastDeployment(storage, page.vendor_id, document);
   return verified;
 }
 

@@ -1,11 +1,9 @@
 import type { Deployment, PortalPage, ReleaseRecord, RemoteName, VerificationKey } from "@relicario/shared/contract";
 import { CompactSign, exportJWK, GeneralSign, generateKeyPair, type CryptoKey } from "jose";
 
-import { loadDeployment } from "./load.ts";
-import { deploymentKey, recall } from "./memory.ts";
-import { readPortalPage } from "./page.ts";
-import { caretRangeHolds } from "./ranges.ts";
-import { verifyDeployment, type Expectations } from "./verify.ts";
+import { loadDeployment, readPortalPage } from "./load.ts";
+import { deploymentKey } from "./last-deployment.ts";
+import { isInCaretRange, verifyDeployment, type Expectations } from "./verify.ts";
 
 const origin = "http://localhost:3000";
 const now = Date.parse("2026-11-21T10:00:00.000Z");
@@ -220,7 +218,7 @@ it("verifyDeployment refuses a release that was switched off, keeps what it says
   expect(remotes.get("secrets")).toMatchObject({ status: "verified" });
 });
 
-describe("caretRangeHolds", () => {
+describe("isInCaretRange", () => {
   it.each([
     ["^1", "1.0.0", true],
     ["^1", "1.9.3", true],
@@ -235,8 +233,11 @@ describe("caretRangeHolds", () => {
     ["*", "1.0.0", false],
     ["^0", "0.1.0", false],
     ["^1", "1.0", false],
-  ])("%s and %s: %s", (range, offered, expected) => {
-    expect(caretRangeHolds(range, offered)).toBe(expected);
+    ["^1 || ^2", "2.0.0", false],
+    ["^19.2.0", "19.3.0-canary", false],
+    ["^19.2.0", "", false],
+  ])("%s and %s: %s", (range, version, expected) => {
+    expect(isInCaretRange(version, range)).toBe(expected);
   });
 });
 
@@ -255,7 +256,6 @@ describe("loadDeployment", () => {
 
   it("remembers the highest sequence and refuses an older document from then on", async () => {
     await load(await serve({ sequence: 9 }));
-    expect(recall(localStorage, "relicario")?.sequence).toBe(9);
     await expect(load(await serve({ sequence: 8 }))).rejects.toMatchObject({ code: "deployment_older" });
   });
 
@@ -278,8 +278,22 @@ describe("loadDeployment", () => {
   });
 
   it("checks a kept document again: storage may have been altered", async () => {
-    localStorage.setItem(deploymentKey("relicario"), JSON.stringify({ sequence: 1, document: await signDocument(world.deployment, await signer("portal-1")) }));
+    localStorage.setItem(deploymentKey("relicario"), JSON.stringify(await signDocument(world.deployment, await signer("portal-1"))));
     await expect(load(down)).rejects.toMatchObject({ code: "deployment_refused" });
+  });
+
+  it("counts a sequence of a document that is signed for this portal, expired or not, and no other", async () => {
+    const highest = Number.MAX_SAFE_INTEGER;
+    const kept = async (changes: Partial<Deployment>, by = world.portal) => {
+      localStorage.setItem(deploymentKey("relicario"), JSON.stringify(await signDocument({ ...world.deployment, ...changes }, by)));
+      return load(await serve());
+    };
+    localStorage.setItem(deploymentKey("relicario"), JSON.stringify({ sequence: highest, document: await signDocument(world.deployment, world.portal) }));
+    await expect(load(await serve())).resolves.toBeDefined();
+    await expect(kept({ sequence: highest }, await signer("portal-1"))).resolves.toBeDefined();
+    await expect(kept({ sequence: highest, vendor_id: "acme" })).resolves.toBeDefined();
+    await expect(kept({ sequence: highest, origin: "https://other.example" })).resolves.toBeDefined();
+    await expect(kept({ sequence: 8, issued_at: new Date(now - 9 * day).toISOString(), not_after: new Date(now - 8 * day).toISOString() })).rejects.toMatchObject({ code: "deployment_older" });
   });
 
   it("says that it is unreachable when nothing was kept", async () => {

@@ -1,22 +1,22 @@
 import { CONTRACT_VERSION, Deployment, ReleaseRecord, type PortalPage, type RemoteManifest, type RemoteName, type VerificationKey } from "@relicario/shared/contract";
 import { PortalError, type ErrorCode } from "@relicario/shared/errors";
 import { compactVerify, createLocalJWKSet, generalVerify, type GeneralJWSInput } from "jose";
+import satisfies from "semver/functions/satisfies";
 import { z } from "zod";
 
 import { drawn } from "./canary.ts";
-import { caretRangeHolds } from "./ranges.ts";
 
-/** How one remote stands: a release whose record its team signed, or why it will not be started. */
+/** One remote of the deployment: a release whose record its team signed, or why none is run. */
 export type VerifiedRemote =
   | { readonly status: "verified"; readonly record: ReleaseRecord }
   | {
       readonly status: "refused";
       readonly code: Extract<ErrorCode, "remote_refused" | "remote_incompatible" | "remote_disabled">;
-      /** What the team signed of it, when that much holds: its paths are known, and say why nothing is there. */
+      /** Its manifest, if the signature is valid: its routes then show why the remote is not available. */
       readonly manifest: RemoteManifest | null;
     };
 
-/** What is known of a remote by its team's word. */
+/** The manifest of a remote, if its team signed one. */
 export function manifestOf(remote: VerifiedRemote | undefined): RemoteManifest | null {
   return (remote?.status === "verified" ? remote.record.manifest : remote?.manifest) ?? null;
 }
@@ -34,14 +34,14 @@ export interface Expectations {
   readonly seenSequence: number;
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** Where this session lies in a canary's percentage; canary.ts. */
+  /** Number of this session for canaries (canary.ts). */
   readonly draw: number;
-  /** Versions of what the host gives, by the name that is imported. */
+  /** Versions of the packages that the host shares, by import name. */
   readonly given: Readonly<Record<string, string>>;
 }
 
 const maxLifeMs = 7 * 24 * 60 * 60_000;
-/** Clocks of devices run a little fast or slow. */
+/** Tolerated error of the device's clock. */
 const clockToleranceMs = 5 * 60_000;
 
 const Signed = z.object({
@@ -59,7 +59,7 @@ const Signed = z.object({
  * 6. The release was built for a range of contract versions that holds ours, and for versions of shared packages that are here.
  * 7. The release is not one that was switched off.
  * 1 to 4 refuse the whole: `deployment_refused`, `deployment_older`, `deployment_expired`. 5 to 7 refuse one remote only. A
- * canary that does not hold gives way to the stable release.
+ * canary that is refused is replaced by the stable release.
  */
 export async function verifyDeployment(document: unknown, expected: Expectations): Promise<VerifiedDeployment> {
   const deployment = await openDocument(document, expected.page.portal_keys);
@@ -78,6 +78,12 @@ export async function verifyDeployment(document: unknown, expected: Expectations
     remotes.set(name, tried?.status === "verified" ? tried : await verify(stable));
   }
   return { deployment, remotes };
+}
+
+/** Sequence number of a document of this portal, whether it is still in force or not; 0 of anything else. */
+export async function sequenceOf(document: unknown, { page, origin }: Pick<Expectations, "page" | "origin">): Promise<number> {
+  const deployment = await openDocument(document, page.portal_keys).catch(() => null);
+  return deployment?.vendor_id === page.vendor_id && deployment.origin === origin ? deployment.sequence : 0;
 }
 
 async function openDocument(document: unknown, keys: readonly VerificationKey[]): Promise<Deployment> {
@@ -109,31 +115,41 @@ async function verifyRelease({ release_records: records, disabled = [] }: Deploy
   return fits(record, given) ? { status: "verified", record } : refused("remote_incompatible");
 }
 
-/** What a team signed, not looked at yet; null for what it did not sign. */
+/** The payload that a team signed, not parsed yet; null when the signature is not valid. */
 async function openRecord(jws: string | undefined, keys: readonly VerificationKey[] | undefined): Promise<unknown> {
   if (jws === undefined || keys === undefined) return null;
   try {
     const { payload } = await compactVerify(jws, createLocalJWKSet({ keys: [...keys] }), { algorithms: ["EdDSA"] });
     return JSON.parse(new TextDecoder().decode(payload));
   } catch {
-    return null; // how it fails does not matter: it is not what the team signed
+    return null; // whatever the reason, the team did not sign this
   }
 }
 
 const Stated = z.object({ release: z.string(), manifest: z.object({ name: z.string(), contract: z.string() }) });
 
-/** Asked before the rest is read: a record of another contract may hold what this one does not know. */
+/** Checked before the record is parsed: one of another contract version may have members that this version does not know. */
 function builtForAnotherContract(signed: unknown, { name, release }: Pick<ExpectedRelease, "name" | "release">): boolean {
   const stated = Stated.safeParse(signed);
-  return stated.success && stated.data.release === release && stated.data.manifest.name === name && !caretRangeHolds(stated.data.manifest.contract, CONTRACT_VERSION);
+  return stated.success && stated.data.release === release && stated.data.manifest.name === name && !isInCaretRange(CONTRACT_VERSION, stated.data.manifest.contract);
 }
 
-/** Whether the host gives what the code asks for: its federation would refuse another version only when it runs. */
+/** Whether the host shares the versions that the code requires. Federation itself would notice only while the code runs. */
 function fits({ federation: { shared = [] } }: ReleaseRecord, given: Expectations["given"]): boolean {
-  return shared.every(({ name, requiredVersion }) => caretRangeHolds(requiredVersion, ownOf(given, name) ?? ""));
+  return shared.every(({ name, requiredVersion }) => isInCaretRange(ownOf(given, name) ?? "", requiredVersion));
 }
 
-/** A member that a document names itself, not one that every object has. */
+const caretRange = /^\^[1-9][0-9]*(\.[0-9]+){0,2}$/;
+
+/**
+ * Whether `version` is in a caret range (`^1`, `^1.2`, `^1.2.3`): the same major version, and not older. A range in any other
+ * notation is refused, although semver would read it: `*` or `>=1` would promise what a team cannot know.
+ */
+export function isInCaretRange(version: string, range: string): boolean {
+  return caretRange.test(range) && satisfies(version, range);
+}
+
+/** An own property: names such as `constructor` must not find what every object inherits. */
 function ownOf<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }

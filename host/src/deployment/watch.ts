@@ -1,61 +1,61 @@
 import type { RemoteName } from "@relicario/shared/contract";
+import { createStore } from "zustand/vanilla";
 
 import type { VerifiedDeployment } from "./verify.ts";
 
 /** How often the deployment document is read again while a page is open. */
 export const watchMilliseconds = 60_000;
 
-/** What became of the release set that this page runs. */
+/** How the releases that this page runs compare with those that are in force now. */
 export interface WatchState {
-  /** Another set is in force: a new page would get it. Offered, never forced. */
+  /** Other releases are in force: a reload would get them. */
   readonly newer: boolean;
-  /** Remotes whose release was switched off: they may not go on. */
+  /** Remotes whose release was switched off; they are stopped. */
   readonly disabled: ReadonlySet<RemoteName>;
-  /** What this page was started from is no longer in force, and nothing newer could be had. */
+  /** This page's deployment document has expired, and no newer one could be fetched. */
   readonly expired: boolean;
 }
 
 export interface DeploymentWatch {
   readonly getState: () => WatchState;
   readonly subscribe: (listener: () => void) => () => void;
-  /** Reads once more; two calls at the same time are one. Never rejects. */
+  /** Reads the document once; concurrent calls share one request. Never rejects. */
   readonly check: () => Promise<void>;
-  /** Reads again and again. Returns its undo. */
+  /** Starts reading periodically. Returns its undo. */
   readonly start: () => () => void;
 }
 
-export interface WatchParts {
-  /** What the page runs. */
+export interface WatchDeps {
+  /** The deployment that the page was started with. */
   readonly pinned: VerifiedDeployment;
-  /** The document of now, checked; load.ts. */
+  /** Fetches and verifies the current document (load.ts). */
   readonly load: () => Promise<VerifiedDeployment>;
   readonly now: () => number;
   readonly log: (step: string, error: unknown) => void;
 }
 
 /**
- * Reads the deployment document again every 60 s, and when asked to (on navigation). A document that is refused or cannot be
- * had changes nothing: the page goes on with what it checked.
+ * Reads the deployment document every 60 s and on each navigation. A document that is refused or cannot be fetched changes
+ * nothing: the page keeps the releases that it verified at its start.
  */
-export function createDeploymentWatch({ pinned, load, now, log }: WatchParts): DeploymentWatch {
-  let state: WatchState = { newer: false, disabled: new Set(), expired: false };
+export function createDeploymentWatch({ pinned, load, now, log }: WatchDeps): DeploymentWatch {
+  const store = createStore<WatchState>(() => ({ newer: false, disabled: new Set(), expired: false }));
   let running: Promise<void> | null = null;
-  const listeners = new Set<() => void>();
 
-  const become = (next: WatchState) => {
+  const update = (next: WatchState) => {
+    const state = store.getState();
     if (next.newer === state.newer && next.expired === state.expired && sameNames(next.disabled, state.disabled)) return;
-    state = next;
-    for (const listener of [...listeners]) listener();
+    store.setState(next, true);
   };
 
   const read = async () => {
     try {
       const present = await load();
-      // What was switched off stays off for this page, whatever a later document says.
-      become({ newer: differs(pinned, present), disabled: new Set([...state.disabled, ...disabledOf(pinned, present)]), expired: false });
+      // A remote that was switched off stays off in this page, even if a later document allows it again.
+      update({ newer: differs(pinned, present), disabled: new Set([...store.getState().disabled, ...disabledOf(pinned, present)]), expired: false });
     } catch (error) {
       log("deployment", error);
-      become({ ...state, expired: Date.parse(pinned.deployment.not_after) <= now() });
+      update({ ...store.getState(), expired: Date.parse(pinned.deployment.not_after) <= now() });
     }
   };
 
@@ -67,13 +67,8 @@ export function createDeploymentWatch({ pinned, load, now, log }: WatchParts): D
   };
 
   return Object.freeze<DeploymentWatch>({
-    getState: () => state,
-    subscribe: (listener) => {
-      listeners.add(listener);
-      return () => {
-        listeners.delete(listener);
-      };
-    },
+    getState: store.getState,
+    subscribe: store.subscribe,
     check,
     start: () => {
       const timer = setInterval(() => void check(), watchMilliseconds);
@@ -84,7 +79,7 @@ export function createDeploymentWatch({ pinned, load, now, log }: WatchParts): D
   });
 }
 
-/** Whether a new page would run something that this one does not. */
+/** Whether a reload would run other code than this page does. */
 function differs(pinned: VerifiedDeployment, present: VerifiedDeployment): boolean {
   if (pinned.deployment.app_version !== present.deployment.app_version) return true;
   return [...present.remotes.keys()].some((name) => {

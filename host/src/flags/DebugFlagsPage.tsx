@@ -11,8 +11,8 @@ import { useAreaTitle } from "../remotes/area-title.ts";
 export default function DebugFlagsPage() {
   const { t } = useTranslation("header");
   const { flags } = useHost();
-  const now = useSyncExternalStore(flags.subscribe, flags.get);
-  const names = Object.keys(flags.base).sort();
+  const now = useSyncExternalStore(flags.subscribe, flags.getState);
+  const names = flags.switchableNames.toSorted();
   const switched = names.filter((name) => now[name] !== flags.base[name]);
 
   return (
@@ -40,7 +40,7 @@ export default function DebugFlagsPage() {
   );
 }
 
-/** The releases of this page. A name of a release is a name: it is the same in every language. */
+/** The releases of this page. Release ids are not translated. */
 function Started() {
   const { t } = useTranslation("header");
   const { verified } = useHost();

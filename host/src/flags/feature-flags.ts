@@ -1,74 +1,71 @@
 import type { Deployment } from "@relicario/shared/contract";
 import { z } from "zod";
+import { createStore } from "zustand/vanilla";
 
-/** Session storage key of the flags that were switched by hand. */
+/** Session storage key of the flags that a developer changed. */
 export const flagsKey = "featureFlags";
 
-/** The flag that opens the screen of flags where the environment is production. */
+/** The flag that enables the screen of flags in production. */
 export const debugFlag = "debug_flags";
 
 export type Flags = Readonly<Record<string, boolean>>;
 
-/** What is switched on: as the deployment says, with what was switched by hand in this session. */
+/** Feature flags: those of the deployment, with the changes made in this session. */
 export interface FeatureFlags {
-  readonly get: () => Flags;
-  /** What the deployment says. */
+  readonly getState: () => Flags;
+  /** The flags of the deployment, without changes. */
   readonly base: Flags;
-  /** Whether flags may be switched by hand; elsewhere nothing that storage holds counts. */
+  /** Flags that may be changed by hand. */
+  readonly switchableNames: readonly string[];
+  /** Whether flags may be changed. If not, stored changes are ignored. */
   readonly switchable: boolean;
   readonly set: (name: string, on: boolean) => void;
-  /** Back to what the deployment says. */
+  /** Drops all changes. */
   readonly reset: () => void;
   readonly subscribe: (listener: () => void) => () => void;
 }
 
 const Stored = z.record(z.string(), z.boolean());
 
-/** Billing is shown only when the environment is `dev` (specification, section 9), whatever else the deployment says. */
-export function createFeatureFlags(deployment: Pick<Deployment, "environment" | "features">, storage: Pick<Storage, "getItem" | "setItem" | "removeItem">): FeatureFlags {
-  const base: Flags = Object.freeze({ ...deployment.features, billing: deployment.environment === "dev" });
-  const switchable = deployment.environment !== "production" || deployment.features[debugFlag] === true;
-  const listeners = new Set<() => void>();
-  let flags = switchable ? Object.freeze({ ...base, ...storedFlags(storage, base) }) : base;
+/** Billing is shown only when the environment is `dev` (specification, section 9), whatever the deployment or a developer says. */
+const decidedByEnvironment = "billing";
 
-  const become = (next: Flags) => {
-    flags = Object.freeze(next);
-    for (const listener of [...listeners]) listener();
-  };
+export function createFeatureFlags(deployment: Pick<Deployment, "environment" | "features">, storage: Pick<Storage, "getItem" | "setItem" | "removeItem">): FeatureFlags {
+  const base: Flags = Object.freeze({ ...deployment.features, [decidedByEnvironment]: deployment.environment === "dev" });
+  const switchable = deployment.environment !== "production" || deployment.features[debugFlag] === true;
+  const switchableNames = Object.keys(base).filter((name) => switchable && name !== decidedByEnvironment);
+  const store = createStore<Flags>(() => Object.freeze({ ...base, ...storedFlags(storage, switchableNames) }));
 
   return Object.freeze<FeatureFlags>({
-    get: () => flags,
+    getState: store.getState,
     base,
     switchable,
+    switchableNames,
     set: (name, on) => {
-      if (!switchable || !Object.hasOwn(base, name)) return;
-      become({ ...flags, [name]: on });
+      if (!switchableNames.includes(name)) return;
+      const flags = Object.freeze({ ...store.getState(), [name]: on });
+      store.setState(flags, true);
       const switched = Object.fromEntries(Object.entries(flags).filter(([each, value]) => base[each] !== value));
       try {
         storage.setItem(flagsKey, JSON.stringify(switched));
       } catch {
-        // Storage is full or forbidden: the flags hold as long as the page.
+        // Storage is full or forbidden: the change lasts until the page is reloaded.
       }
     },
     reset: () => {
       storage.removeItem(flagsKey);
-      become(base);
+      store.setState(base, true);
     },
-    subscribe: (listener) => {
-      listeners.add(listener);
-      return () => {
-        listeners.delete(listener);
-      };
-    },
+    subscribe: store.subscribe,
   });
 }
 
-/** Only flags that the deployment has: one that it dropped is forgotten. */
-function storedFlags(storage: Pick<Storage, "getItem">, base: Flags): Flags {
+/** The stored changes of these flags. */
+function storedFlags(storage: Pick<Storage, "getItem">, names: readonly string[]): Flags {
   try {
     const stored = Stored.parse(JSON.parse(storage.getItem(flagsKey) ?? "{}"));
-    return Object.fromEntries(Object.entries(stored).filter(([name]) => Object.hasOwn(base, name)));
+    return Object.fromEntries(Object.entries(stored).filter(([name]) => names.includes(name)));
   } catch {
-    return {}; // storage is forbidden or holds nonsense: the deployment's word counts
+    return {}; // storage is forbidden or has another format: no changes
   }
 }

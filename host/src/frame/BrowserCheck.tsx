@@ -1,14 +1,14 @@
 import { ConfirmDialog, useDialog } from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
 
-/** Whether this browser can run what opens secrets. Browsers inside other programs sometimes cannot. */
+/** Whether this browser has WebAssembly, which opens secrets. Browsers embedded in other programs sometimes lack it. */
 function runsWasm(): boolean {
   return Reflect.has(globalThis, "WebAssembly");
 }
 
 /**
- * Says that another browser is needed, where WebAssembly is missing. Shown only to somebody who is signed in: a visitor needs
- * none of it yet. The one button opens the same address in a new window.
+ * Says that another browser is needed where WebAssembly is missing. Shown to signed-in people alone: visitors do not need it.
+ * Its button opens the same address in a new window.
  */
 export function BrowserCheck() {
   const { t } = useTranslation("modals");

@@ -7,18 +7,18 @@ import { NavLink, useLocation } from "react-router-dom";
 import { styled } from "styled-components";
 
 import { useHost } from "../host-context.ts";
-import { useLanguage } from "../settings/use-language.ts";
+import { useLanguage } from "../settings/language.ts";
 import { Flag } from "./Flag.tsx";
-import { EntryButton, entryLook, EntryText, frameSizes } from "./frame-parts.ts";
+import { EntryButton, entryLook, EntryText, frameSizes } from "./styles.ts";
 import { isCurrent, type Destination } from "./navigation.ts";
-import { usePrefetch } from "./use-prefetch.ts";
+import { usePrefetch } from "../prefetch.ts";
 
 interface CompactProps {
   /** Icon only, with a tooltip. */
   readonly compact?: boolean;
 }
 
-/** An entry of the navigation; its remote is loaded ahead when somebody is about to go there. */
+/** An entry of the navigation; its remote is prefetched on hover and focus. */
 export function DestinationEntry({ destination, compact = false, onGo }: CompactProps & { readonly destination: Destination; readonly onGo?: () => void }) {
   const { t } = useTranslation("beta-sidebar");
   const { pathname } = useLocation();
@@ -46,7 +46,7 @@ export function DestinationEntry({ destination, compact = false, onGo }: Compact
   );
 }
 
-/** Switches between the two languages; shows the flag of the present one. */
+/** Switches between the two languages; shows the flag of the current one. */
 export function LanguageEntry({ compact = false }: CompactProps) {
   const { t } = useTranslation("language");
   const { changeLanguage } = useHost();
@@ -66,7 +66,7 @@ export function LanguageEntry({ compact = false }: CompactProps) {
 export function ThemeEntry({ compact = false }: CompactProps) {
   const { t } = useTranslation("beta-sidebar");
   const { theme } = useHost();
-  const dark = useSyncExternalStore(theme.subscribe, theme.get) === "dark";
+  const dark = useSyncExternalStore(theme.subscribe, theme.getState) === "dark";
   const action = t(dark ? "theme.light_action" : "theme.dark_action");
   const Icon = dark ? Sun : Moon;
   return (
@@ -79,7 +79,7 @@ export function ThemeEntry({ compact = false }: CompactProps) {
   );
 }
 
-/** Logs out, after a question; names who is signed in. */
+/** Logs out after a confirmation; names who is signed in. */
 export function LogoutEntry({ userName, onLogout, compact = false }: CompactProps & { readonly userName: string; readonly onLogout: () => void }) {
   const { t } = useTranslation("beta-sidebar");
   const action = t("logout_action");
@@ -98,7 +98,7 @@ export function LogoutEntry({ userName, onLogout, compact = false }: CompactProp
   );
 }
 
-/** Takes the place of logging out for a visitor of a shared link. */
+/** Replaces `LogoutEntry` for a visitor of a shared link. */
 export function LoginEntry({ onLogin, compact = false }: CompactProps & { readonly onLogin: () => void }) {
   const { t } = useTranslation("beta-sidebar");
   const action = t("login_action");
@@ -112,7 +112,7 @@ export function LoginEntry({ onLogin, compact = false }: CompactProps & { readon
   );
 }
 
-/** A tooltip where there are icons only. The element within stays the same when that changes, and keeps the focus. */
+/** A tooltip where only icons are shown. The child stays mounted when that changes, and keeps the focus. */
 export function WithTooltip({ compact = false, label, children }: CompactProps & { readonly label: string; readonly children: ReactElement }) {
   return (
     <Tooltip text={label} side="right" disabled={!compact}>

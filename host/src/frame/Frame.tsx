@@ -5,9 +5,9 @@ import { useLocation } from "react-router-dom";
 import { styled } from "styled-components";
 
 import { useHost } from "../host-context.ts";
-import { isSharedLinkView } from "../places.ts";
+import { isSharedLinkView } from "../routes.ts";
 import { BrowserCheck } from "./BrowserCheck.tsx";
-import { frameSizes } from "./frame-parts.ts";
+import { frameSizes } from "./styles.ts";
 import { MobileBar } from "./MobileBar.tsx";
 import { OfflineNotice } from "./OfflineNotice.tsx";
 import { ReleaseNotice } from "./ReleaseNotice.tsx";
@@ -22,13 +22,13 @@ import { VendorLayout } from "./VendorLayout.tsx";
 
 export interface FrameProps {
   readonly userName: string;
-  /** False for what stands alone, without navigation. */
+  /** False for screens without navigation. */
   readonly shell: boolean;
   readonly signedIn: boolean;
   readonly children: ReactNode;
 }
 
-/** What is around every screen: navigation, notices, and the main part, which is named and reachable by a skip link. */
+/** The layout around every screen: navigation, notices, and a labelled `main` that a skip link leads to. */
 export function Frame({ userName, shell, signedIn, children }: FrameProps) {
   const { t } = useTranslation(["header", "modals"]);
   const { session, verified } = useHost();
@@ -91,7 +91,7 @@ export function Frame({ userName, shell, signedIn, children }: FrameProps) {
   );
 }
 
-/** Whether the sidebar is narrow; while its change is drawn, for 250 ms, another press does nothing. */
+/** Whether the sidebar is narrow. During its animation of 250 ms further presses are ignored. */
 function useNarrow(): [boolean, () => void] {
   const [narrow, setNarrow] = useState(() => window.matchMedia("(max-width: 1023.98px)").matches);
   const changedAt = useRef(Number.NEGATIVE_INFINITY);

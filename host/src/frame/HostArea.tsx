@@ -7,7 +7,7 @@ import { useLocation } from "react-router-dom";
 import { AreaLoading } from "../remotes/AreaLoading.tsx";
 import { warn } from "../warn.ts";
 
-/** A screen of the host's own: while its code is on its way, and when it cannot be had or fails, the frame lives on. */
+/** Around each of the host's own screens: the frame stays usable while its code is loaded, and when loading or rendering fails. */
 export function HostArea({ children }: { readonly children: ReactNode }) {
   const { key } = useLocation();
   return (

@@ -4,9 +4,9 @@ import { useTranslation } from "react-i18next";
 import { NavLink, useLocation } from "react-router-dom";
 import { css, styled } from "styled-components";
 
-import { frameSizes } from "./frame-parts.ts";
+import { frameSizes } from "./styles.ts";
 import { destinations, isCurrent } from "./navigation.ts";
-import { usePrefetch } from "./use-prefetch.ts";
+import { usePrefetch } from "../prefetch.ts";
 
 /** The bottom bar of small screens: home, secrets, add in the middle, shared with me, log out. */
 export function MobileBar({ onLogout }: { readonly onLogout: () => void }) {

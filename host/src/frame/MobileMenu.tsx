@@ -9,7 +9,7 @@ import { NavLink } from "react-router-dom";
 import { styled } from "styled-components";
 
 import { DestinationEntry, LanguageEntry, LogoutEntry, ThemeEntry } from "./Entries.tsx";
-import { entryLook, EntryText, frameSizes } from "./frame-parts.ts";
+import { entryLook, EntryText, frameSizes } from "./styles.ts";
 import { destinations } from "./navigation.ts";
 
 export interface MobileMenuProps {
@@ -21,7 +21,7 @@ export interface MobileMenuProps {
   readonly onLogout: () => void;
 }
 
-/** What slides down over the whole of a small screen, and up again. */
+/** The menu of small screens, which slides down over the whole screen. */
 export function MobileMenu({ open, onClose, opener, userName, onLogout }: MobileMenuProps) {
   return (
     <Dialog.Root open={open} onOpenChange={onClose}>
@@ -39,7 +39,7 @@ export function MobileMenu({ open, onClose, opener, userName, onLogout }: Mobile
   );
 }
 
-/** While the panel goes, there is only its picture in it: the dialog has ended, and the page and the focus are given back. */
+/** The inert copy that is drawn while the panel slides up: the dialog has ended already, and the focus is back on the page. */
 function Sheet({ onClose, opener, userName, onLogout }: Omit<MobileMenuProps, "open">) {
   const { t } = useTranslation(["header", "beta-sidebar", "common"]);
   const here = useIsPresent();
@@ -87,7 +87,7 @@ function Sheet({ onClose, opener, userName, onLogout }: Omit<MobileMenuProps, "o
       asChild
       aria-describedby={undefined}
       onCloseAutoFocus={(event) => {
-        event.preventDefault(); // Radix would look for a trigger of its own
+        event.preventDefault(); // Radix would focus its own trigger, which is not used here
         opener.current?.focus();
       }}
     >

@@ -3,7 +3,7 @@ import { useSyncExternalStore } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-/** Says that the device is offline, as long as it is. */
+/** Shown while the device is offline. */
 export function OfflineNotice() {
   const { t } = useTranslation("header");
   const online = useOnline();
@@ -17,7 +17,7 @@ export function OfflineNotice() {
   );
 }
 
-/** Whether the device says that it has a network. */
+/** Whether the browser reports a network connection. */
 export function useOnline(): boolean {
   return useSyncExternalStore(subscribe, () => navigator.onLine);
 }
@@ -31,7 +31,7 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** Place of a notice above the screen. */
+/** Layout of a notice above the screen. */
 export const Bar = styled.div`
   max-width: 1040px;
   margin: 0 auto;

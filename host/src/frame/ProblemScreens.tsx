@@ -7,11 +7,11 @@ import { styled } from "styled-components";
 export interface SignInFailedProps {
   readonly code: ErrorCode;
   readonly onRetry: () => void;
-  /** What else is known. */
+  /** Further details. */
   readonly children?: ReactNode;
 }
 
-/** Signing in failed: "Oops…", what happened, and another try. */
+/** Signing in failed: "Oops...", what happened, and another try. */
 export function SignInFailed({ code, onRetry, children }: SignInFailedProps) {
   const { t } = useTranslation(["header", "errors"]);
   useEffect(() => {
@@ -42,7 +42,7 @@ export function SignedOut({ onSignIn }: { readonly onSignIn: () => void }) {
   );
 }
 
-/** The host itself met an error: signing out still works from here. */
+/** The host itself crashed: reloading and signing out are offered. */
 export function Crashed({ onReload, onLogout }: { readonly onReload: () => void; readonly onLogout: () => void }) {
   const { t } = useTranslation(["header", "beta-sidebar"]);
   return (

@@ -7,8 +7,8 @@ import { useHost } from "../host-context.ts";
 import { Bar, useOnline } from "./OfflineNotice.tsx";
 
 /**
- * Says that the service does not answer, as long as it does not. Quiet where another notice says it already: the device is
- * offline, or the session token could not be had.
+ * Shown while the service does not answer, unless another notice says the same: that the device is offline, or that no session
+ * token could be obtained.
  */
 export function ServiceNotice() {
   const { t } = useTranslation("header");

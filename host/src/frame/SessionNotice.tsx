@@ -8,8 +8,8 @@ import { useHost } from "../host-context.ts";
 import { Bar } from "./OfflineNotice.tsx";
 
 /**
- * Above the screen, which stays as it is: the sign-in ended and has to be done again, or the session token could not be
- * had and can be asked for once more.
+ * A notice above the screen when the person has to sign in again, or when no session token could be obtained and can be asked
+ * for once more. The screen below stays as it is.
  */
 export function SessionNotice() {
   const { t } = useTranslation("header");
@@ -19,7 +19,7 @@ export function SessionNotice() {
   const exchange = useSyncExternalStore(session.exchange.subscribe, session.exchange.getState);
   const [trying, setTrying] = useState(false);
 
-  // In a window beside the page, so that what is typed stays; by leaving the page only where no window can be had.
+  // In a window beside the page, so that what is typed stays. Only where no window can be opened, by leaving the page.
   const handleSignIn = () => {
     session.signInAgain().catch((error: unknown) => {
       if (!isPortalError(error, "cancelled", "timed_out")) void session.signIn(`${pathname}${search}`);
@@ -51,7 +51,7 @@ export function SessionNotice() {
     setTrying(true);
     session.exchange
       .renew()
-      .catch(() => undefined) // the state says it, and this notice stays
+      .catch(() => undefined) // the state has the error, and this notice stays
       .finally(() => {
         setTrying(false);
       });

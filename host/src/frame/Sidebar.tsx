@@ -6,7 +6,7 @@ import { NavLink } from "react-router-dom";
 import { styled } from "styled-components";
 
 import { DestinationEntry, LanguageEntry, LoginEntry, LogoutEntry, ThemeEntry, WithTooltip } from "./Entries.tsx";
-import { EntryButton, entryLook, EntryText, frameSizes } from "./frame-parts.ts";
+import { EntryButton, entryLook, EntryText, frameSizes } from "./styles.ts";
 import { Logo } from "./Logo.tsx";
 import { destinations } from "./navigation.ts";
 
@@ -67,9 +67,9 @@ export function Sidebar({ product, narrow, onToggle, userName, onLogout, onLogin
 const { narrowSidebar, sidebar } = frameSizes;
 /** Inside the sidebar's border and padding. */
 const inside = (width: number) => width - 1 - 2 * 8;
-/** Before an entry's icon: it stands in the middle of the narrow sidebar, and stays where it is when that becomes wide. */
+/** Padding before an icon: it is centred in the narrow sidebar, and does not move when the sidebar becomes wide. */
 const iconInset = (inside(narrowSidebar) - 20) / 2;
-/** Words are laid out for the wide sidebar at once, and not anew with each step on the way. */
+/** Labels have the width of the wide sidebar from the start, so that they are not laid out again in each frame of the animation. */
 const wordsWidth = inside(sidebar) - iconInset - 20 - 12 - 10;
 const logoWidth = inside(sidebar) - 2 * 8;
 

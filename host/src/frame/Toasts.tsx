@@ -7,24 +7,24 @@ import { useTranslation } from "react-i18next";
 import { toast, ToastContainer, type CloseButtonProps, type ToastTransitionProps } from "react-toastify/unstyled";
 import { styled } from "styled-components";
 
-/** Toasts go by themselves after so long, at the top right (specification, section 9). */
+/** How long a toast is shown, at the top right (specification, section 9). */
 export const toastMilliseconds = 5000;
 
 const icons = { success: CircleCheck, info: Info, error: CircleAlert } as const;
 
-/** Shows a notice; one that comes before the page is drawn waits for it. */
+/** Shows a toast. One that is requested before the container is mounted is shown after that. */
 export function showToast({ tone, text }: Notice): void {
   const Icon = icons[tone];
   toast(text, { type: tone, icon: <Icon size={20} aria-hidden />, role: tone === "error" ? "alert" : "status" });
 }
 
-/** Takes away what is shown and what waits, at sign-out: a toast may name a secret. */
+/** Removes all toasts, also those that wait: they may name a secret. */
 export function clearToasts(): void {
   toast.dismiss();
   toast.clearWaitingQueue();
 }
 
-/** The place of the toasts. The library's styles come as a file of ours: made at run time they would need a nonce that it does not take. */
+/** The container of the toasts. Its styles are imported as a file: the library could inject them, but without the nonce that the policy requires. */
 export function Toasts() {
   return (
     <Place>
@@ -44,7 +44,7 @@ export function Toasts() {
   );
 }
 
-/** The library's contract of a transition: `playToast` starts its clock, and `done` lets it forget a toast that is not in any more. */
+/** A transition as the library defines it: `playToast` starts the toast's timer, and `done` unmounts a toast that was closed. */
 function Coming({ children, isIn, done, ...clock }: ToastTransitionProps) {
   const play = useEffectEvent(() => {
     clock.playToast();
@@ -74,7 +74,7 @@ function Close({ closeToast }: CloseButtonProps) {
   );
 }
 
-/** As high as the toast and the gap below it. */
+/** Height of the toast and the gap below it. */
 const Line = styled(m.div)`
   display: flow-root;
   width: 100%;

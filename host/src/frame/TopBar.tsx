@@ -5,7 +5,7 @@ import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
 import { LoginEntry } from "./Entries.tsx";
-import { frameSizes } from "./frame-parts.ts";
+import { frameSizes } from "./styles.ts";
 import { Logo } from "./Logo.tsx";
 import { MobileMenu } from "./MobileMenu.tsx";
 

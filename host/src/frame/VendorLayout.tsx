@@ -5,10 +5,10 @@ import { styled } from "styled-components";
 import { useHost } from "../host-context.ts";
 import { Logo } from "./Logo.tsx";
 
-/** The layout of a vendor: its logo top right, on a dark background, and the screen nested in it. Anybody else's: the screen. */
+/** For the layout `vendor`: logo top right and a dark background, with the screen nested in it. Otherwise the screen alone. */
 export function VendorLayout({ children }: { readonly children: ReactNode }) {
   const { vendor } = useHost();
-  const { layout, name } = useSyncExternalStore(vendor.subscribe, vendor.get);
+  const { layout, name } = useSyncExternalStore(vendor.subscribe, vendor.getState);
   if (layout === "standard") return children;
   return (
     <Stage data-testid="vendor-layout">

@@ -1,10 +1,10 @@
-/** A dialog gives the focus back to what opened it this long after it is gone, at most; in milliseconds. */
+/** A closed dialog returns the focus to its trigger within this time, in milliseconds. */
 const givenBackAfter = 100;
 
 /**
- * Takes the focus to the first heading of `main`, once it is there; to `main` itself where nothing loads and no heading is.
- * Waits for dialogs to close. Gives up when the person presses something, or when the new screen has focused a part of its
- * own: any but `before`, which had the focus when the old screen was left. Returns its undo.
+ * Moves the focus to the first heading of `main` once it is rendered; to `main` itself when nothing is loading and there is no
+ * heading. Waits for dialogs to close. Gives up when the person presses a key or a pointer, or when the new screen has focused
+ * an element itself (any but `before`, which had the focus when the old screen was left). Returns its undo.
  */
 export function focusOnArrival(main: HTMLElement, before: Element | null): () => void {
   let covered = false;

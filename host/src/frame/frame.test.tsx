@@ -1,13 +1,14 @@
 import type { Language } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { expectAccessible, renderApp } from "@relicario/shared/testing";
+import { s } from "@relicario/shared/ui";
 import { act, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 
 import { HostContext } from "../host-context.ts";
 import { alba, fakeHost, windowIs, type FakeHostSettings } from "../testing/fake-host.tsx";
-import { createConfirms } from "./confirms.ts";
-import { ConfirmHost } from "./ConfirmHost.tsx";
+import { createConfirms } from "./confirms.tsx";
+import { ConfirmHost } from "./confirms.tsx";
 import { Frame } from "./Frame.tsx";
 import { Overlay } from "./Overlay.tsx";
 import { SignInFailed } from "./ProblemScreens.tsx";
@@ -15,14 +16,20 @@ import { clearToasts, showToast, Toasts } from "./Toasts.tsx";
 
 interface Settings extends FakeHostSettings {
   readonly mobile?: boolean;
+  /** Of the window, in pixels. */
+  readonly width?: number;
   readonly path?: string;
   readonly language?: Language;
   readonly signedIn?: boolean;
   readonly moving?: boolean;
 }
 
-async function show({ mobile = false, path = "/home", language = "en", theme = "light", signedIn = true, moving = false, ...settings }: Settings = {}) {
+async function show({ mobile = false, width, path = "/home", language = "en", theme = "light", signedIn = true, moving = false, ...settings }: Settings = {}) {
   windowIs({ mobile });
+  if (width !== undefined) {
+    const narrowerThan = (query: string) => width <= Number(/max-width: ([\d.]+)px/.exec(query)?.[1] ?? 0);
+    window.matchMedia = (query) => ({ matches: narrowerThan(query), addEventListener: () => undefined, removeEventListener: () => undefined }) as unknown as MediaQueryList;
+  }
   const fake = fakeHost({ theme, ...settings });
   const app = await renderApp(
     <HostContext value={fake.host}>
@@ -107,6 +114,7 @@ describe("Frame on a wide screen", () => {
     const { calls } = await show();
     await userEvent.click(screen.getByRole("button", { name: /Log out/ }));
     const dialog = await screen.findByRole("dialog", { name: "Log out?" });
+    expect(dialog).toHaveAccessibleDescription(/^Your secrets stay protected\./);
     await userEvent.click(within(dialog).getByRole("button", { name: "Cancel" }));
     expect(screen.queryByRole("dialog")).not.toBeInTheDocument();
     expect(calls.signOut).not.toHaveBeenCalled();
@@ -115,6 +123,15 @@ describe("Frame on a wide screen", () => {
     await userEvent.click(within(await screen.findByRole("dialog")).getByRole("button", { name: "Log out" }));
     expect(calls.signOut).toHaveBeenCalledTimes(1);
     expect(within(screen.getByRole("dialog")).getByRole("button", { name: "Log out" })).toBeDisabled();
+  });
+
+  it("names who is signed in on the button that logs out, while it is wide", async () => {
+    await show();
+    const button = screen.getByRole("button", { name: /Log out/ });
+    expect(within(button).getByText("alba")).toBeVisible();
+    await userEvent.click(screen.getByRole("button", { name: "Narrow sidebar" }));
+    expect(button).toHaveAccessibleName("Log out");
+    expect(button).toHaveTextContent(/^$/);
   });
 
   it("closes the question on Escape and gives the focus back", async () => {
@@ -150,6 +167,43 @@ describe("Frame on a small screen", () => {
     expect(within(bar).getAllByRole("link").map(({ textContent }) => textContent)).toEqual(["Home", "Secrets", "Add secret", "Shared with me"]);
     expect(within(bar).getByRole("button", { name: "Log out" })).toBeEnabled();
     expect(within(bar).getByRole("link", { name: "Add secret" })).toHaveAttribute("data-middle", "true");
+  });
+
+  it("highlights the middle one, and no other: a round of the accent's colour", async () => {
+    await show({ mobile: true });
+    const rounds = within(screen.getByRole("navigation", { name: "Main navigation" }))
+      .getAllByRole("listitem")
+      .map((item) => [...item.querySelectorAll("*")].some((each) => getComputedStyle(each).background === s("accent") && getComputedStyle(each).borderRadius === s("radiusRound")));
+    expect(rounds).toEqual([false, false, true, false, false]);
+  });
+
+  it("has the five destinations in a menu that slides down over the whole screen", async () => {
+    await show({ mobile: true, moving: true });
+    const places: string[] = [];
+    const watcher = new MutationObserver(() => {
+      const moved = document.querySelector<HTMLElement>("body > div[style*=translateY]")?.style.transform;
+      if (moved !== undefined) places.push(moved);
+    });
+    watcher.observe(document.body, { subtree: true, childList: true, attributeFilter: ["style"] });
+    await userEvent.click(screen.getByRole("button", { name: "Open the menu" }));
+    const panel = (await screen.findByRole("dialog", { name: "Menu" })).parentElement;
+    expect(panel).toHaveStyle({ position: "fixed", inset: "0" });
+    await waitFor(() => {
+      expect(panel?.style.transform).toBe("none");
+    });
+    watcher.disconnect();
+    expect(places[0]).toBe("translateY(-12%)");
+    const links = within(screen.getByRole("dialog")).getAllByRole("link");
+    expect(links.map((link) => link.getAttribute("href"))).toEqual(["/home", "/secrets", "/recived", "/add-secret", "/settings/profile", "/help"]);
+  });
+
+  it.each([
+    [639, true],
+    [640, false],
+  ])("is one of %i px: %p", async (width, small) => {
+    await show({ width });
+    expect(screen.queryAllByRole("button", { name: "Open the menu" })).toHaveLength(small ? 1 : 0);
+    expect(screen.queryAllByRole("button", { name: /(Narrow|Wide) sidebar/ })).toHaveLength(small ? 0 : 1);
   });
 
   it("opens a menu over the whole screen, which closes when somebody goes elsewhere", async () => {
@@ -383,7 +437,7 @@ describe("SignInFailed", () => {
   it("says Oops and what happened, and offers another try", async () => {
     const onRetry = jest.fn();
     await renderApp(<SignInFailed code="login_failed" onRetry={onRetry} />);
-    expect(screen.getByRole("heading", { name: "Oops…" })).toBeVisible();
+    expect(screen.getByRole("heading", { name: "Oops..." })).toBeVisible();
     expect(screen.getByRole("alert")).toHaveTextContent("Login failed");
     await userEvent.click(screen.getByRole("button", { name: "Sign in again" }));
     expect(onRetry).toHaveBeenCalledTimes(1);

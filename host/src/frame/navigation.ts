@@ -15,7 +15,7 @@ export const destinations: readonly Destination[] = [
   { name: "settings", path: "/settings/profile", icon: Settings },
 ];
 
-/** Whether a destination is where the page stands. */
+/** Whether a destination is the current one. */
 export function isCurrent(destination: Destination, pathname: string): boolean {
   if (destination.name === "settings") return pathname.startsWith("/settings");
   if (destination.name === "secrets") return ["/secrets", "/user-secrets"].includes(pathname) || pathname.startsWith("/edit-secret/");

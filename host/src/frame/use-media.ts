@@ -1,7 +1,7 @@
 import { breakpoints } from "@relicario/shared/ui";
 import { useCallback, useSyncExternalStore } from "react";
 
-/** Whether a media query holds now. */
+/** Whether a media query matches. */
 function useMedia(query: string): boolean {
   const subscribe = useCallback(
     (listener: () => void) => {
@@ -16,7 +16,7 @@ function useMedia(query: string): boolean {
   return useSyncExternalStore(subscribe, () => window.matchMedia(query).matches);
 }
 
-/** Below 640 px the frame has its bottom bar. */
+/** Whether the window is below 640 px, where the frame has its bottom bar. */
 export function useMobile(): boolean {
   return useMedia(`(max-width: ${String(breakpoints.mobile - 0.02)}px)`);
 }

@@ -111,7 +111,7 @@ async function show(path: string, settings: RenderAppSettings = {}, type: "navig
     scrolls(to.top ?? 0);
   }) as typeof window.scrollTo;
   const { host } = fakeHost();
-  const children = host.places.map((place) => ({ path: place.pattern, handle: place, element: screens[place.pattern] ?? <h1>{place.pattern}</h1> }));
+  const children = host.routes.map((route) => ({ path: route.path, handle: route, element: screens[route.path] ?? <h1>{route.path}</h1> }));
   return renderApp(null, { tree: [{ element: <Root host={host} />, children }], path, ...settings });
 }
 

@@ -3,13 +3,13 @@ import { useTranslation } from "react-i18next";
 import { useLocation } from "react-router-dom";
 
 import { useHost } from "../host-context.ts";
-import { usePlace } from "../use-place.ts";
+import { useCurrentRoute } from "../use-current-route.ts";
 import { focusOnArrival } from "./focus-on-arrival.ts";
 import { useScroll } from "./use-scroll.ts";
 
 /**
- * What happens on every change of route, whoever's screen it is: the window has the title of the place, keyboard and screen
- * readers begin at the new screen, and it is shown from its top, or from where it was left.
+ * What happens on every change of route: the document gets the title of the route, the focus moves to the new screen, and the
+ * window scrolls to the top, or to where it was when the screen was left.
  */
 export function useRouteChange(main: RefObject<HTMLElement | null>): void {
   useTitle();
@@ -17,38 +17,38 @@ export function useRouteChange(main: RefObject<HTMLElement | null>): void {
   useScroll();
 }
 
-/** The title of the place and the product. A screen that knows more (the name of a secret, say) says so after it, and is left alone. */
+/** Sets the title to that of the route and the product. A screen may set a more specific title in an effect, such as the name of a secret; that is kept. */
 function useTitle(): void {
-  const place = usePlace();
+  const route = useCurrentRoute();
   const { verified } = useHost();
   const { i18n } = useTranslation();
   const product = verified.deployment.branding.product_name;
   const title = useSyncExternalStore(
     (onChange) => {
-      i18n.on("loaded", onChange); // texts of a remote come with it
+      i18n.on("loaded", onChange); // the texts of a remote are loaded with its code
       i18n.on("languageChanged", onChange);
       return () => {
         i18n.off("loaded", onChange);
         i18n.off("languageChanged", onChange);
       };
     },
-    () => (place !== null && i18n.exists(place.titleKey) ? `${i18n.t(place.titleKey)} · ${product}` : product),
+    () => (route !== null && i18n.exists(route.titleKey) ? `${i18n.t(route.titleKey)} · ${product}` : product),
   );
-  const given = useRef<{ readonly place: unknown; readonly title: string }>(null);
-  // In the layout phase, so that what the screen says in an effect comes later.
+  const given = useRef<{ readonly route: unknown; readonly title: string }>(null);
+  // A layout effect runs before the effects in which screens set their own title.
   useLayoutEffect(() => {
-    const refined = given.current?.place === place && document.title !== given.current.title;
+    const refined = given.current?.route === route && document.title !== given.current.title;
     if (!refined) document.title = title;
-    given.current = { place, title };
-  }, [place, title]);
+    given.current = { route, title };
+  }, [route, title]);
 }
 
-/** Another path takes the focus to the heading of its screen. The first screen takes none, nor does another search or hash. */
+/** Moves the focus to the heading of the screen when the path changes. Not for the first screen, nor when only search or hash change. */
 function useFocus(main: RefObject<HTMLElement | null>): void {
   const { pathname } = useLocation();
   const shown = useRef(pathname);
   const before = useRef<Element>(null);
-  // The undo of a layout effect runs when the old screen is gone and no field of the new one has taken the focus yet.
+  // The cleanup of a layout effect runs after the old screen was removed and before a field of the new one takes the focus.
   useLayoutEffect(
     () => () => {
       before.current = document.activeElement;

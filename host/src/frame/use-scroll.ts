@@ -4,14 +4,14 @@ import { z } from "zod";
 
 /** Session storage: how far the window was scrolled, in pixels, by the router's key of the history entry. */
 const storageKey = "scrollPositions";
-/** Kept: as many as anybody goes back. */
+/** How many positions are stored. */
 const mostPositions = 100;
 const Positions = z.record(z.string(), z.number());
 
 /**
- * Another screen begins at its top; back, forward and loading anew lead to where the window was. React Router's own
- * `ScrollRestoration` scrolls once, when most screens are still short because what they show is on its way (and it goes to
- * the top for another search, too).
+ * Scrolls a new screen to its top; back, forward and reload restore the position. React Router's own `ScrollRestoration`
+ * scrolls once, when most screens are still short because their data is being loaded. It also scrolls to the top when only the
+ * search changes.
  */
 export function useScroll(): void {
   const { key, pathname } = useLocation();
@@ -37,13 +37,13 @@ export function useScroll(): void {
     const before = action === NavigationType.Pop && (!first || wasHere()) ? positions.get(key) : undefined;
     const top = before ?? (first || same ? window.scrollY : 0);
     positions.set(key, top);
-    // Until it is there, what the window does by itself (it is too short, say) is no place that somebody left.
-    let there = false;
+    // Until the position is restored, scroll events come from the window itself (it is still too short) and are not stored.
+    let restored = false;
     const undo = scrollTo(top, () => {
-      there = true;
+      restored = true;
     });
     const note = () => {
-      if (there) positions.set(key, window.scrollY);
+      if (restored) positions.set(key, window.scrollY);
     };
     window.addEventListener("scroll", note, { passive: true });
     return () => {
@@ -53,7 +53,7 @@ export function useScroll(): void {
   }, [key, pathname, action, positions]);
 }
 
-/** Scrolls there; again as the page grows, as long as it is too short and the person does nothing. Returns its undo. */
+/** Scrolls to `top`; repeatedly while the page grows, until it is long enough or the person does something. Returns its undo. */
 function scrollTo(top: number, onEnd: () => void): () => void {
   const tried = () => {
     if (!near(top)) window.scrollTo({ top, behavior: "instant" });
@@ -65,23 +65,23 @@ function scrollTo(top: number, onEnd: () => void): () => void {
   }
   const stop = () => {
     growth.disconnect();
-    for (const name of deeds) window.removeEventListener(name, stop, true);
+    for (const name of userEvents) window.removeEventListener(name, stop, true);
     onEnd();
   };
   const growth = new ResizeObserver(() => {
     if (tried()) stop();
   });
-  for (const name of deeds) window.addEventListener(name, stop, { capture: true, passive: true });
+  for (const name of userEvents) window.addEventListener(name, stop, { capture: true, passive: true });
   growth.observe(document.body);
   return stop;
 }
 
-/** Windows scroll by fractions of pixels. */
+/** Scroll positions may be fractions of pixels. */
 const near = (top: number) => Math.abs(window.scrollY - top) <= 1;
 
-const deeds = ["wheel", "touchmove", "keydown", "pointerdown"] as const;
+const userEvents = ["wheel", "touchmove", "keydown", "pointerdown"] as const;
 
-/** Whether this page was loaded anew or come back to; what somebody opens begins at its top. */
+/** Whether this page was reloaded or reached by back or forward; a page that was opened begins at its top. */
 function wasHere(): boolean {
   return performance.getEntriesByType("navigation").some((entry) => "type" in entry && entry.type !== "navigate");
 }
@@ -90,6 +90,6 @@ function readPositions(): Map<string, number> {
   try {
     return new Map(Object.entries(Positions.parse(JSON.parse(sessionStorage.getItem(storageKey) ?? "{}"))));
   } catch {
-    return new Map(); // not ours: screens begin at their top
+    return new Map(); // another format: screens begin at their top
   }
 }

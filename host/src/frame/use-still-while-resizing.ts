@@ -2,8 +2,8 @@ import { layoutBlockMilliseconds } from "@relicario/shared/ui";
 import { useEffect } from "react";
 
 /**
- * While the window changes its size, and 250 ms after, changes of layout are drawn at once instead of moving: the root
- * element says so to the page's styles (`data-resizing`, GlobalStyle).
+ * Disables layout animations while the window is being resized and for 250 ms after, by an attribute of the root element
+ * (`data-resizing`, see GlobalStyle).
  */
 export function useStillWhileResizing(): void {
   useEffect(() => {

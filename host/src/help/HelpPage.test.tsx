@@ -3,7 +3,7 @@ import { screen } from "@testing-library/react";
 
 import { HostContext } from "../host-context.ts";
 import { fakeHost, windowIs } from "../testing/fake-host.tsx";
-import { createTourMemory } from "../tours/memory.ts";
+import { createTourStorage } from "../tours/tour-storage.ts";
 import { createTours, ToursProvider } from "../tours/tours.ts";
 import { HelpPage } from "./HelpPage.tsx";
 
@@ -11,7 +11,7 @@ it.each(["en", "es"] as const)("help (%s) has a heading and no accessibility vio
   windowIs({ mobile: false });
   await renderApp(
     <HostContext value={fakeHost().host}>
-      <ToursProvider value={createTours(createTourMemory(() => localStorage))}>
+      <ToursProvider value={createTours(createTourStorage(() => localStorage))}>
         <main>
           <HelpPage />
         </main>

@@ -3,7 +3,7 @@ import { useTranslation } from "react-i18next";
 
 import { ReplayTours } from "./ReplayTours.tsx";
 
-/** What people ask first. */
+/** Frequently asked questions. */
 export function HelpPage() {
   const { t } = useTranslation("help");
   return (

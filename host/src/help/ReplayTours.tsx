@@ -11,7 +11,7 @@ import { frameTour, homeTour } from "../tours/host-tours.ts";
 import type { Tour } from "../tours/machine.ts";
 import { toursOf, useTours } from "../tours/tours.ts";
 
-/** Every tour, to be seen again: the host's, and those of the remotes as they come. */
+/** Lists all tours to replay them: the host's, and those of each remote once it is loaded. */
 export function ReplayTours() {
   const { t } = useTranslation(["help", "joyride"]);
   const { dispatch, memory } = useTours();
@@ -22,7 +22,7 @@ export function ReplayTours() {
   const handleStart = (tour: Tour) => {
     memory.forget(tour.name);
     if (tour.path.includes(":")) {
-      // Its screen is about one thing that the person chooses, such as a secret.
+      // The path has a parameter, such as the id of a secret, that the person has to choose first.
       showToast({ tone: "info", text: t("help:tours.later_status") });
       return;
     }
@@ -53,7 +53,7 @@ export function ReplayTours() {
   );
 }
 
-/** What a tour is called: its own title, else that of its first step. */
+/** The title of a tour, or of its first step. */
 function titleKeyOf({ titleKey, steps: [first], name }: Tour): string {
   return titleKey ?? first?.titleKey ?? name;
 }
@@ -65,7 +65,7 @@ function useRemoteTours(): readonly Tour[] {
     let gone = false;
     const loading = [...verified.remotes.keys()].map((name) => loader.load(name).then(toursOf));
     void Promise.allSettled(loading).then((loaded) => {
-      // A remote that does not load has no tours to offer; its own screen says why.
+      // A remote that does not load has no tours to list; its own screens show the failure.
       if (!gone) setTours(loaded.flatMap((each) => (each.status === "fulfilled" ? each.value : [])));
     });
     return () => {

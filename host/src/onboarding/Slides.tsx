@@ -8,7 +8,7 @@ import { styled } from "styled-components";
 import { BackPicture, DevicePicture, SealPicture } from "./pictures.tsx";
 import { useSwipe } from "./swipe.ts";
 
-/** What a first visit on a phone begins with (specification, section 2). */
+/** The slides of a first visit on a phone (specification, section 2). */
 const slides = [
   { name: "seal", Picture: SealPicture },
   { name: "device", Picture: DevicePicture },
@@ -42,7 +42,7 @@ export function Slides({ onSkip, onFinish }: SlidesProps) {
           ref={whole}
           onInteractOutside={(event) => { event.preventDefault(); }}
           onOpenAutoFocus={(event) => {
-            event.preventDefault(); // the first control skips it all: it is not what somebody should begin with
+            event.preventDefault(); // the first control is "skip", which should not have the focus
             whole.current?.focus();
           }}
         >
@@ -79,7 +79,7 @@ export function Slides({ onSkip, onFinish }: SlidesProps) {
   );
 }
 
-/** One slide. While it goes, it is only a picture of itself: the dialog has the title and the text of the one that comes. */
+/** One slide. While it slides out it is inert: the title and the text of the dialog are those of the next one. */
 function Slide({ name, Picture }: { readonly name: SlideName; readonly Picture: ComponentType }) {
   const { t } = useTranslation("joyride");
   const here = useIsPresent();
@@ -125,7 +125,7 @@ const Skip = styled.button`
   cursor: pointer;
 `;
 
-/** Slides lie on each other while one comes and another goes. */
+/** Slides overlap during a transition. */
 const Stage = styled.div`
   display: grid;
   flex: 1 0 auto;

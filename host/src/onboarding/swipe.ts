@@ -1,6 +1,6 @@
 import { useRef, type PointerEvent } from "react";
 
-/** A movement counts as a swipe from so many pixels on (specification, section 9). */
+/** The shortest movement that counts as a swipe, in pixels (specification, section 9). */
 export const swipeThreshold = 10;
 
 interface SwipeHandlers {

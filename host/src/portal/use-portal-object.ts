@@ -8,7 +8,7 @@ import { useNavigate } from "react-router-dom";
 import { showToast } from "../frame/Toasts.tsx";
 import { useHost, type Host } from "../host-context.ts";
 import type { SessionUser } from "../session/machine.ts";
-import { useLanguage } from "../settings/use-language.ts";
+import { useLanguage } from "../settings/language.ts";
 
 /** The account as the service knows it. */
 export const meQuery = (http: Host["http"], userId: string) =>
@@ -19,20 +19,20 @@ export const meQuery = (http: Host["http"], userId: string) =>
 
 export interface PortalObject {
   readonly portal: Portal;
-  /** Whether the vault of this object could not be had. */
+  /** Whether the vault of this object failed to load. */
   readonly vaultFailed: () => boolean;
-  /** A new object, whose vault is asked for anew. */
+  /** Makes a new object, which loads the vault again. */
   readonly renewVault: () => void;
 }
 
-/** The portal for the person whose claims these are; null claims stand for a visitor of a public link. */
+/** The portal object for the person with these claims; null claims are those of an anonymous visitor of a public link. */
 export function usePortalObject(claims: SessionClaims | null, signedIn: SessionUser | null): PortalObject {
   const host = useHost();
   const { session, http, verified, confirms, flags, theme, vault: source } = host;
   const navigate = usePortalNavigate();
   const language = useLanguage();
-  const features = useSyncExternalStore(flags.subscribe, flags.get);
-  const themeName = useSyncExternalStore(theme.subscribe, theme.get);
+  const features = useSyncExternalStore(flags.subscribe, flags.getState);
+  const themeName = useSyncExternalStore(theme.subscribe, theme.getState);
   const [round, setRound] = useState(0);
   const userId = claims?.sub ?? "";
   const me = useQuery({ ...meQuery(http, userId), enabled: claims !== null });
@@ -41,7 +41,7 @@ export function usePortalObject(claims: SessionClaims | null, signedIn: SessionU
     () => Object.freeze({ userId, userName: me.data?.user_name ?? signedIn?.name ?? "", contactEmail: me.data?.contact_email ?? null }),
     [userId, me.data, signedIn],
   );
-  // One vault for all portal objects of a round: a change of theme must not ask for it again.
+  // A change of theme makes a new portal object: the vault is kept outside, so that it is not loaded again.
   const holder = useMemo(() => vaultHolder(() => (round >= 0 && userId !== "" ? source.get() : Promise.reject(new PortalError("vault_unavailable")))), [source, userId, round]);
 
   const portal = useMemo<Portal>(
@@ -76,7 +76,7 @@ export function usePortalObject(claims: SessionClaims | null, signedIn: SessionU
   return { portal, vaultFailed: holder.failed, renewVault };
 }
 
-/** The same function as long as the page lives: the router's own is, outside of descendant routes. */
+/** A stable function: outside of descendant routes, `useNavigate` always gives the same one. */
 function usePortalNavigate(): Portal["navigate"] {
   const navigate = useNavigate();
   return useCallback((path, options) => void navigate(path, { replace: options?.replace ?? false }), [navigate]);

@@ -2,7 +2,7 @@ import { Loading, Skeleton, space } from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
 import { keyframes, styled } from "styled-components";
 
-/** Stands for a page that is on its way; what comes at once shows none of it. */
+/** Placeholder for a page that is loading. It appears after 200 ms, so that fast pages show none of it. */
 export function AreaLoading() {
   const { t } = useTranslation("common");
   return (

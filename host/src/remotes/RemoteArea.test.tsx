@@ -7,20 +7,20 @@ import { useLocation } from "react-router-dom";
 
 import { HostContext } from "../host-context.ts";
 import { fakeHost } from "../testing/fake-host.tsx";
-import type { FaceRoute, RemoteFace } from "./face.ts";
+import type { LazyRoute, LoadedModule } from "./remote-module.ts";
 import { RemoteArea } from "./RemoteArea.tsx";
 import type { RemoteLoader } from "./loader.ts";
 
 interface Settings {
-  readonly load?: () => Promise<RemoteFace>;
+  readonly load?: () => Promise<LoadedModule>;
   readonly page?: RemoteLoader["page"];
   readonly path?: string;
   readonly language?: "en" | "es";
 }
 
 const Profile = () => <h1>Profile of {usePortal().user.userName}</h1>;
-const route = (path: string): FaceRoute => ({ path, load: () => Promise.resolve({ default: Profile }) });
-const face: RemoteFace = { name: "settings", routes: [route("/settings/profile")] };
+const route = (path: string): LazyRoute => ({ path, load: () => Promise.resolve({ default: Profile }) });
+const face: LoadedModule = { name: "settings", routes: [route("/settings/profile")] };
 
 async function show({ load = () => Promise.resolve(face), page, path = "/settings/profile", language = "en" }: Settings = {}) {
   const onCrash = jest.fn();
@@ -72,6 +72,24 @@ describe("RemoteArea", () => {
     expect(screen.getByRole("button", { name: action })).toBeEnabled();
     expect(screen.getByRole("navigation")).toBeVisible();
     await expectAccessible();
+  });
+
+  it("fetches a screen when somebody goes there, and none before", async () => {
+    const fetched: string[] = [];
+    const screens = ["/settings/profile", "/settings/billing", "/settings/payments"].map((path) => ({
+      path,
+      load: () => {
+        fetched.push(path);
+        return Promise.resolve({ default: () => <h1>{path}</h1> });
+      },
+    }));
+    const { app, loads } = await show({ load: () => Promise.resolve({ ...face, routes: screens }) });
+    expect(await screen.findByRole("heading", { name: "/settings/profile" })).toBeVisible();
+    expect(fetched).toEqual(["/settings/profile"]);
+    await app.goTo("/settings/billing");
+    expect(await screen.findByRole("heading", { name: "/settings/billing" })).toBeVisible();
+    expect(fetched).toEqual(["/settings/profile", "/settings/billing"]);
+    expect(loads).toHaveBeenCalled();
   });
 
   it("loads anew when the person tries again", async () => {

@@ -4,20 +4,20 @@ import { createElement, Suspense, use, useCallback, useMemo, useState, type Comp
 import { useLocation } from "react-router-dom";
 
 import { AreaLoading } from "./AreaLoading.tsx";
-import type { FaceRoute, RemoteFace } from "./face.ts";
+import type { LazyRoute, LoadedModule } from "./remote-module.ts";
 import { RemoteBoundary } from "./RemoteBoundary.tsx";
 import type { RemoteLoader } from "./loader.ts";
 
 export interface RemoteAreaProps {
   readonly name: RemoteName;
-  /** The pattern of the place; the screen that the remote has for it is shown. */
+  /** Path pattern of the route whose screen is shown. */
   readonly path: string;
   readonly loader: RemoteLoader;
   readonly portal: Portal;
-  /** Gives the portal as the remote may see it. */
+  /** Limits the portal object to what the remote may use. */
   readonly scope: (portal: Portal, name: RemoteName) => Portal;
   readonly onCrash: (name: RemoteName, error: PortalError) => void;
-  /** Also tried again, beside the remote itself. */
+  /** Called when the person retries, beside loading the remote again. */
   readonly onRetry: () => void;
 }
 
@@ -29,12 +29,12 @@ export function RemoteArea({ name, path, loader, portal, scope, onCrash, onRetry
     setAttempt((before) => before + 1);
     onRetry();
   }, [onRetry]);
-  // Kept here, outside what suspends: a failed promise must be the same one when React draws again to show the failure.
+  // Outside the component that suspends: React renders again to show a failure and must get the same failed promise.
   const loading = useMemo(() => ({ attempt, module: loader.load(name) }), [loader, name, attempt]);
   const scoped = useMemo(() => scope(portal, name), [scope, portal, name]);
 
   return (
-    <RemoteBoundary name={name} place={pathname} onRetry={retry} onCrash={onCrash}>
+    <RemoteBoundary name={name} pathname={pathname} onRetry={retry} onCrash={onCrash}>
       <Suspense key={`${name}-${String(loading.attempt)}`} fallback={<AreaLoading />}>
         <PortalContext.Provider value={scoped}>
           <ScreenOf name={name} path={path} loader={loader} module={loading.module} />
@@ -45,18 +45,18 @@ export function RemoteArea({ name, path, loader, portal, scope, onCrash, onRetry
 }
 
 interface ScreenOfProps extends Pick<RemoteAreaProps, "name" | "path" | "loader"> {
-  readonly module: Promise<RemoteFace>;
+  readonly module: Promise<LoadedModule>;
 }
 
-/** The router has found the place by the same pattern: what the remote has there needs no second search by address. */
+/** The router has matched the address already: the route is found by its pattern. */
 function ScreenOf({ name, path, loader, module }: ScreenOfProps) {
   const { routes } = use(module);
   const route = routes.find((each) => each.path === path);
-  if (route === undefined) throw new PortalError("remote_refused"); // face.ts lets none in that lacks a route of its manifest
+  if (route === undefined) throw new PortalError("remote_refused"); // parseModule lets none in that lacks a route of its manifest
   return <Screen key={pageOf(route, routes)} name={name} route={route} loader={loader} />;
 }
 
-function Screen({ name, route, loader }: { readonly name: RemoteName; readonly route: FaceRoute; readonly loader: RemoteLoader }) {
+function Screen({ name, route, loader }: { readonly name: RemoteName; readonly route: LazyRoute; readonly loader: RemoteLoader }) {
   const [page] = useState(() => loader.page(name, route));
   return (
     <Suspense fallback={<AreaLoading />}>
@@ -69,7 +69,7 @@ function Loaded({ page }: { readonly page: Promise<ComponentType> }) {
   return createElement(use(page));
 }
 
-/** Routes with the same code share one page: it stays on the screen from one to the other. */
-function pageOf({ load }: FaceRoute, routes: readonly FaceRoute[]): number {
+/** A key for `route` that routes with the same code share, so that their page stays mounted from one to the other. */
+function pageOf({ load }: LazyRoute, routes: readonly LazyRoute[]): number {
   return routes.findIndex((route) => route.load === load);
 }

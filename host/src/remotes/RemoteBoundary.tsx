@@ -9,19 +9,19 @@ import { useAreaTitle } from "./area-title.ts";
 
 export interface RemoteBoundaryProps {
   readonly name: RemoteName;
-  /** Called before the area is drawn again: whatever failed must load anew. */
+  /** Called before the area is rendered again, to load what failed. */
   readonly onRetry: () => void;
-  /** Somebody went elsewhere: what failed there says nothing of here. */
-  readonly place: string;
+  /** A change of the path resets the boundary. */
+  readonly pathname: string;
   readonly onCrash: (name: RemoteName, error: PortalError) => void;
   readonly children: ReactNode;
 }
 
-/** Keeps a remote's failure inside its area: says which one it is and offers to try again, while the frame lives on. */
-export function RemoteBoundary({ name, onRetry, place, onCrash, children }: RemoteBoundaryProps) {
+/** Keeps a remote's failure inside its area: names it and offers to try again, while the frame goes on working. */
+export function RemoteBoundary({ name, onRetry, pathname, onCrash, children }: RemoteBoundaryProps) {
   return (
     <ErrorBoundary
-      resetKeys={[name, place]}
+      resetKeys={[name, pathname]}
       onReset={onRetry}
       onError={(error) => {
         onCrash(name, areaError(error));
@@ -36,11 +36,11 @@ export function RemoteBoundary({ name, onRetry, place, onCrash, children }: Remo
 export interface AreaFailedProps {
   readonly name: RemoteName;
   readonly error: PortalError;
-  /** Loads the area anew; what was switched off needs a new page instead. */
+  /** Loads the area again; for a remote that was switched off, reloads the page instead. */
   readonly onRetry: () => void;
 }
 
-/** Stands for an area that does not work: names it, and says why. */
+/** Replaces an area that does not work: names it, and says why. */
 export function AreaFailed({ name, ...problem }: AreaFailedProps) {
   const titleOf = useAreaTitle();
   return <AreaProblem area={titleOf(name)} {...problem} />;
@@ -68,7 +68,7 @@ export function AreaProblem({ area, error, onRetry }: AreaProblemProps) {
   );
 }
 
-/** What is thrown while drawing has no code of ours: the area stopped. */
+/** An error that is not a PortalError was thrown while rendering: the area crashed. */
 function areaError(error: unknown): PortalError {
   const known = toPortalError(error);
   return known.code === "unknown" ? new PortalError("remote_crashed", { cause: error }) : known;

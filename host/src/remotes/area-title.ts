@@ -2,9 +2,9 @@ import type { Language, RemoteName } from "@relicario/shared/contract";
 
 import { manifestOf, type VerifiedRemote } from "../deployment/verify.ts";
 import { useHost } from "../host-context.ts";
-import { useLanguage } from "../settings/use-language.ts";
+import { useLanguage } from "../settings/language.ts";
 
-/** What an area is called without its texts: by its signed manifest, or by its plain name where that does not hold. */
+/** The title of an area when its own texts are not loaded: from its signed manifest, or the name of the remote. */
 export function areaTitle(name: RemoteName, remote: VerifiedRemote | undefined, language: Language): string {
   return manifestOf(remote)?.title[language] ?? name;
 }

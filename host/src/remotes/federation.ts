@@ -9,7 +9,7 @@ export function releaseAddress(origin: string, record: ReleaseRecord): string {
   return `${origin}/r/${record.manifest.name}/${record.release}/`;
 }
 
-/** A hash that nothing has: what is not in a verified record fails on the normal path of a failed load. */
+/** A hash that no file has: a file that is not in a verified record fails like any script whose hash differs. */
 export const impossibleIntegrity = `sha384-${"A".repeat(64)}`;
 
 /** The hash that a verified record gives for an address, or {@link impossibleIntegrity}. */
@@ -25,8 +25,8 @@ export function integrityOf(address: string, origin: string, verified: VerifiedD
 }
 
 /**
- * Tells the federation runtime of the verified releases, by the addresses of their entries: no manifest is asked for. What it
- * loads as a script must have the hash of the record that the team signed.
+ * Registers the verified releases with the federation runtime by the addresses of their entries, so that it fetches no
+ * manifest. Every script that it loads must have the hash that the signed record gives.
  */
 export function registerVerified(verified: VerifiedDeployment, origin: string): void {
   const remotes = [];
@@ -51,11 +51,10 @@ export function registerVerified(verified: VerifiedDeployment, origin: string): 
 }
 
 /**
- * Runs a remote's entry and gives its face, not looked at yet. The runtime keeps no failed load: its promises of entries,
- * of initialising and of exposed modules are forgotten when they reject, and a failed script element is taken away, so that
- * calling again loads anew.
+ * Runs a remote's entry and gives its default export, not parsed yet. After a failure a further call loads again: the runtime
+ * drops rejected promises (of entries, of initialising and of exposed modules) and removes the failed script element.
  */
-export async function loadFace(name: RemoteName): Promise<unknown> {
+export async function loadModule(name: RemoteName): Promise<unknown> {
   const loaded = await loadRemote<{ default?: unknown }>(`${containerOf(name)}/remote`);
   if (loaded === null) throw new PortalError("remote_unreachable");
   return loaded.default;

@@ -2,9 +2,9 @@ import type { ReleaseRecord, RemoteModule, RemoteName } from "@relicario/shared/
 import { PortalError } from "@relicario/shared/errors";
 
 import type { VerifiedRemote } from "../deployment/verify.ts";
-import { loadNumbers } from "./attempts.ts";
-import { parseFace } from "./face.ts";
+import { parseModule } from "./remote-module.ts";
 import { impossibleIntegrity, integrityOf } from "./federation.ts";
+import { loadLimits } from "./load-with-retry.ts";
 import { createRemoteLoader } from "./loader.ts";
 
 const Page = () => null;
@@ -29,16 +29,16 @@ const recordOf = (remote: RemoteName): ReleaseRecord => ({
 
 const disabled = new Set<RemoteName>();
 
-function setUp(loadFace: (name: RemoteName) => Promise<unknown> = (name) => Promise.resolve(codeOf(name))) {
+function setUp(loadModule: (name: RemoteName) => Promise<unknown> = (name) => Promise.resolve(codeOf(name))) {
   disabled.clear();
   const remotes = new Map<RemoteName, VerifiedRemote>([
     ["secrets", { status: "verified", record: recordOf("secrets") }],
     ["sharing", { status: "refused", code: "remote_incompatible", manifest: null }],
   ]);
-  const faces = jest.fn(loadFace);
+  const faces = jest.fn(loadModule);
   const texts = jest.fn((_namespaces: readonly string[]) => Promise.resolve());
   const onFailure = jest.fn();
-  return { loader: createRemoteLoader({ remotes, isDisabled: (name) => disabled.has(name), loadFace: faces, loadTexts: texts, onFailure }), faces, texts, onFailure };
+  return { loader: createRemoteLoader({ remotes, isDisabled: (name) => disabled.has(name), loadModule: faces, loadTexts: texts, onFailure }), faces, texts, onFailure };
 }
 
 describe("createRemoteLoader", () => {
@@ -69,9 +69,9 @@ describe("createRemoteLoader", () => {
     const { loader, faces } = setUp();
     faces.mockRejectedValueOnce(new Error("502")).mockRejectedValueOnce(new Error("502"));
     const loading = loader.load("secrets");
-    await jest.advanceTimersByTimeAsync(loadNumbers.pausesMs[0] ?? 0);
+    await jest.advanceTimersByTimeAsync(loadLimits.firstPauseMs);
     expect(faces).toHaveBeenCalledTimes(2);
-    await jest.advanceTimersByTimeAsync(loadNumbers.pausesMs[1] ?? 0);
+    await jest.advanceTimersByTimeAsync(loadLimits.firstPauseMs * loadLimits.pauseFactor);
     await expect(loading).resolves.toMatchObject({ name: "secrets" });
   });
 
@@ -92,7 +92,7 @@ describe("createRemoteLoader", () => {
     const { loader } = setUp(() => new Promise(() => undefined));
     const loading = loader.load("secrets");
     loading.catch(() => undefined);
-    await jest.advanceTimersByTimeAsync(3 * loadNumbers.limitMs + 5000);
+    await jest.advanceTimersByTimeAsync(3 * loadLimits.attemptMs + 5000);
     await expect(loading).rejects.toMatchObject({ code: "remote_timed_out" });
   });
 
@@ -138,12 +138,12 @@ describe("createRemoteLoader", () => {
   });
 });
 
-describe("parseFace", () => {
+describe("parseModule", () => {
   const { manifest } = recordOf("secrets");
 
   it("takes code that fits its manifest, in the manifest's order", () => {
     const routes = ["/secrets", "/home"].map((path) => ({ path, titleKey: "secrets-texts:title", access: "signed_in", shell: true }) as const);
-    expect(parseFace({ routes: { "/home": load, "/secrets": load } }, { ...manifest, routes })).toEqual({ name: "secrets", routes: [{ path: "/secrets", load }, { path: "/home", load }] });
+    expect(parseModule({ routes: { "/home": load, "/secrets": load } }, { ...manifest, routes })).toEqual({ name: "secrets", routes: [{ path: "/secrets", load }, { path: "/home", load }] });
   });
 
   it.each<[string, unknown]>([
@@ -154,12 +154,12 @@ describe("parseFace", () => {
     ["what the manifest says", { ...codeOf("secrets"), capabilities: ["http"] }],
     ["nothing", undefined],
   ])("refuses %s", (_name, code) => {
-    expect(() => parseFace(code, manifest)).toThrow("remote_refused");
+    expect(() => parseModule(code, manifest)).toThrow("remote_refused");
   });
 
   it("takes nothing for the code of a route that every object has", () => {
     const routes = [{ path: "constructor", titleKey: "secrets-texts:title", access: "signed_in", shell: true } as const];
-    expect(() => parseFace({ routes: {} }, { ...manifest, routes })).toThrow("remote_refused");
+    expect(() => parseModule({ routes: {} }, { ...manifest, routes })).toThrow("remote_refused");
   });
 });
 

@@ -3,48 +3,48 @@ import { isPortalError, PortalError, toPortalError } from "@relicario/shared/err
 import type { ComponentType } from "react";
 
 import type { VerifiedDeployment, VerifiedRemote } from "../deployment/verify.ts";
-import { attempts } from "./attempts.ts";
-import { parseFace, type FaceRoute, type RemoteFace } from "./face.ts";
+import { parseModule, type LazyRoute, type LoadedModule } from "./remote-module.ts";
+import { loadWithRetry } from "./load-with-retry.ts";
 
-export interface LoaderParts {
+export interface LoaderDeps {
   readonly remotes: VerifiedDeployment["remotes"];
-  /** Its release was switched off while this page was open: nothing more of it is loaded or given out. */
+  /** Whether its release was switched off while this page is open. Then nothing of it is loaded or given out any more. */
   readonly isDisabled: (name: RemoteName) => boolean;
   /** Runs a remote's entry; federation.ts. */
-  readonly loadFace: (name: RemoteName) => Promise<unknown>;
+  readonly loadModule: (name: RemoteName) => Promise<unknown>;
   /** Fetches the texts of the namespaces that a remote owns. */
   readonly loadTexts: (namespaces: readonly string[]) => Promise<void>;
   readonly onFailure: (name: RemoteName, error: PortalError) => void;
 }
 
-/** Loads remotes and their pages. What was loaded is kept; a failure is forgotten, so that asking again loads anew. */
+/** Loads remotes and their pages. Results are cached; failures are not, so that the next call loads again. */
 export interface RemoteLoader {
   /** `remote_refused`, `remote_incompatible`, `remote_disabled`, `remote_unreachable`, `remote_timed_out`, `remote_crashed`. */
-  readonly load: (name: RemoteName) => Promise<RemoteFace>;
-  /** The page of a route; the same promise until it fails, also for another route of the same code. */
-  readonly page: (name: RemoteName, route: FaceRoute) => Promise<ComponentType>;
-  /** Loads a remote and the page at this pattern of its manifest ahead of need: nothing is said when it fails. */
+  readonly load: (name: RemoteName) => Promise<LoadedModule>;
+  /** The page of a route; the same promise for routes with the same code, until it fails. */
+  readonly page: (name: RemoteName, route: LazyRoute) => Promise<ComponentType>;
+  /** Loads a remote and the page of this path pattern before they are needed. Failures are ignored. */
   readonly prefetch: (name: RemoteName, path: string) => void;
 }
 
-export function createRemoteLoader({ remotes, isDisabled, loadFace, loadTexts, onFailure }: LoaderParts): RemoteLoader {
-  const modules = new Map<RemoteName, Promise<RemoteFace>>();
+export function createRemoteLoader({ remotes, isDisabled, loadModule, loadTexts, onFailure }: LoaderDeps): RemoteLoader {
+  const modules = new Map<RemoteName, Promise<LoadedModule>>();
   const pages = new Map<LoadPage, Promise<ComponentType>>();
 
-  const loadOnce = async (name: RemoteName): Promise<RemoteFace> => {
+  const loadOnce = async (name: RemoteName): Promise<LoadedModule> => {
     const { manifest } = recordOf(remotes.get(name));
     const texts = loadTexts(manifest.namespaces); // has its own retries
-    texts.catch(() => undefined); // told where it is waited for
-    const known = parseFace(await attempts(() => loadFace(name), mayHelp), manifest);
+    texts.catch(() => undefined); // awaited below
+    const known = parseModule(await loadWithRetry(() => loadModule(name), loadError, isRepeatable), manifest);
     await texts;
     return known;
   };
 
-  const load = (name: RemoteName): Promise<RemoteFace> =>
-    isDisabled(name) ? Promise.reject(new PortalError("remote_disabled")) : remembered(modules, name, () => loadOnce(name).catch(failed(name)));
+  const load = (name: RemoteName): Promise<LoadedModule> =>
+    isDisabled(name) ? Promise.reject(new PortalError("remote_disabled")) : cached(modules, name, () => loadOnce(name).catch(failed(name)));
 
-  const page = (name: RemoteName, route: FaceRoute): Promise<ComponentType> =>
-    remembered(pages, route.load, () => attempts(() => route.load(), mayHelp).then(({ default: component }) => component, failed(name)));
+  const page = (name: RemoteName, route: LazyRoute): Promise<ComponentType> =>
+    cached(pages, route.load, () => loadWithRetry(() => route.load(), loadError, isRepeatable).then(({ default: component }) => component, failed(name)));
 
   const failed = (name: RemoteName) => (error: unknown) => {
     const known = loadError(error);
@@ -61,18 +61,18 @@ export function createRemoteLoader({ remotes, isDisabled, loadFace, loadTexts, o
           const route = routes.find((each) => each.path === path);
           return route === undefined ? null : page(name, route);
         })
-        .catch(() => undefined); // whoever goes there meets the failure, and a way to try again
+        .catch(() => undefined); // shown, with a way to retry, when somebody goes there
     },
   });
 }
 
-function remembered<K, T>(memory: Map<K, Promise<T>>, key: K, make: () => Promise<T>): Promise<T> {
-  const known = memory.get(key);
+function cached<K, T>(cache: Map<K, Promise<T>>, key: K, make: () => Promise<T>): Promise<T> {
+  const known = cache.get(key);
   if (known !== undefined) return known;
   const made = make();
-  memory.set(key, made);
+  cache.set(key, made);
   made.catch(() => {
-    if (memory.get(key) === made) memory.delete(key);
+    if (cache.get(key) === made) cache.delete(key);
   });
   return made;
 }
@@ -83,8 +83,11 @@ function recordOf(remote: VerifiedRemote | undefined) {
   return remote.record;
 }
 
-/** Code that is not what was signed, or was built for another contract, stays so. */
-function mayHelp(error: unknown): boolean {
+/**
+ * Whether loading is repeated. Wider than `isTransient`: a script can fail temporarily with any error, so only refusals by the
+ * signed record are final.
+ */
+function isRepeatable(error: unknown): boolean {
   return !isPortalError(error, "remote_refused", "remote_incompatible", "remote_disabled");
 }
 

@@ -1,25 +1,42 @@
-import type { Http } from "@relicario/shared/contract";
+import type { Http, HttpMethod, HttpOptions } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
-/** Calls limited to the paths that a signed release declares, by whole segments: `/user` allows `/user/me`, not `/users`. */
+/**
+ * Calls limited to the paths that a signed release declares, by whole segments: `/user` allows `/user/me`, not `/users`. What is
+ * checked is what is sent: methods and paths are primitive strings, and options are read once.
+ */
 export function scopedHttp(http: Http, paths: readonly string[]): Http {
+  const allowed = [...paths];
   return Object.freeze<Http>({
     request: async (method, path, answer, options) => {
-      requireInside(path, paths);
-      return http.request(method, path, answer, options);
+      requireAllowed(method, path, allowed);
+      return http.request(method, path, answer, copyOf(options));
     },
     stream: async (method, path, options) => {
-      requireInside(path, paths);
-      return http.stream(method, path, options);
+      requireAllowed(method, path, allowed);
+      return http.stream(method, path, copyOf(options));
     },
   });
 }
 
-function requireInside(path: string, paths: readonly string[]): void {
-  if (!isInside(path, paths)) throw new PortalError("forbidden");
+const methods: ReadonlySet<unknown> = new Set<HttpMethod>(["GET", "POST", "PUT", "PATCH", "DELETE"]);
+
+function requireAllowed(method: unknown, path: unknown, paths: readonly string[]): void {
+  if (!methods.has(method) || typeof path !== "string" || !isInside(path, paths)) throw new PortalError("forbidden");
+}
+
+/** Of an object whose members are functions of the remote, each call could give another value. */
+function copyOf(options: HttpOptions = {}): HttpOptions {
+  const { body, query, headers, signal } = options;
+  return {
+    ...(body === undefined ? {} : { body }),
+    ...(query === undefined ? {} : { query: { ...query } }),
+    ...(headers === undefined ? {} : { headers: { ...headers } }),
+    ...(signal === undefined ? {} : { signal }),
+  };
 }
 
 function isInside(path: string, paths: readonly string[]): boolean {
-  if (/[\\%?#]|\/\/|(^|\/)\.{1,2}(\/|$)/.test(path)) return false; // no way around by another spelling
+  if (/[\\%?#]|\/\/|(^|\/)\.{1,2}(\/|$)/.test(path)) return false; // other spellings of a path could bypass the check
   return paths.some((allowed) => path === allowed || path.startsWith(`${allowed}/`));
 }

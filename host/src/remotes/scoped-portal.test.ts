@@ -60,6 +60,29 @@ describe("scopedHttp", () => {
     await expect(call(path)).rejects.toMatchObject({ code: "forbidden" });
   });
 
+  it("is not misled by what says another path, or method, each time it is read", async () => {
+    const sent: unknown[] = [];
+    const note = (...call: unknown[]) => {
+      sent.push(call);
+      return Promise.reject(new Error("sent"));
+    };
+    const scoped = scopedHttp({ request: note, stream: note }, ["/user"]);
+    const changing = (first: string, then: string) => {
+      let read = 0;
+      return { toString: () => (read++ === 0 ? first : then), startsWith: () => true, length: first.length } as unknown as "GET";
+    };
+    await expect(scoped.request("GET", changing("/user", "/auth/token"), z.number())).rejects.toMatchObject({ code: "forbidden" });
+    await expect(scoped.stream("GET", changing("/user", "/auth/token"))).rejects.toMatchObject({ code: "forbidden" });
+    await expect(scoped.request(changing("GET", "TRACE"), "/user", z.number())).rejects.toMatchObject({ code: "forbidden" });
+    expect(sent).toEqual([]);
+
+    let reads = 0;
+    const options = { get headers() { return { range: String(++reads) }; } };
+    await expect(scoped.stream("GET", "/user", options)).rejects.toThrow("sent");
+    expect(sent).toEqual([["GET", "/user", { headers: { range: "1" } }]]);
+    expect(reads).toBe(1);
+  });
+
   it("keeps streams to the same paths", async () => {
     await expect(http.stream("GET", "/users/alba/key")).rejects.toMatchObject({ code: "forbidden" });
   });

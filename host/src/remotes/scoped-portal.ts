@@ -5,14 +5,14 @@ import { scopedHttp } from "./scoped-http.ts";
 
 /**
  * The portal as one remote sees it: frozen, with the capabilities that its signed release declares. Language, theme,
- * features, vendor, reports and locking belong to everybody; anything else that was not declared is `forbidden`.
+ * features, vendor, reports and locking are always allowed; anything else that was not declared is `forbidden`.
  */
 export function scopedPortal(portal: Portal, manifest: Pick<RemoteManifest, "name" | "capabilities" | "api_paths">): Portal {
   const has = (capability: Capability) => manifest.capabilities.includes(capability);
   let refused: Portal["vault"] | null = null;
   return Object.freeze<Portal>({
     http: has("http") ? scopedHttp(portal.http, manifest.api_paths) : noHttp,
-    // Looked at when asked for: the portal loads recovery no sooner than somebody needs the vault.
+    // A getter: reading `portal.vault` loads the recovery remote, which must not happen before the vault is used.
     get vault() {
       return has("vault") ? portal.vault : (refused ??= forbiddenVault());
     },
@@ -27,7 +27,7 @@ export function scopedPortal(portal: Portal, manifest: Pick<RemoteManifest, "nam
     confirm: has("confirm") ? portal.confirm : forbidden,
     notify: has("notify") ? portal.notify : forbidden,
     report: (report) => {
-      portal.report({ ...report, remote: manifest.name }); // in its own name only
+      portal.report({ ...report, remote: manifest.name }); // a remote cannot report in the name of another
     },
     onLock: portal.onLock,
   });
@@ -37,7 +37,7 @@ const noHttp: Http = Object.freeze({ request: () => Promise.reject(new PortalErr
 
 function forbiddenVault(): Portal["vault"] {
   const vault: Portal["vault"] = Promise.reject(new PortalError("forbidden"));
-  vault.catch(() => undefined); // whoever awaits it hears of it
+  vault.catch(() => undefined); // no unhandled rejection when the remote does not use it
   return vault;
 }
 

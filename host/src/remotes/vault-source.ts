@@ -1,30 +1,32 @@
 import type { LockReason, PortalForServices, Vault } from "@relicario/shared/contract";
 import { PortalError, toPortalError } from "@relicario/shared/errors";
+import { createStore } from "zustand/vanilla";
 
-import type { RemoteFace } from "./face.ts";
+import type { LoadedModule } from "./remote-module.ts";
 
 export interface VaultSource {
-  /** The vault of this sign-in, made when it is first asked for. Rejects with `vault_unavailable`; asking again tries anew. */
+  /** The vault of this sign-in, created by the first call. Rejects with `vault_unavailable`; the next call tries again. */
   readonly get: () => Promise<Vault>;
-  /** Called after the vault locked itself, or was made anew. Returns its undo. */
+  /** Calls the listener after the vault was locked. Returns its undo. */
   readonly onLocked: (listener: () => void) => () => void;
-  /** Puts away what a vault that was made holds, and forgets it at sign-out. */
+  /** Locks the vault if there is one; at sign-out, signs it out and drops it. */
   readonly putAway: (reason: LockReason) => Promise<void>;
-  /** Recovery's release was switched off: locks what was made, forgets it, and makes none any more. */
+  /** Locks and drops the vault and creates no other: recovery's release was switched off. */
   readonly stop: () => Promise<void>;
 }
 
-export interface VaultSourceParts {
-  readonly loadRecovery: () => Promise<Pick<RemoteFace, "provides">>;
-  /** Who is signed in; rejects when nobody is. */
+export interface VaultSourceDeps {
+  readonly loadRecovery: () => Promise<Pick<LoadedModule, "provides">>;
+  /** The portal as the vault sees it; rejects while nobody is signed in. */
   readonly portal: () => Promise<PortalForServices>;
 }
 
-/** Loads recovery on demand and calls its vault factory once per sign-in. */
-export function createVaultSource({ loadRecovery, portal }: VaultSourceParts): VaultSource {
+/** Loads the recovery remote on demand and calls its vault factory once per sign-in. */
+export function createVaultSource({ loadRecovery, portal }: VaultSourceDeps): VaultSource {
   let current: Promise<Vault> | null = null;
   let stopped = false;
-  const listeners = new Set<() => void>();
+  /** How often a vault locked. */
+  const locks = createStore(() => 0);
 
   const make = async (): Promise<Vault> => {
     try {
@@ -41,7 +43,7 @@ export function createVaultSource({ loadRecovery, portal }: VaultSourceParts): V
     let wasUnlocked = vault.getState().status === "unlocked";
     vault.subscribe(() => {
       const isUnlocked = vault.getState().status === "unlocked";
-      if (wasUnlocked && !isUnlocked) for (const listener of [...listeners]) listener();
+      if (wasUnlocked && !isUnlocked) locks.setState((count) => count + 1);
       wasUnlocked = isUnlocked;
     });
   };
@@ -57,17 +59,14 @@ export function createVaultSource({ loadRecovery, portal }: VaultSourceParts): V
       });
       return made;
     },
-    onLocked: (listener) => {
-      listeners.add(listener);
-      return () => {
-        listeners.delete(listener);
-      };
-    },
+    onLocked: (listener) => locks.subscribe(() => {
+      listener();
+    }),
     putAway: async (reason) => {
       const made = current;
       if (made === null) return;
       if (reason === "sign_out") current = null;
-      const vault = await made.catch(() => null); // one that never came to be holds nothing
+      const vault = await made.catch(() => null); // a vault that failed to load holds nothing
       if (vault === null) return;
       if (reason === "sign_out") await vault.signOut();
       else if (vault.getState().status === "unlocked") await vault.lock();
@@ -76,7 +75,7 @@ export function createVaultSource({ loadRecovery, portal }: VaultSourceParts): V
       stopped = true;
       const made = current;
       current = null;
-      const vault = await (made?.catch(() => null) ?? null); // one that never came to be holds nothing
+      const vault = await (made?.catch(() => null) ?? null); // a vault that failed to load holds nothing
       if (vault?.getState().status === "unlocked") await vault.lock();
     },
   });

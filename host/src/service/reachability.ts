@@ -1,35 +1,34 @@
 import type { Http } from "@relicario/shared/contract";
 import { isPortalError } from "@relicario/shared/errors";
+import { createStore } from "zustand/vanilla";
 
-/** Pauses between questions to a service that does not answer, in milliseconds; the last one goes on. */
+/** Pauses between checks of a service that does not answer, in milliseconds; the last one is repeated. */
 export const askAgainPausesMs = [3000, 6000, 12_000, 30_000] as const;
 
 /** Whether the service answers, as far as the calls of this page show. */
 export interface Reachability {
   readonly isDown: () => boolean;
   readonly subscribe: (listener: () => void) => () => void;
-  /** The same calls, looked at. */
+  /** Wraps a client so that its calls are observed. */
   readonly watch: (http: Http) => Http;
 }
 
 /**
- * Looks at what calls meet. When one says that the service does not answer, the service is asked directly: a single call that
- * broke off is no reason to alarm anybody. While it is down it is asked again and again, and the first answer to anything
- * ends it.
+ * Observes calls to the service. When one fails because the service does not answer, the service is checked by a call of its
+ * own, since a single broken connection is no outage. While it is down the check is repeated; the first answer to any call
+ * ends the outage.
  *
- * @param ask resolves when the service is there
+ * @param ask checks the service; resolves when it answers
  */
 export function createReachability(ask: () => Promise<unknown>): Reachability {
-  let down = false;
+  const store = createStore(() => ({ down: false }));
   let asking = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const listeners = new Set<() => void>();
 
-  const become = (next: boolean) => {
-    if (!next) clearTimeout(timer);
-    if (down === next) return;
-    down = next;
-    for (const listener of [...listeners]) listener();
+  const isDown = () => store.getState().down;
+  const setDown = (down: boolean) => {
+    if (!down) clearTimeout(timer);
+    if (down !== isDown()) store.setState({ down });
   };
 
   const askOnce = async (pauses: readonly number[]) => {
@@ -40,7 +39,7 @@ export function createReachability(ask: () => Promise<unknown>): Reachability {
       () => false,
     );
     asking = false;
-    become(!answered);
+    setDown(!answered);
     if (answered) return;
     const [pause = askAgainPausesMs[3], ...later] = pauses;
     clearTimeout(timer);
@@ -48,23 +47,18 @@ export function createReachability(ask: () => Promise<unknown>): Reachability {
   };
 
   return Object.freeze<Reachability>({
-    isDown: () => down,
-    subscribe: (listener) => {
-      listeners.add(listener);
-      return () => {
-        listeners.delete(listener);
-      };
-    },
+    isDown,
+    subscribe: store.subscribe,
     watch: (http) =>
       Object.freeze<Http>({
         ...http,
         request: async (method, path, answer, options) => {
           try {
             const result = await http.request(method, path, answer, options);
-            become(false);
+            setDown(false);
             return result;
           } catch (error) {
-            if (isPortalError(error, "service_unavailable") && !down) void askOnce(askAgainPausesMs);
+            if (isPortalError(error, "service_unavailable") && !isDown()) void askOnce(askAgainPausesMs);
             throw error;
           }
         },

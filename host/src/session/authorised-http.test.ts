@@ -66,7 +66,7 @@ describe("createAuthorisedHttp", () => {
   it("asks for a token once where there is none, however often the call itself would be tried", async () => {
     const token = jest.fn(() => Promise.reject(new PortalError("service_unavailable", { cause: new TypeError("Failed to fetch") })));
     const fetch = jest.fn();
-    const http = createAuthorisedHttp({ baseUrl: "http://localhost:3000/api", fetch, pause: () => Promise.resolve() }, { token, renew: jest.fn() });
+    const http = createAuthorisedHttp({ baseUrl: "http://localhost:3000/api", fetch }, { token, renew: jest.fn() });
     const error: unknown = await http.request("GET", "/user/me", Answer).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: "service_unavailable" });
     expect(readMayPass(error)).toBe(false); // nor is a query repeated for it

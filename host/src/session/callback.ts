@@ -1,10 +1,10 @@
-/** True when the provider sent the person back here: `code` or `error`, with `state`, in query or fragment. */
+/** Whether the address carries an answer of the provider: `code` or `error`, with `state`, in query or fragment. */
 export function isSignInCallback(url: URL): boolean {
   return [url.searchParams, fragmentOf(url)].some((params) => params.has("state") && (params.has("code") || params.has("error")));
 }
 
 /**
- * The address whose query carries the answer, as the sign-in client reads it: an answer in the fragment is moved there.
+ * The address with the answer in its query, where the sign-in client reads it. An answer in the fragment is moved there.
  */
 export function callbackAddress(url: URL): string {
   if (url.searchParams.has("state")) return url.href;
@@ -14,12 +14,12 @@ export function callbackAddress(url: URL): string {
   return moved.href;
 }
 
-/** The address without what the provider added: the current path. */
+/** The address without the provider's parameters: its path alone. */
 export function cleanedAddress(url: URL): string {
   return url.pathname;
 }
 
-/** A path of the portal to go back to, or `/home`. Never another origin, whatever the stored state says. */
+/** The path to return to, or `/home`. Never an address of another origin, whatever the stored state contains. */
 export function safeReturnPath(value: unknown, origin: string): string {
   if (typeof value !== "string" || !value.startsWith("/")) return "/home";
   try {
@@ -27,7 +27,7 @@ export function safeReturnPath(value: unknown, origin: string): string {
     if (url.origin !== origin || url.pathname.startsWith("//")) return "/home";
     return `${url.pathname}${url.search}${url.hash}`;
   } catch {
-    return "/home"; // not an address at all
+    return "/home"; // not a valid address
   }
 }
 

@@ -1,11 +1,11 @@
 import type { LockReason } from "@relicario/shared/contract";
 
-/** How long locking and signing out wait for those who put something away. */
+/** How long locking and signing out wait for the listeners. */
 export const lockLimitMs = 5000;
 
 export interface LockListeners {
   readonly add: (listener: (reason: LockReason) => void | Promise<void>) => () => void;
-  /** Calls everybody and waits for them, though not for ever; one that fails stops nobody. */
+  /** Calls all listeners and waits for them up to the limit. One that fails does not keep the others from running. */
   readonly run: (reason: LockReason) => Promise<void>;
 }
 

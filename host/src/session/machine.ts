@@ -1,19 +1,19 @@
 import type { ErrorCode } from "@relicario/shared/errors";
 
-/** What the identity provider says of the person, without its tokens. */
+/** What the identity provider tells about the person, without tokens. */
 export interface SessionUser {
   readonly issuer: string;
   readonly subject: string;
-  /** Name to show until the service tells another. */
+  /** Shown until the service has told the user name. */
   readonly name: string;
 }
 
-/** What moves the browser, a hidden frame or a window beside the page to the identity provider and back. */
+/** Why the browser, a hidden frame or a window is at the identity provider. */
 export type Navigator = "sign_in" | "sign_in_again" | "sign_out" | "renewal";
 
 /**
- * Where sign-in stands (specification, section 4). While a navigator is active the state is `loading`; `user` in it is
- * who was signed in before, so that a renewal takes no screen away, and `code` the error that was there before.
+ * The state of sign-in (specification, section 4). It is `loading` while a navigator is active. Then `user` is who was signed in
+ * before, so that screens stay during a renewal, and `code` is the error that was there before.
  */
 export type SessionState =
   | { readonly status: "loading"; readonly navigator: Navigator | null; readonly user: SessionUser | null; readonly code: ErrorCode | null }
@@ -22,20 +22,20 @@ export type SessionState =
   | { readonly status: "error"; readonly code: ErrorCode; readonly user: SessionUser | null };
 
 export type SessionEvent =
-  /** What the browser remembered was read: a user that is present and not expired, or null. */
+  /** Session storage was read: a user whose access token has not expired, or null. */
   | { readonly type: "initialised"; readonly user: SessionUser | null }
   | { readonly type: "navigator_started"; readonly navigator: Navigator }
   | { readonly type: "user_loaded"; readonly user: SessionUser }
   /** Removed here, signed out at the provider, or signed out in another tab. */
   | { readonly type: "user_unloaded" }
   | { readonly type: "failed"; readonly code: ErrorCode }
-  /** A navigator came back without news, such as a renewal that timed out and is tried again. */
+  /** A navigator ended without changing the user, such as a renewal that timed out and is repeated. */
   | { readonly type: "navigator_ended"; readonly navigator: Navigator };
 
 export const initialSession: SessionState = { status: "loading", navigator: null, user: null, code: null };
 
 export function nextSession(state: SessionState, event: SessionEvent): SessionState {
-  // Nothing brings back who is on the way out.
+  // During sign-out, nothing signs the person in again.
   if (state.status === "loading" && state.navigator === "sign_out") return event.type === "user_unloaded" ? { ...state, user: null } : state;
   switch (event.type) {
     case "initialised":
@@ -54,7 +54,7 @@ export function nextSession(state: SessionState, event: SessionEvent): SessionSt
   }
 }
 
-/** Who is, or was a moment ago, signed in. */
+/** The signed-in user, also while a navigator is active. */
 export function userOf(state: SessionState): SessionUser | null {
   return state.status === "unauthenticated" ? null : state.user;
 }

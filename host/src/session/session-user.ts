@@ -9,8 +9,8 @@ export function sessionUser({ profile }: User): SessionUser {
 }
 
 /**
- * The ID token's own `auth_time`, when it is not older than the call. Both times are the provider's, so that a wrong clock
- * of this device neither helps nor harms; `seconds` is how long the call took.
+ * The `auth_time` of the ID token, if the person signed in during the call, which took `seconds`. It is compared with the ID
+ * token's `iat`: both are times of the provider's clock, so that a wrong clock of this device does not matter.
  * @throws PortalError `login_required`
  */
 export function freshAuthTime({ profile: { iat, auth_time: authTime } }: User, seconds: number): number {

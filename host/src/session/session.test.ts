@@ -3,7 +3,7 @@ import { ErrorResponse, ErrorTimeout } from "oidc-client-ts";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { z } from "zod";
 
-import { authRetryKey } from "./retry.ts";
+import { authRetryKey } from "./sign-in-flow.ts";
 import { createSession } from "./session.ts";
 
 /** The sign-in client, without a provider: what tests drive and look at. */
@@ -23,8 +23,9 @@ jest.mock("oidc-client-ts", () => {
   };
   class UserManager {
     readonly #besideThePage: boolean;
-    constructor(_settings: unknown, _redirects: unknown, windows: unknown) {
+    constructor(settings: unknown, _redirects: unknown, windows: unknown) {
       this.#besideThePage = windows !== undefined;
+      void note("settings", settings);
     }
     readonly events = {
       ...Object.fromEntries(
@@ -38,7 +39,7 @@ jest.mock("oidc-client-ts", () => {
       load: (value: unknown) => mockClient.handlers["addUserLoaded"]?.(value),
     };
     getUser = () => mockClient.getUser();
-    clearStaleState = () => Promise.resolve();
+    clearStaleState = () => note("clearStaleState");
     removeUser = () => {
       if (this.#besideThePage) return Promise.resolve();
       mockClient.getUser = () => Promise.resolve(null);
@@ -77,7 +78,7 @@ const profile = { iss: "http://localhost:3001/realms/relicario", sub: "s-1", aud
 const user = { access_token: "access", id_token: "id", expired: false, expires_in: 240, profile, state: { returnTo: "/secrets?tag=a" } };
 const alba = { issuer: profile.iss, subject: "s-1", name: "alba" };
 
-function setUp(address = "/home", historyState: unknown = null) {
+function setUp(address = "/home", historyState: unknown = null, of: Deployment = deployment) {
   const replaced: [unknown, string][] = [];
   const location = { href: `${origin}${address}`, origin, pathname: new URL(address, origin).pathname, replace: jest.fn(), reload: jest.fn() };
   const history = { state: historyState, replaceState: (state: unknown, _title: string, url: string) => void replaced.push([state, url]) };
@@ -89,7 +90,7 @@ function setUp(address = "/home", historyState: unknown = null) {
   const clearCaches = jest.fn();
   const log = jest.fn();
   const session = createSession({
-    deployment,
+    deployment: of,
     window: { sessionStorage, location, history, addEventListener, navigator: { locks } } as unknown as Window,
     language: () => "es",
     clearCaches,
@@ -145,6 +146,34 @@ describe("createSession", () => {
     expect(JSON.stringify(log.mock.calls)).not.toContain("access");
   });
 
+  it("forgets at the start which sign-ins were begun long ago and never answered", () => {
+    setUp();
+    expect(called("clearStaleState")).toHaveLength(1);
+  });
+
+  it("signs in, exchanges tokens and calls where the deployment says, as the client that it names", async () => {
+    jest.useFakeTimers();
+    try {
+      const asked: string[] = [];
+      globalThis.fetch = (input) => {
+        asked.push(input instanceof Request ? input.url : String(input));
+        return Promise.reject(new TypeError("no network in tests"));
+      };
+      remember();
+      const identity = { authority: "https://id.acme.example/realms/acme", client_id: "acme-portal", scope: "openid email" };
+      const { session } = setUp("/home", null, { ...deployment, identity, api: { base_url: "https://api.acme.example/v1", credentials: true } });
+      expect(called("settings")).toHaveLength(2); // of the page, and of the window beside it
+      for (const settings of called("settings")) expect(settings).toMatchObject(identity);
+      await session.start();
+      await jest.advanceTimersByTimeAsync(100);
+      await expect(session.publicHttp.request("GET", "/readyz", z.unknown())).rejects.toMatchObject({ code: "service_unavailable" });
+      expect(asked).toEqual(["https://api.acme.example/v1/auth/token?app_vendor_id=relicario", "https://api.acme.example/v1/readyz"]);
+      session.exchange.clear();
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
   it("looks after the provider's session from the start", () => {
     setUp();
     expect(Object.keys(mockClient.handlers)).toContain("addUserSignedOut");
@@ -155,23 +184,41 @@ describe("createSession", () => {
       jest.useRealTimers();
     });
 
-    it("makes each call once, and repeats reads only for who has no query cache", async () => {
+    /** Somebody who holds a session token. */
+    const signedIn = async () => {
       const { publicKey, privateKey } = await generateKeyPair("EdDSA", { extractable: true });
       const iat = Math.floor(Date.now() / 1000);
       const claims = { sub: "01890a5d-ac96-7000-8000-000000000001", vid: "relicario", sid: "s", iat, exp: iat + 900 };
       const token = await new SignJWT(claims).setProtectedHeader({ alg: "EdDSA", kid: "k" }).sign(privateKey);
       const certs = { keys: [{ kid: "k", alg: "EdDSA", kty: "OKP", crv: "Ed25519", x: (await exportJWK(publicKey)).x }] };
-      const others = jest.fn(() => new Response(null, { status: 503 }));
-      globalThis.fetch = (input) => {
+      const others = jest.fn((_address: string, _init?: RequestInit) => new Response(null, { status: 503 }));
+      globalThis.fetch = (input, init) => {
         const address = input instanceof Request ? input.url : String(input);
         if (address.endsWith("/auth/token-certs")) return Promise.resolve(Response.json(certs));
-        return Promise.resolve(address.includes("/auth/token?") ? Response.json({ token }) : others());
+        return Promise.resolve(address.includes("/auth/token?") ? Response.json({ token }) : others(address, init));
       };
       jest.useFakeTimers();
       remember();
       const { session } = setUp();
       await session.start();
       while (session.exchange.getState().status !== "ready") await jest.advanceTimersByTimeAsync(10);
+      return { session, others, token };
+    };
+
+    it("ends the product's session with the token that it held, and asks the provider to revoke the access token, as somebody signs out", async () => {
+      const { session, others, token } = await signedIn();
+      await session.signOut();
+      expect(others).toHaveBeenCalledTimes(1);
+      const [address, init] = others.mock.lastCall ?? [];
+      expect([init?.method, address]).toEqual(["DELETE", `${origin}/api/auth/token`]);
+      expect(new Headers(init?.headers).get("authorization")).toBe(`Bearer ${token}`);
+      expect(called("revokeTokens")).toEqual([["access_token"]]);
+      expect(session.exchange.getState()).toEqual({ status: "empty", error: null });
+      expect(sessionStorage.getItem("sessionToken")).toBeNull();
+    });
+
+    it("makes each call once, and repeats reads only for who has no query cache", async () => {
+      const { session, others } = await signedIn();
       const asked = async (http: Http) => {
         others.mockClear();
         const outcome = expect(http.request("GET", "/user/me", z.unknown())).rejects.toMatchObject({ code: "service_unavailable" });
@@ -195,6 +242,18 @@ describe("createSession", () => {
     expect(called("signinCallback")).toEqual([`${origin}/?code=c&state=s`]);
     expect(replaced).toEqual([[null, "/secrets?tag=a"]]);
     expect(session.getState()).toEqual({ status: "authenticated", user: alba });
+    session.exchange.clear();
+  });
+
+  it("counts no errors any more once somebody has signed in", async () => {
+    sessionStorage.setItem(authRetryKey, "1");
+    mockClient.callback = () => {
+      mockClient.handlers["addUserLoaded"]?.(user);
+      return Promise.resolve(user);
+    };
+    const { session } = setUp("/?code=c&state=s");
+    await session.start();
+    expect(sessionStorage.getItem(authRetryKey)).toBe("0");
     session.exchange.clear();
   });
 

@@ -1,6 +1,6 @@
 import { ErrorTimeout, User, UserManager } from "oidc-client-ts";
 
-import { signInSettings } from "./settings.ts";
+import { signInSettings } from "./oidc-settings.ts";
 import { createSignInClient } from "./sign-in-client.ts";
 import { popupNumbers } from "./sign-in-window.ts";
 
@@ -227,6 +227,29 @@ describe("renew", () => {
     expect(steps.at(-1)).toBe("renewal ended");
   });
 
+  it("aborts after 10 s, too, when its frame is taken out of the page meanwhile", async () => {
+    const { client, steps, kept } = await setUp(null);
+    const inside = fakeWindow();
+    jest.spyOn(HTMLIFrameElement.prototype, "contentWindow", "get").mockReturnValue(inside as unknown as Window);
+    jest.useFakeTimers({ doNotFake: ["performance"] });
+    const outcome = expect(client.renew()).rejects.toBeInstanceOf(ErrorTimeout);
+    await sent(inside);
+    frames().forEach((frame) => frame.remove());
+    await jest.advanceTimersByTimeAsync(10_000);
+    await outcome;
+    expect(steps.at(-1)).toBe("renewal ended");
+    expect(await kept()).toBe("older");
+  });
+
+  it("aborts at once when the browser gives it no frame", async () => {
+    const { client, steps, kept } = await setUp(null);
+    jest.spyOn(HTMLIFrameElement.prototype, "contentWindow", "get").mockReturnValue(null);
+    await expect(client.renew()).rejects.toThrow("disposed window");
+    expect(steps.at(-1)).toBe("renewal ended");
+    expect(await kept()).toBe("older");
+    frames().forEach((frame) => frame.remove());
+  });
+
   it("is login_required when the provider answers for another subject, and keeps who was signed in", async () => {
     const { client, kept } = await setUp(null, { sub: "s-2" });
     const inside = fakeWindow();
@@ -252,4 +275,16 @@ describe("renew", () => {
     await client.renew();
     expect(silent).toHaveBeenCalledTimes(2);
   });
+});
+
+it("a sign-in that was begun 15 minutes ago and never answered is forgotten, a later one is not", async () => {
+  const { manager } = await setUp(null);
+  const begun = (id: string, secondsAgo: number) => {
+    sessionStorage.setItem(`oidc.${id}`, JSON.stringify({ id, created: now - secondsAgo, request_type: "si:r", authority: identity.authority, client_id: identity.client_id, redirect_uri: "/", scope: "openid" }));
+  };
+  jest.spyOn(Date, "now").mockReturnValue(now * 1000);
+  begun("stale", 15 * 60);
+  begun("fresh", 15 * 60 - 1);
+  await manager.clearStaleState();
+  expect(["stale", "fresh"].filter((id) => sessionStorage.getItem(`oidc.${id}`) !== null)).toEqual(["fresh"]);
 });

@@ -2,26 +2,26 @@ import { PortalError } from "@relicario/shared/errors";
 import { SessionMonitor, UserManager, type User, type UserManagerSettings } from "oidc-client-ts";
 
 import type { Navigator } from "./machine.ts";
-import { inMemory } from "./settings.ts";
+import { inMemory } from "./oidc-settings.ts";
 import { createWindowNavigator } from "./sign-in-window.ts";
 
-/** Told when something begins and ends to move a frame or a window to the provider. */
+/** Called when a frame or a window goes to the provider and when it has come back. */
 export interface NavigatorEvents {
   readonly started: (navigator: Navigator) => void;
   readonly ended: (navigator: Navigator) => void;
 }
 
-/** oidc-client-ts, and what the portal makes of it. */
+/** oidc-client-ts, and what the portal adds to it. */
 export interface SignInClient {
-  /** Who is signed in. */
+  /** Manages the signed-in user. */
   readonly manager: UserManager;
-  /** Begins to ask the provider's frame whether its session ended. */
+  /** Starts to check by a frame of the provider whether the provider's session has ended. */
   readonly monitorSession: () => void;
-  /** `signinSilent`, one at a time: whoever asks meanwhile gets its answer. */
+  /** `signinSilent`; concurrent calls share one. */
   readonly renew: () => Promise<User | null>;
   /**
    * A sign-in in a window beside the page, whatever session the provider still has (`prompt=login`, `max_age=0`), by the
-   * same person as before. Browsers open a window only while a click is fresh: nothing but session storage is read before.
+   * same person as before. Browsers open a window only shortly after a click: nothing but session storage is read before.
    * @throws PortalError `popup_blocked`, `cancelled`, `timed_out`, `login_required`; else what the library throws
    */
   readonly signInAgain: (uiLocales: string) => Promise<User>;
@@ -29,7 +29,7 @@ export interface SignInClient {
 
 export function createSignInClient(settings: UserManagerSettings, { started, ended }: NavigatorEvents): SignInClient {
   const manager = new UserManager(settings);
-  /** Keeps whoever signs in in the window apart, until it is known who that is. */
+  /** Keeps the user of the window apart until it is known to be the same person. */
   const beside = new UserManager(inMemory(settings), undefined, createWindowNavigator());
   let monitor: SessionMonitor | null = null;
   let renewal: Promise<User | null> | null = null;
@@ -53,7 +53,7 @@ export function createSignInClient(settings: UserManagerSettings, { started, end
         ui_locales: uiLocales,
         ...(before.id_token === undefined ? {} : { extraQueryParams: { id_token_hint: before.id_token } }),
       });
-      const current = await manager.getUser(); // they may have signed out meanwhile
+      const current = await manager.getUser(); // the person may have signed out meanwhile
       if (user.profile.sub !== current?.profile.sub) throw new PortalError("login_required");
       await manager.storeUser(user);
       await manager.events.load(user);

@@ -17,7 +17,10 @@ export function signInError(error: unknown): PortalError {
   return known.code === "unknown" ? new PortalError("login_failed", { cause: error }) : known;
 }
 
-/** Another attempt may help: the provider did not answer, or answered that it has trouble. What it refuses it refuses again. */
-export function mayPass(error: unknown): boolean {
+/**
+ * `isTransient` for what the sign-in client throws: the provider did not answer, or answered that it is in trouble. Anything
+ * else that it answers it would answer again.
+ */
+export function isTransientSignInError(error: unknown): boolean {
   return !(error instanceof ErrorResponse) || error.error === "server_error" || error.error === "temporarily_unavailable";
 }

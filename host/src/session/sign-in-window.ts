@@ -2,21 +2,21 @@ import { PortalError } from "@relicario/shared/errors";
 import type { INavigator, IWindow, NavigateResponse } from "oidc-client-ts";
 import { z } from "zod";
 
-/** Numbers of the window (specification, section 9): its height in pixels, and how often it is looked at whether it is closed. */
+/** Numbers of the window (specification, section 9): its height in pixels, and how often it is checked whether it was closed. */
 export const popupNumbers = {
   height: 640,
   width: 600,
   lookMs: 500,
-  /** How long a person may take in it. */
+  /** Time limit of a sign-in in the window. */
   limitMs: 5 * 60_000,
 } as const;
 
-/** What `silent-renew.html` hands over. */
+/** The message of `silent-renew.html`. */
 const Answer = z.object({ source: z.literal("oidc-client"), url: z.string() });
 
 /**
- * What `signinPopup` opens and waits for. The library's own says by the English of a plain Error why there is no answer, and
- * takes a navigator of the caller's instead.
+ * The popup navigator for `signinPopup`. The library's own tells only by the message of a plain Error why there is no answer, so
+ * this one replaces it.
  * @throws PortalError `popup_blocked` when no window opens, `cancelled` when it was closed, `timed_out` after five minutes
  */
 export function createWindowNavigator(): INavigator {
@@ -25,7 +25,7 @@ export function createWindowNavigator(): INavigator {
       const popup = window.open("", "_blank", features());
       return popup === null ? Promise.reject(new PortalError("popup_blocked")) : Promise.resolve(windowOver(popup));
     },
-    callback: () => Promise.reject(new PortalError("login_failed")), // the page that an answer comes back to does it by itself
+    callback: () => Promise.reject(new PortalError("login_failed")), // not used: silent-renew.html sends the answer itself
   };
 }
 
@@ -48,7 +48,7 @@ function windowOver(popup: Window): IWindow {
 }
 
 function answerOf(popup: Window): Promise<NavigateResponse> {
-  const over = new AbortController(); // ends all three
+  const over = new AbortController(); // stops the listener and both timers
   const answer = new Promise<NavigateResponse>((resolve, reject) => {
     window.addEventListener(
       "message",
@@ -75,7 +75,7 @@ function answerOf(popup: Window): Promise<NavigateResponse> {
   });
 }
 
-/** In the middle of the page. */
+/** Centred over the page. */
 function features(): string {
   const { screenX, screenY, outerWidth, outerHeight } = window;
   const { width, height } = popupNumbers;

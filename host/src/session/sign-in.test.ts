@@ -3,9 +3,9 @@ import { ErrorResponse, ErrorTimeout } from "oidc-client-ts";
 
 import { callbackAddress, cleanedAddress, isSignInCallback, safeReturnPath } from "./callback.ts";
 import { chosenVendor, takeFragment } from "./fragment.ts";
-import { authRetryKey, countAuthError, resetAuthErrors } from "./retry.ts";
-import { signInSettings } from "./settings.ts";
-import { mayPass, signInError } from "./sign-in-errors.ts";
+import { signInSettings } from "./oidc-settings.ts";
+import { isTransientSignInError, signInError } from "./sign-in-errors.ts";
+import { authRetryKey, countAuthError, resetAuthErrors } from "./sign-in-flow.ts";
 
 const origin = "http://localhost:3000";
 const url = (path: string) => new URL(path, origin);
@@ -102,7 +102,7 @@ describe("signInError", () => {
   });
 });
 
-describe("mayPass", () => {
+describe("isTransientSignInError", () => {
   it.each<[string, unknown, boolean]>([
     ["a provider that cannot be reached", new TypeError("Failed to fetch"), true],
     ["a frame that is late", new ErrorTimeout("late"), true],
@@ -112,7 +112,7 @@ describe("mayPass", () => {
     ["nobody is signed in", new ErrorResponse({ error: "login_required" }), false],
     ["a client that is unknown", new ErrorResponse({ error: "invalid_client" }), false],
   ])("%s: %s", (_name, error, expected) => {
-    expect(mayPass(error)).toBe(expected);
+    expect(isTransientSignInError(error)).toBe(expected);
   });
 });
 
@@ -127,6 +127,18 @@ describe("chosenVendor", () => {
 });
 
 describe("signInSettings", () => {
+  it("takes authority, client and scope from the deployment, and every address to come back to from the portal's own origin", () => {
+    const identity = { authority: "https://id.acme.example/realms/acme", client_id: "acme-portal", scope: "openid email" };
+    const portal = "https://portal.acme.example";
+    expect(signInSettings(identity, portal, sessionStorage)).toMatchObject({
+      ...identity,
+      redirect_uri: `${portal}/`,
+      post_logout_redirect_uri: `${portal}/`,
+      silent_redirect_uri: `${portal}/silent-renew.html`,
+      popup_redirect_uri: `${portal}/silent-renew.html`,
+    });
+  });
+
   it("holds the numbers of the specification", () => {
     expect(signInSettings({ authority: "http://localhost:3001/realms/relicario", client_id: "relicario-portal", scope: "openid" }, origin, sessionStorage)).toMatchObject({
       response_type: "code",

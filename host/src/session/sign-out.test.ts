@@ -1,16 +1,17 @@
 import { User, UserManager } from "oidc-client-ts";
 
 import { createLockListeners, lockLimitMs } from "./lock-listeners.ts";
-import { isFirstToSignOut, signOut, type SignOutParts } from "./sign-out.ts";
+import { signInSettings } from "./oidc-settings.ts";
+import { isFirstToSignOut, signOut, type SignOutDeps } from "./sign-out.ts";
 
-function setUp(overrides: Partial<SignOutParts> = {}) {
+function setUp(overrides: Partial<SignOutDeps> = {}) {
   const steps: string[] = [];
   const step = (name: string) => () => {
     steps.push(name);
     return Promise.resolve();
   };
   const log = jest.fn();
-  const parts: SignOutParts = {
+  const deps: SignOutDeps = {
     listeners: { run: step("listeners") },
     endProductSession: step("product session"),
     revokeTokens: step("revocation"),
@@ -21,7 +22,7 @@ function setUp(overrides: Partial<SignOutParts> = {}) {
     log,
     ...overrides,
   };
-  return { parts, steps, log };
+  return { deps, steps, log };
 }
 
 /** The real library, with a signed-in person, in front of a provider that refuses a revocation so. */
@@ -36,43 +37,58 @@ async function revokedBy(refusal: { readonly error: string; readonly error_descr
 
 describe("signOut", () => {
   it("puts keys away first, ends both sessions, clears, tells the others, and leaves", async () => {
-    const { parts, steps, log } = setUp();
-    await signOut(parts);
+    const { deps, steps, log } = setUp();
+    await signOut(deps);
     expect(steps).toEqual(["listeners", "product session", "revocation", "caches", "other tabs", "redirect"]);
     expect(log).not.toHaveBeenCalled();
   });
 
   it("takes a token type that cannot be revoked for done", async () => {
-    const { parts, log } = setUp({ revokeTokens: await revokedBy({ error: "unsupported_token_type", error_description: "not of this type" }) });
-    await signOut(parts);
+    const { deps, log } = setUp({ revokeTokens: await revokedBy({ error: "unsupported_token_type", error_description: "not of this type" }) });
+    await signOut(deps);
     expect(fetch).toHaveBeenCalledTimes(1);
     expect(log).not.toHaveBeenCalled();
   });
 
+  it("has removed the user from this tab before it leaves for the provider", async () => {
+    sessionStorage.clear();
+    const authority = "http://localhost:3001/realms/relicario";
+    const left: { readonly url: string; readonly kept: readonly string[] }[] = [];
+    const leave = { navigate: ({ url }: { url: string }) => Promise.resolve({ url: String(left.push({ url, kept: Object.keys(sessionStorage) })) }), close: () => undefined };
+    const settings = signInSettings({ authority, client_id: "relicario-portal", scope: "openid" }, "http://localhost:3000", sessionStorage);
+    const manager = new UserManager({ ...settings, metadata: { issuer: authority, end_session_endpoint: `${authority}/session/end` } }, { prepare: () => Promise.resolve(leave), callback: () => Promise.resolve() });
+    await manager.storeUser(new User({ access_token: "a.b.c", id_token: "e.f.g", token_type: "Bearer", profile: { iss: authority, aud: "relicario-portal", sub: "s-1", iat: 1, exp: 2 } }));
+    const user = `oidc.user:${authority}:relicario-portal`;
+    expect(Object.keys(sessionStorage)).toContain(user);
+    const { deps } = setUp({ redirect: () => manager.signoutRedirect({ extraQueryParams: { ui_locales: "es" } }) });
+    await signOut(deps);
+    expect(left).toEqual([{ url: expect.stringContaining(`${authority}/session/end?id_token_hint=e.f.g`), kept: expect.not.arrayContaining([user]) }]);
+  });
+
   it("logs what the provider refuses, whatever its description says", async () => {
-    const { parts, log } = setUp({ revokeTokens: await revokedBy({ error: "invalid_client", error_description: "unsupported_token_type" }) });
-    await signOut(parts);
+    const { deps, log } = setUp({ revokeTokens: await revokedBy({ error: "invalid_client", error_description: "unsupported_token_type" }) });
+    await signOut(deps);
     expect(log.mock.calls.map(([name]: string[]) => name)).toEqual(["revocation"]);
   });
 
   it("only logs a step that fails", async () => {
     const down = () => Promise.reject(new Error("down"));
-    const { parts, steps, log } = setUp({ listeners: { run: down }, endProductSession: down, revokeTokens: down });
-    await signOut(parts);
+    const { deps, steps, log } = setUp({ listeners: { run: down }, endProductSession: down, revokeTokens: down });
+    await signOut(deps);
     expect(steps).toEqual(["caches", "other tabs", "redirect"]);
     expect(log.mock.calls.map(([name]: string[]) => name)).toEqual(["listeners", "product_session", "revocation"]);
   });
 
   it("removes the user here when there is no way to the provider", async () => {
-    const { parts, steps } = setUp({ redirect: () => Promise.reject(new TypeError("Failed to fetch")) });
-    await signOut(parts);
+    const { deps, steps } = setUp({ redirect: () => Promise.reject(new TypeError("Failed to fetch")) });
+    await signOut(deps);
     expect(steps.at(-1)).toBe("leave");
   });
 
   it("waits for no step for ever", async () => {
     jest.useFakeTimers();
-    const { parts, steps } = setUp({ endProductSession: () => new Promise(() => undefined) });
-    const done = signOut(parts);
+    const { deps, steps } = setUp({ endProductSession: () => new Promise(() => undefined) });
+    const done = signOut(deps);
     await jest.advanceTimersByTimeAsync(60_000);
     await done;
     jest.useRealTimers();

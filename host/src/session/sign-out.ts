@@ -2,57 +2,57 @@ import { ErrorResponse } from "oidc-client-ts";
 
 import type { LockListeners } from "./lock-listeners.ts";
 
-export interface SignOutParts {
+export interface SignOutDeps {
   readonly listeners: Pick<LockListeners, "run">;
   /** `DELETE /auth/token`. */
   readonly endProductSession: () => Promise<unknown>;
   /** Asks the provider to revoke the tokens. */
   readonly revokeTokens: () => Promise<unknown>;
-  /** Session token, query cache, and what this tab keeps. */
+  /** Clears session token, query cache, and what this tab stored. */
   readonly clearCaches: () => void;
   readonly tellOtherTabs: () => void;
   /** Leaves the page for the provider's end-session address. */
   readonly redirect: () => Promise<unknown>;
-  /** When there is no way to the provider: the user is removed here at least, and the page starts bare. */
+  /** When the provider cannot be reached: removes the user here and loads the start page. */
   readonly leaveAnyway: () => Promise<unknown>;
   readonly log: (step: string, error: unknown) => void;
 }
 
-/** How long each call may take; a service that is down keeps nobody signed in. */
+/** Time limit of each call, so that a service that is down does not keep people signed in. */
 export const signOutStepLimitMs = 5000;
 
 /**
  * [Note: Sign-out]
- * 1. Keys and plaintext are put away (listeners of `onLock`, the vault).
+ * 1. Keys and plaintext are removed from memory (listeners of `onLock`, the vault).
  * 2. The product session ends, then the provider's tokens are revoked: a JWT cannot be (`unsupported_token_type`), which counts as done.
  * 3. Caches are cleared and the other tabs are told.
  * 4. The provider's session ends: the browser goes there.
  * A failure of any step is logged and the rest goes on (specification, section 8).
  */
-export async function signOut(parts: SignOutParts): Promise<void> {
+export async function signOut(deps: SignOutDeps): Promise<void> {
   const attempt = async (step: string, run: () => unknown) => {
     try {
       await withLimit(Promise.resolve(run()));
     } catch (error) {
-      if (!isDone(error)) parts.log(step, error);
+      if (!isDone(error)) deps.log(step, error);
     }
   };
-  await attempt("listeners", () => parts.listeners.run("sign_out"));
-  await attempt("product_session", () => parts.endProductSession());
-  await attempt("revocation", () => parts.revokeTokens());
-  await attempt("caches", () => parts.clearCaches());
-  await attempt("other_tabs", () => parts.tellOtherTabs());
+  await attempt("listeners", () => deps.listeners.run("sign_out"));
+  await attempt("product_session", () => deps.endProductSession());
+  await attempt("revocation", () => deps.revokeTokens());
+  await attempt("caches", () => deps.clearCaches());
+  await attempt("other_tabs", () => deps.tellOtherTabs());
   try {
-    await parts.redirect();
+    await deps.redirect();
   } catch (error) {
-    parts.log("redirect", error);
-    await parts.leaveAnyway();
+    deps.log("redirect", error);
+    await deps.leaveAnyway();
   }
 }
 
 /**
- * True in the first of this browser's tabs that sign out at once; it stays the first until its page is gone. The provider
- * asks in one page and acts in the next, so that two of them on the way would trip over each other.
+ * True in the first of this browser's tabs that sign out at the same time, until its page is unloaded. The provider ends a
+ * session in two requests, one page after the other, and two tabs that do so at once disturb each other.
  */
 export function isFirstToSignOut(locks: LockManager | undefined): Promise<boolean> {
   if (locks === undefined) return Promise.resolve(true);
@@ -63,7 +63,7 @@ export function isFirstToSignOut(locks: LockManager | undefined): Promise<boolea
         return lock === null ? undefined : new Promise(() => undefined);
       })
       .catch(() => {
-        resolve(true); // the browser gives no locks here
+        resolve(true); // locks are not available here
       });
   });
 }

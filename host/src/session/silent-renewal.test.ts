@@ -11,7 +11,7 @@ function setUp() {
     return outcome === null ? Promise.resolve() : Promise.reject(outcome);
   });
   const onError = jest.fn();
-  const renewal = createSilentRenewal({ renew, onError, isTimeout: (error) => error === late, mayPass: (error) => error !== refused, now: Date.now });
+  const renewal = createSilentRenewal({ renew, onError, isTimeout: (error) => error === late, isTransient: (error) => error !== refused, now: Date.now });
   return { renewal, renew, onError, outcomes };
 }
 
@@ -45,7 +45,7 @@ describe("createSilentRenewal", () => {
 
   it("keeps the whole notice for a token that was kept over a reload", async () => {
     const { renewal, renew } = setUp();
-    renewal.watch({ expires_in: 100 }, "kept");
+    renewal.watch({ expires_in: 100 }, "restored");
     await jest.advanceTimersByTimeAsync(39_999);
     expect(renew).not.toHaveBeenCalled();
     await jest.advanceTimersByTimeAsync(1);
@@ -57,7 +57,7 @@ describe("createSilentRenewal", () => {
     ["that lives for no time at all", 0],
   ])("waits a second at least, with a token %s", async (_name, expires_in) => {
     const { renewal, renew } = setUp();
-    renewal.watch({ expires_in }, "kept");
+    renewal.watch({ expires_in }, "restored");
     await jest.advanceTimersByTimeAsync(999);
     expect(renew).not.toHaveBeenCalled();
     await jest.advanceTimersByTimeAsync(1);

@@ -1,24 +1,24 @@
 /** Numbers of the silent renewal (specification, section 9). */
 export const renewalNumbers = {
-  /** So long before the access token expires it is renewed. */
+  /** The access token is renewed so long before it expires. */
   noticeMs: 60_000,
-  /** Where a token lives for less than five minutes: this share of its life, or renewals would follow each other without a pause. */
+  /** But no earlier than for this last share of its life: tokens that live shorter than five minutes would be renewed without a pause. */
   noticeShare: 0.2,
-  /** Never sooner than this after a token came. */
+  /** The shortest time between a new token and its renewal. */
   leastMs: 1_000,
-  /** Pause after a frame that timed out, or a provider that could not be reached. */
+  /** Pause after a frame that timed out or a provider that did not answer. */
   retryMs: 5_000,
-  /** The clock is looked at so often: a timer alone sleeps with the machine. */
+  /** How often the clock is compared with the due time: a single timer would be late by the time that the machine slept. */
   lookMs: 5_000,
 } as const;
 
-export interface SilentRenewalParts {
-  /** One attempt. Its success is told by {@link SilentRenewal.watch}. */
+export interface SilentRenewalDeps {
+  /** One attempt. When it succeeds, {@link SilentRenewal.watch} is called with the new token. */
   readonly renew: () => Promise<unknown>;
-  /** The frame got no answer in time: nothing is said, it is tried again. */
+  /** Whether the frame got no answer in time. That is repeated without a call of `onError`. */
   readonly isTimeout: (error: unknown) => boolean;
-  /** Another attempt may help: the provider was out of reach, or said that it has trouble. */
-  readonly mayPass: (error: unknown) => boolean;
+  /** Whether another attempt may succeed: the provider did not answer, or said that it is in trouble. */
+  readonly isTransient: (error: unknown) => boolean;
   /** The silent-renew-error event: any failure but a time-out. */
   readonly onError: (error: unknown) => void;
   /** Milliseconds since 1970. */
@@ -27,17 +27,17 @@ export interface SilentRenewalParts {
 
 export interface SilentRenewal {
   /**
-   * There is an access token: it is renewed before it expires. `expires_in`: seconds that are left. Of one that was kept
-   * over a reload nobody knows how long it lives in all: then the notice is not shortened.
+   * Renews this access token before it expires, and forgets the one before. `expires_in`: seconds that are left. The whole
+   * life of a token that was restored after a reload is unknown: the notice is not shortened for it.
    */
-  readonly watch: (token: { readonly expires_in?: number | undefined }, origin: "new" | "kept") => void;
+  readonly watch: (token: { readonly expires_in?: number | undefined }, origin: "new" | "restored") => void;
   readonly stop: () => void;
 }
 
-/** Renews the access token without the person, again and again, for as long as the page is open. */
-export function createSilentRenewal({ renew, isTimeout, mayPass, onError, now }: SilentRenewalParts): SilentRenewal {
+/** Renews the access token in a hidden frame, again and again, while the page is open. */
+export function createSilentRenewal({ renew, isTimeout, isTransient, onError, now }: SilentRenewalDeps): SilentRenewal {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  /** Grows with every token, so that what a former one began ends. */
+  /** Grows with every token and ends the attempts that an earlier one began. */
   let round = 0;
 
   const at = (due: number, mine: number): void => {
@@ -54,7 +54,7 @@ export function createSilentRenewal({ renew, isTimeout, mayPass, onError, now }:
     } catch (error) {
       if (mine !== round) return;
       if (!isTimeout(error)) onError(error);
-      if (isTimeout(error) || mayPass(error)) at(now() + renewalNumbers.retryMs, mine);
+      if (isTimeout(error) || isTransient(error)) at(now() + renewalNumbers.retryMs, mine);
     }
   };
 
@@ -66,7 +66,7 @@ export function createSilentRenewal({ renew, isTimeout, mayPass, onError, now }:
   return Object.freeze<SilentRenewal>({
     watch: ({ expires_in: seconds }, origin) => {
       stop();
-      if (seconds === undefined) return; // the provider does not say: the exchange finds out
+      if (seconds === undefined) return; // the provider does not say: the exchange will answer that the token expired
       const { noticeMs, noticeShare, leastMs } = renewalNumbers;
       const left = seconds * 1000;
       const notice = origin === "new" ? Math.min(noticeMs, left * noticeShare) : noticeMs;

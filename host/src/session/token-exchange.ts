@@ -1,7 +1,9 @@
 import { isPortalError, PortalError, toPortalError } from "@relicario/shared/errors";
 import type { SessionClaims } from "@relicario/shared/api";
+import pRetry from "p-retry";
+import { createStore } from "zustand/vanilla";
 
-/** Numbers of the exchange (specification, section 9). */
+/** Times of the exchange (specification, section 9). */
 export const exchangeNumbers = { initialDelayMs: 100, attempts: 3, pauseMs: 1000, renewAtShare: 0.9 } as const;
 
 /** Session storage key of the product's session token. */
@@ -13,18 +15,18 @@ export interface SessionToken {
   readonly claims: SessionClaims;
 }
 
-/** `empty`: nobody is signed in, or all attempts failed; then `error` says why, and the frame offers another try. */
+/** `empty`: nobody is signed in, or all attempts failed. Then `error` says why, and the frame offers to try again. */
 export type ExchangeState =
   | { readonly status: "empty"; readonly error: PortalError | null }
   | { readonly status: "exchanging"; readonly previous: SessionToken | null }
   | { readonly status: "ready"; readonly session: SessionToken };
 
-export interface ExchangeParts {
-  /** Asks the service: the provider's access token for the product's token. */
+export interface ExchangeDeps {
+  /** Gets the product's session token from the service for the provider's access token. */
   readonly exchange: (accessToken: string) => Promise<string>;
-  /** Checks signature and claims; null for a token that does not hold. */
+  /** Verifies signature and claims; null for an invalid token. */
   readonly verify: (token: string) => Promise<SessionClaims | null>;
-  /** Whose tokens are wanted: one of another vendor is none. */
+  /** The vendor that tokens must be for. */
   readonly vendorId: () => string;
   readonly storage: Pick<Storage, "getItem" | "setItem" | "removeItem">;
   /** Milliseconds since 1970. */
@@ -34,45 +36,43 @@ export interface ExchangeParts {
 export interface TokenExchange {
   readonly getState: () => ExchangeState;
   readonly subscribe: (listener: () => void) => () => void;
-  /** The provider's access token is there, or a newer one. A stored token that still holds is kept. */
+  /** Called with each new access token of the provider. Exchanges it, unless a stored session token is still valid. */
   readonly start: (accessToken: string) => void;
   /**
-   * Exchanges at once: the service called the token expired, or the person asks for it. Joins an exchange that is under
-   * way; with `after` it is a new one after that, because that one may have begun with an older access token.
+   * Exchanges at once. `join`: an exchange that is under way is awaited instead. `after`: a new exchange follows the one that
+   * is under way, which may have begun with an older access token.
    */
   readonly renew: (order?: "join" | "after") => Promise<SessionToken>;
-  /** The token for a call; waits for an exchange that is under way. `token_expired`, or what the last attempt met. */
+  /** The token for a call; waits for an exchange that is under way. Rejects with the error of the last attempt. */
   readonly token: () => Promise<string>;
   /** Forgets everything. */
   readonly clear: () => void;
 }
 
-export function createTokenExchange({ exchange, verify, vendorId, storage, now }: ExchangeParts): TokenExchange {
-  const listeners = new Set<() => void>();
-  let state: ExchangeState = { status: "empty", error: null };
+export function createTokenExchange({ exchange, verify, vendorId, storage, now }: ExchangeDeps): TokenExchange {
+  const store = createStore<ExchangeState>(() => ({ status: "empty", error: null }));
   let accessToken: string | null = null;
   let running: Promise<SessionToken> | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  /** Grows with every clear, so that an answer that comes after it is dropped. */
-  let round = 0;
+  /** Aborted by `clear`, so that what comes in afterwards is dropped. */
+  let current = new AbortController();
 
-  const become = (next: ExchangeState) => {
-    state = next;
-    for (const listener of [...listeners]) listener();
+  const setState = (next: ExchangeState) => {
+    store.setState(next, true);
   };
-  const ours = async (token: string): Promise<SessionClaims | null> => {
+  const verifyForVendor = async (token: string): Promise<SessionClaims | null> => {
     const claims = await verify(token);
     return claims?.vid === vendorId() ? claims : null;
   };
-  const held = (): SessionToken | null => heldSession(state);
-  const lives = (session: SessionToken | null): session is SessionToken => session !== null && session.claims.exp * 1000 > now();
+  const heldToken = (): SessionToken | null => heldSession(store.getState());
+  const isValid = (session: SessionToken | null): session is SessionToken => session !== null && session.claims.exp * 1000 > now();
 
   const schedule = (session: SessionToken) => {
     clearTimeout(timer);
     const remaining = session.claims.exp * 1000 - now();
     timer = setTimeout(
       () => {
-        renew().catch(() => undefined); // the state says it, and the frame offers another try
+        renew().catch(() => undefined); // the state has the error, and the frame offers to try again
       },
       Math.max(remaining * exchangeNumbers.renewAtShare, exchangeNumbers.pauseMs),
     );
@@ -81,42 +81,46 @@ export function createTokenExchange({ exchange, verify, vendorId, storage, now }
   const keep = (session: SessionToken) => {
     storage.setItem(sessionTokenKey, session.token);
     schedule(session);
-    become({ status: "ready", session });
+    setState({ status: "ready", session });
   };
 
-  const attemptAll = async (mine: number): Promise<SessionToken> => {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        if (accessToken === null) throw new PortalError("login_required");
-        const token = await exchange(accessToken);
-        const claims = await ours(token);
-        if (claims === null) throw new PortalError("token_invalid");
-        if (mine !== round) throw new PortalError("cancelled");
-        const session = { token, claims };
-        keep(session);
-        return session;
-      } catch (error) {
-        if (mine !== round) throw new PortalError("cancelled", { cause: error });
-        if (attempt >= exchangeNumbers.attempts || isFinal(error)) throw toPortalError(error);
-        await pause(exchangeNumbers.pauseMs);
-        if (mine !== round) throw new PortalError("cancelled", { cause: error });
-      }
+  const exchangeOnce = async (signal: AbortSignal): Promise<SessionToken> => {
+    try {
+      if (accessToken === null) throw new PortalError("login_required");
+      const token = await exchange(accessToken);
+      const claims = await verifyForVendor(token);
+      if (claims === null) throw new PortalError("token_invalid");
+      signal.throwIfAborted();
+      const session = { token, claims };
+      keep(session);
+      return session;
+    } catch (error) {
+      throw toPortalError(error);
     }
   };
 
-  const run = (first: () => Promise<SessionToken | null>): Promise<SessionToken> => {
-    const mine = round;
-    const previous = held();
-    become({ status: "exchanging", previous });
-    const promise = first()
-      .then((found) => found ?? attemptAll(mine))
+  const exchangeWithRetry = (signal: AbortSignal): Promise<SessionToken> =>
+    pRetry(() => exchangeOnce(signal), {
+      retries: exchangeNumbers.attempts - 1,
+      minTimeout: exchangeNumbers.pauseMs,
+      factor: 1,
+      shouldRetry: ({ error }) => !isFinal(error),
+      signal,
+    });
+
+  const run = (first: (signal: AbortSignal) => Promise<SessionToken | null>): Promise<SessionToken> => {
+    const { signal } = current;
+    const previous = heldToken();
+    setState({ status: "exchanging", previous });
+    const promise = first(signal)
+      .then((found) => found ?? exchangeWithRetry(signal))
       .catch((error: unknown) => {
-        if (mine === round) {
-          // A token that still lives is worth more than none, and its renewal is tried again.
-          if (lives(previous)) {
+        if (!signal.aborted) {
+          // The previous token is still valid: it is kept, and its renewal is scheduled again.
+          if (isValid(previous)) {
             schedule(previous);
-            become({ status: "ready", session: previous });
-          } else become({ status: "empty", error: toPortalError(error) });
+            setState({ status: "ready", session: previous });
+          } else setState({ status: "empty", error: toPortalError(error) });
         }
         throw error;
       })
@@ -128,15 +132,15 @@ export function createTokenExchange({ exchange, verify, vendorId, storage, now }
   };
 
   const renew: TokenExchange["renew"] = async (order = "join") => {
-    if (order === "after") await running?.catch(() => undefined); // whoever began it hears of it
+    if (order === "after") await running?.catch(() => undefined); // handled by whoever began it
     return running ?? run(() => Promise.resolve(null));
   };
 
-  const restore = async (mine: number): Promise<SessionToken | null> => {
+  const restore = async (signal: AbortSignal): Promise<SessionToken | null> => {
     const stored = storage.getItem(sessionTokenKey);
     if (stored === null) return null;
-    const claims = await ours(stored);
-    if (mine !== round) throw new PortalError("cancelled");
+    const claims = await verifyForVendor(stored);
+    signal.throwIfAborted();
     if (claims === null) {
       storage.removeItem(sessionTokenKey);
       return null;
@@ -147,51 +151,56 @@ export function createTokenExchange({ exchange, verify, vendorId, storage, now }
   };
 
   return Object.freeze<TokenExchange>({
-    getState: () => state,
-    subscribe: (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    getState: store.getState,
+    subscribe: store.subscribe,
     start: (token) => {
       accessToken = token;
-      if (running !== null || lives(held())) return;
-      const mine = round;
-      run(async () => {
-        const stored = await restore(mine).catch((error: unknown) => {
+      if (running !== null || isValid(heldToken())) return;
+      run(async (signal) => {
+        const stored = await restore(signal).catch((error: unknown) => {
           if (isPortalError(error, "cancelled")) throw error;
-          return null; // the certificates cannot be had: the exchange meets the same trouble and reports it
+          return null; // its keys could not be fetched: the exchange will fail for the same reason and report it
         });
         if (stored !== null) return stored;
         await pause(exchangeNumbers.initialDelayMs);
-        if (mine !== round) throw new PortalError("cancelled");
+        signal.throwIfAborted();
         return null;
-      }).catch(() => undefined); // silently empty (specification, section 8): the state says it
+      }).catch(() => undefined); // silently empty (specification, section 8): the state has the error
     },
     renew,
     token: async () => {
-      if (running !== null && !lives(held())) return (await running).token;
-      const session = held();
-      if (lives(session)) return session.token;
+      if (running !== null && !isValid(heldToken())) return (await running).token;
+      const session = heldToken();
+      if (isValid(session)) return session.token;
       return (await renew()).token;
     },
     clear: () => {
-      round += 1;
+      current.abort(new PortalError("cancelled"));
+      current = new AbortController();
       running = null;
       accessToken = null;
       clearTimeout(timer);
       storage.removeItem(sessionTokenKey);
-      become({ status: "empty", error: null });
+      setState({ status: "empty", error: null });
     },
   });
 }
 
-/** The session token that is there, also while a newer one is asked for. */
+/** The current session token, also while it is being renewed. */
 export function heldSession(state: ExchangeState): SessionToken | null {
   if (state.status === "ready") return state.session;
   return state.status === "exchanging" ? state.previous : null;
 }
 
-/** Another attempt with the same token cannot help. */
+/** The claims of the current session token. */
+export function claimsOf(state: ExchangeState): SessionClaims | null {
+  return heldSession(state)?.claims ?? null;
+}
+
+/**
+ * Whether another attempt with the same access token cannot help. Not the opposite of `isTransient`: a token that does not
+ * verify, say, is asked for three times, too (specification, section 9).
+ */
 function isFinal(error: unknown): boolean {
   return isPortalError(error, "login_required", "vendor_unknown", "vendor_disabled", "cancelled");
 }

@@ -5,13 +5,13 @@ import { createRemoteJWKSet, customFetch, errors, jwtVerify } from "jose";
 /** The words of the specification, section 5. */
 export const tamperedTokenWarning = "Invalid token signature. Check the token source, may be a tampered token.";
 
-/** In milliseconds: a key that is not known makes the set be asked for again at most so often, and how long that may take. */
+/** In milliseconds: how often an unknown key id may cause the key set to be fetched again, and how long that may take. */
 export const certNumbers = { cooldownMs: 10_000, timeoutMs: 5_000 } as const;
 
 export interface TokenChecks {
   /** Where `GET /auth/token-certs` is. */
   readonly address: URL;
-  /** Makes that call. jose asks for it when it needs keys: at first, when they are older than ten minutes, and when a token names another: keys rotate. */
+  /** Makes that call. jose needs keys at first, when they are older than ten minutes, and when a token names an unknown one: keys rotate. */
   readonly certs: (signal: AbortSignal) => Promise<TokenCerts>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -19,14 +19,14 @@ export interface TokenChecks {
 }
 
 /**
- * Checks product session tokens: EdDSA signature by a key of the service, claims of the right shape, not expired. Null for
- * a token that does not hold; rejects only when the keys cannot be had.
+ * Verifies session tokens: an EdDSA signature by a key of the service, claims of the right shape, not expired. Null for an
+ * invalid token; rejects only when the keys cannot be fetched.
  */
 export function createTokenVerifier({ address, certs, now, warn }: TokenChecks): (token: string) => Promise<SessionClaims | null> {
   const keys = createRemoteJWKSet(address, {
     cooldownDuration: certNumbers.cooldownMs,
     timeoutDuration: certNumbers.timeoutMs,
-    // By our client: it knows about cookies and the answer's schema, and says what went wrong as everybody else does.
+    // By our client, which handles cookies, checks the schema of the answer, and throws a PortalError.
     [customFetch]: async (_address, { signal }) => {
       try {
         return Response.json(await certs(signal));
@@ -42,9 +42,9 @@ export function createTokenVerifier({ address, certs, now, warn }: TokenChecks):
       const claims = SessionClaims.safeParse(payload);
       return claims.success ? claims.data : null;
     } catch (error) {
-      if (isPortalError(error)) throw error; // of our client: no keys
+      if (isPortalError(error)) throw error; // the keys could not be fetched
       if (error instanceof errors.JWSSignatureVerificationFailed || error instanceof errors.JWKSNoMatchingKey) warn(tamperedTokenWarning);
-      return null; // expired, malformed or tampered: it is no token
+      return null; // expired, malformed or tampered with
     }
   };
 }

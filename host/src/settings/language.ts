@@ -1,8 +1,15 @@
 import type { Language } from "@relicario/shared/contract";
-import { rememberLanguage } from "@relicario/shared/i18n";
+import { fallbackLanguage, isLanguage, rememberLanguage } from "@relicario/shared/i18n";
 import type { i18n as I18n } from "i18next";
+import { useTranslation } from "react-i18next";
 
-/** Remembers the choice, loads what the page shows in that language, and says so to the browser. */
+/** The language of the page; the component is rendered again when it changes. */
+export function useLanguage(): Language {
+  const { i18n } = useTranslation("common");
+  return isLanguage(i18n.resolvedLanguage) ? i18n.resolvedLanguage : fallbackLanguage;
+}
+
+/** Gives a function that stores the chosen language, loads its texts and sets the `lang` of the document. */
 export function languageChanger(i18n: I18n, window: Window): (language: Language) => Promise<void> {
   return async (language) => {
     rememberLanguage(window.localStorage, language);

@@ -1,5 +1,5 @@
 import help from "../locales/es/help.json";
 import joyride from "../locales/es/joyride.json";
 
-/** What no page begins with. */
+/** Texts that the first screen does not need. */
 export const texts = { help, joyride };

@@ -13,9 +13,9 @@ export function createQueryClient(): QueryClient {
         gcTime: cacheNumbers.keptMs,
         refetchOnWindowFocus: false,
         refetchOnReconnect: false,
-        networkMode: "always", // whether there is a network is for the call to find out, and to say
-        retry: (before, error) => before < readRetries.times && readMayPass(error),
-        retryDelay: (before) => readRetries.pauseMs(before + 1),
+        networkMode: "always", // a call that fails says itself that there is no network
+        retry: (failuresBefore, error) => failuresBefore < readRetries.times && readMayPass(error),
+        retryDelay: (failuresBefore) => readRetries.firstPauseMs * readRetries.factor ** failuresBefore,
       },
       mutations: { retry: false, networkMode: "always" },
     },
@@ -23,8 +23,8 @@ export function createQueryClient(): QueryClient {
 }
 
 /**
- * The portal locked: nothing that was opened stays, neither what was read nor what was sent. What is on the screen is asked
- * for anew, and comes locked. Calls that are under way go on.
+ * Drops all results of queries and mutations when the portal locks, since they may hold plaintext. Queries that are on the
+ * screen are fetched again and show the locked state. Mutations that are under way go on.
  */
 export function forgetOpened(queryClient: QueryClient): void {
   queryClient.removeQueries({ type: "inactive" });

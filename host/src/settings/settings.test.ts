@@ -3,7 +3,9 @@ import { PortalError, toPortalError } from "@relicario/shared/errors";
 import { MutationObserver, QueryObserver } from "@tanstack/react-query";
 import { z } from "zod";
 
+import { fakeHost } from "../testing/fake-host.tsx";
 import { createQueryClient, forgetOpened } from "./query-client.ts";
+import { pinnedTexts } from "./texts.ts";
 import { createThemeStore, themeKey } from "./theme.ts";
 
 function deviceIs(dark: boolean): void {
@@ -23,7 +25,7 @@ describe("createThemeStore", () => {
   ] as const)("is %s", (_name, stored, device, expected) => {
     if (stored !== null) localStorage.setItem(themeKey, stored);
     deviceIs(device);
-    expect(createThemeStore(window).get()).toBe(expected);
+    expect(createThemeStore(window).getState()).toBe(expected);
     expect(document.documentElement).toHaveAttribute("data-theme", expected);
   });
 
@@ -133,5 +135,44 @@ describe("forgetOpened", () => {
     await new Promise((resolve) => setTimeout(resolve, 0));
     expect(seen.at(-1)).toBe("locked");
     queryClient.clear();
+  });
+});
+
+describe("pinnedTexts", () => {
+  const file = "locales/es/beta-home.json";
+  const integrity = `sha384-${"t".repeat(64)}`;
+
+  function setUp(answer: () => Response = () => Response.json({ title: "Hola" })) {
+    const { verified } = fakeHost().host;
+    const secrets = verified.remotes.get("secrets");
+    if (secrets?.status !== "verified") throw new Error("the fake host has it");
+    const remotes = new Map(verified.remotes).set("secrets", { status: "verified", record: { ...secrets.record, files: { [file]: integrity } } });
+    const fetch = jest.fn((_address: URL | RequestInfo, _init?: RequestInit) => Promise.resolve().then(answer));
+    return { texts: pinnedTexts({ ...verified, remotes }, "https://portal.example", fetch), fetch };
+  }
+
+  it("reads a remote's texts from the release that is pinned, with the hash that its team signed", async () => {
+    const { texts, fetch } = setUp();
+    await expect(texts("es", "beta-home")).resolves.toEqual({ title: "Hola" });
+    expect(fetch.mock.calls).toEqual([[`https://portal.example/r/secrets/secrets-0.3.1-0123456789ab/${file}`, { integrity, credentials: "omit" }]]);
+  });
+
+  it.each([
+    ["that the release does not have", "en", "beta-home"],
+    ["of nobody", "es", "nothing"],
+  ] as const)("asks nobody for texts %s", async (_name, language, namespace) => {
+    const { texts, fetch } = setUp();
+    await expect(texts(language, namespace)).rejects.toMatchObject({ code: "remote_refused" });
+    expect(fetch).not.toHaveBeenCalled();
+  });
+
+  it("has the host's own texts with its code", async () => {
+    const { texts, fetch } = setUp();
+    await expect(texts("es", "header")).resolves.toHaveProperty("skip_action", "Saltar al contenido");
+    expect(fetch).not.toHaveBeenCalled();
+  });
+
+  it("is remote_unreachable when the release does not answer", async () => {
+    await expect(setUp(() => new Response(null, { status: 502 })).texts("es", "beta-home")).rejects.toMatchObject({ code: "remote_unreachable" });
   });
 });

@@ -8,13 +8,13 @@ import { releaseAddress } from "../remotes/federation.ts";
 
 const TextFile: z.ZodType<Texts> = z.record(z.string(), z.unknown());
 
-/** Namespaces of the host that a page begins with: part of its own code, so that it can speak before, and without, any remote. */
+/** The namespaces of the host that the first screen needs. They are part of its code, so that they need no remote. */
 export async function hostTexts(language: Language): Promise<Readonly<Record<string, Texts>>> {
   const { texts } = language === "es" ? await import("./texts-es.ts") : await import("./texts-en.ts");
   return texts;
 }
 
-/** The host's other namespaces: those of screens and tours whose code is fetched, too. */
+/** The host's other namespaces: those of screens and tours that are loaded lazily. */
 const more: readonly string[] = ["help", "joyride"];
 
 async function moreTexts(language: Language): Promise<Readonly<Record<string, Texts>>> {
@@ -23,8 +23,8 @@ async function moreTexts(language: Language): Promise<Readonly<Record<string, Te
 }
 
 /**
- * Fetches texts of remotes from the releases that the verified deployment pins, with the hash of the record: another text
- * than the team signed is refused by the browser. `remote_unreachable`, `remote_refused`.
+ * Fetches texts of remotes from the releases of the verified deployment. The hash of the signed record is passed as
+ * integrity, so that the browser refuses a text that the team did not sign. `remote_unreachable`, `remote_refused`.
  */
 export function pinnedTexts(verified: VerifiedDeployment, origin: string, fetch: typeof globalThis.fetch): FetchTexts {
   return async (language, namespace) => {

@@ -1,10 +1,11 @@
 import type { ThemeName } from "@relicario/shared/contract";
+import { createStore } from "zustand/vanilla";
 
 /** Local storage key of the dark mode flag. */
 export const themeKey = "isDarkMode";
 
 export interface ThemeStore {
-  readonly get: () => ThemeName;
+  readonly getState: () => ThemeName;
   readonly toggle: () => void;
   readonly subscribe: (listener: () => void) => () => void;
 }
@@ -12,31 +13,25 @@ export interface ThemeStore {
 /** The theme of the page: the one that was chosen, else the device's. Shown as `data-theme` on the root element. */
 export function createThemeStore(window: Window): ThemeStore {
   const { document } = window;
-  const listeners = new Set<() => void>();
-  let theme = storedTheme(window) ?? deviceTheme(window);
+  const store = createStore<ThemeName>(() => storedTheme(window) ?? deviceTheme(window));
   const show = () => {
-    document.documentElement.dataset["theme"] = theme;
+    document.documentElement.dataset["theme"] = store.getState();
   };
   show();
+  store.subscribe(show); // subscribed first, so that later listeners find the attribute set
 
   return Object.freeze<ThemeStore>({
-    get: () => theme,
+    getState: store.getState,
     toggle: () => {
-      theme = theme === "dark" ? "light" : "dark";
-      show();
+      const theme = store.getState() === "dark" ? "light" : "dark";
       try {
         window.localStorage.setItem(themeKey, String(theme === "dark"));
       } catch {
         // Storage is full or forbidden: the choice lasts as long as the page.
       }
-      for (const listener of [...listeners]) listener();
+      store.setState(theme);
     },
-    subscribe: (listener) => {
-      listeners.add(listener);
-      return () => {
-        listeners.delete(listener);
-      };
-    },
+    subscribe: store.subscribe,
   });
 }
 
@@ -45,7 +40,7 @@ function storedTheme(window: Window): ThemeName | null {
     const stored = window.localStorage.getItem(themeKey);
     return stored === null ? null : stored === "true" ? "dark" : "light";
   } catch {
-    return null; // storage is forbidden: the device's theme is the next best thing
+    return null; // storage is forbidden: the device's theme is used
   }
 }
 

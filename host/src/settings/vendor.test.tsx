@@ -1,6 +1,7 @@
 import type { Deployment } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { createFakeHttp, expectAccessible, renderApp, type FakeHttp } from "@relicario/shared/testing";
+import { colors, s } from "@relicario/shared/ui";
 import { act, screen } from "@testing-library/react";
 
 import { VendorLayout } from "../frame/VendorLayout.tsx";
@@ -26,21 +27,21 @@ describe("createVendorStore", () => {
   it("has the deployment's look when no vendor is named", () => {
     const { store, http } = setUp(acme());
     store.refresh();
-    expect(store.get()).toEqual({ layout: "standard", name: "Relicario" });
+    expect(store.getState()).toEqual({ layout: "standard", name: "Relicario" });
     expect(http.calls).toEqual([]);
   });
 
   it("takes the vendor layout where the deployment says so", () => {
-    expect(setUp(acme(), "vendor").store.get()).toEqual({ layout: "vendor", name: "Relicario" });
+    expect(setUp(acme(), "vendor").store.getState()).toEqual({ layout: "vendor", name: "Relicario" });
   });
 
   it("applies a vendor that session storage names, at once, and its name when the service tells it", async () => {
     sessionStorage.setItem("vendorId", "acme");
     const { store } = setUp(acme());
     store.refresh();
-    expect(store.get().layout).toBe("vendor");
+    expect(store.getState().layout).toBe("vendor");
     await settled();
-    expect(store.get()).toEqual({ layout: "vendor", name: "Acme" });
+    expect(store.getState()).toEqual({ layout: "vendor", name: "Acme" });
   });
 
   it("ignores one that the service does not know, and says so", async () => {
@@ -48,7 +49,7 @@ describe("createVendorStore", () => {
     const { store, onUnknown } = setUp(createFakeHttp());
     store.refresh();
     await settled();
-    expect(store.get().layout).toBe("standard");
+    expect(store.getState().layout).toBe("standard");
     expect(onUnknown).toHaveBeenCalledTimes(1);
   });
 
@@ -59,7 +60,7 @@ describe("createVendorStore", () => {
     const { store, onUnknown } = setUp(http);
     store.refresh();
     await settled();
-    expect(store.get()).toEqual({ layout: "vendor", name: "" });
+    expect(store.getState()).toEqual({ layout: "vendor", name: "" });
     expect(onUnknown).not.toHaveBeenCalled();
   });
 
@@ -70,14 +71,14 @@ describe("createVendorStore", () => {
     sessionStorage.removeItem("vendorId");
     store.refresh();
     await settled();
-    expect(store.get()).toEqual({ layout: "standard", name: "Relicario" });
+    expect(store.getState()).toEqual({ layout: "standard", name: "Relicario" });
   });
 
   it.each(["relicario", "../secrets", "<b>", "A".repeat(80)])("takes %s for no other vendor", (named) => {
     sessionStorage.setItem("vendorId", named);
     const { store, http } = setUp(acme());
     store.refresh();
-    expect(store.get().layout).toBe("standard");
+    expect(store.getState().layout).toBe("standard");
     expect(http.calls).toEqual([]);
   });
 
@@ -112,7 +113,9 @@ describe("VendorLayout", () => {
   it.each(["light", "dark"] as const)("has a logo at the top right, a dark background and the screen nested in it (%s)", async (theme) => {
     await show("vendor", theme);
     const stage = screen.getByTestId("vendor-layout");
-    expect(stage).toHaveStyle({ background: "var(--vendor-background)" });
+    expect(stage).toHaveStyle({ background: s("vendorBackground") });
+    const [, red = "", green = "", blue = ""] = /^#(..)(..)(..)$/.exec(colors[theme].vendorBackground) ?? [];
+    for (const part of [red, green, blue]) expect(Number.parseInt(part, 16)).toBeLessThan(0x40);
     expect(stage.firstElementChild).toHaveStyle({ justifyContent: "flex-end" });
     expect(stage.firstElementChild).toHaveTextContent("Acme");
     expect(stage.lastElementChild).toContainElement(screen.getByRole("heading", { name: "Screen" }));

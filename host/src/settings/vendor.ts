@@ -1,6 +1,7 @@
 import { Vendor, VendorId } from "@relicario/shared/api";
 import type { Deployment, Http } from "@relicario/shared/contract";
 import { isPortalError } from "@relicario/shared/errors";
+import { createStore } from "zustand/vanilla";
 
 import { vendorIdKey } from "../session/fragment.ts";
 
@@ -12,15 +13,15 @@ export interface VendorLook {
   readonly name: string;
 }
 
-/** The vendor whose look the page has. It decides nothing else: whose code runs here is the deployment's to say. */
+/** The vendor whose look the page has. It changes nothing else: which code runs is decided by the deployment. */
 export interface VendorStore {
-  readonly get: () => VendorLook;
+  readonly getState: () => VendorLook;
   readonly subscribe: (listener: () => void) => () => void;
-  /** Reads session storage once more: a vendor was named, or ignored. */
+  /** Reads session storage again, after a vendor was named or ignored. */
   readonly refresh: () => void;
 }
 
-export interface VendorParts {
+export interface VendorDeps {
   readonly deployment: Deployment;
   readonly storage: Pick<Storage, "getItem">;
   /** Calls without a token. */
@@ -30,15 +31,13 @@ export interface VendorParts {
 }
 
 /** On load the vendor identifier is read from session storage and applied (specification, section 2). */
-export function createVendorStore({ deployment, storage, http, onUnknown }: VendorParts): VendorStore {
+export function createVendorStore({ deployment, storage, http, onUnknown }: VendorDeps): VendorStore {
   const own: VendorLook = Object.freeze({ layout: deployment.branding.layout, name: deployment.branding.product_name });
-  const listeners = new Set<() => void>();
+  const store = createStore<VendorLook>(() => own);
   let applied: string | null = null;
-  let look = own;
 
-  const become = (next: VendorLook) => {
-    look = Object.freeze(next);
-    for (const listener of [...listeners]) listener();
+  const apply = (look: VendorLook) => {
+    store.setState(Object.freeze(look), true);
   };
 
   const refresh = () => {
@@ -46,31 +45,26 @@ export function createVendorStore({ deployment, storage, http, onUnknown }: Vend
     if (named === applied) return;
     applied = named;
     if (named === null) {
-      become(own);
+      apply(own);
       return;
     }
-    // The look comes at once and the name when it is known: nothing moves on the page.
-    become({ layout: "vendor", name: "" });
+    // The layout is applied before the name is known, so that nothing moves when the name arrives.
+    apply({ layout: "vendor", name: "" });
     http.request("GET", `/vendors/${named}`, Vendor).then(
       ({ name }) => {
-        if (applied === named) become({ layout: "vendor", name });
+        if (applied === named) apply({ layout: "vendor", name });
       },
       (error: unknown) => {
         if (applied !== named || !isPortalError(error, "not_found", "vendor_unknown", "validation_error")) return;
-        become(own);
+        apply(own);
         onUnknown();
       },
     );
   };
 
   return Object.freeze<VendorStore>({
-    get: () => look,
-    subscribe: (listener) => {
-      listeners.add(listener);
-      return () => {
-        listeners.delete(listener);
-      };
-    },
+    getState: store.getState,
+    subscribe: store.subscribe,
     refresh,
   });
 }

@@ -8,7 +8,7 @@ import { styled } from "styled-components";
 import { useHost } from "../host-context.ts";
 import { checkHealth, healthNames, type Health, type HealthName } from "./health.ts";
 
-/** What is known of one of them; undefined while it is asked for the first time. */
+/** The result of one check; undefined until the first answer. */
 export interface HealthRow {
   readonly name: HealthName;
   readonly health: Health | undefined;
@@ -20,7 +20,7 @@ export interface HealthNow {
   readonly askAgain: () => void;
 }
 
-/** Asks all of them when it is first shown, and when it is told to. */
+/** Runs all checks when mounted, and again on request. */
 export function useHealth(): HealthNow {
   const asked = { portal: useAsked("portal"), service: useAsked("service"), identity: useAsked("identity"), trust: useAsked("trust") } satisfies Record<HealthName, unknown>;
   return {
@@ -46,12 +46,12 @@ function useAsked(name: HealthName) {
       }
     },
     staleTime: 0,
-    gcTime: 0, // what answered a minute ago says nothing
+    gcTime: 0, // an old result says nothing about now
     retry: false,
   });
 }
 
-/** Each of them in words: whether it answers, and if not, why. */
+/** The result of each check in words, with the reason of a failure. */
 export function HealthList({ rows }: Pick<HealthNow, "rows">) {
   const { t } = useTranslation(["header", "errors"]);
   return (
@@ -72,7 +72,7 @@ export function HealthList({ rows }: Pick<HealthNow, "rows">) {
   );
 }
 
-/** Reasons are told by what a person can do with them. */
+/** Groups error codes by what a person can do about them. */
 function reasonOf(health: Exclude<Health, null>): "offline" | "late" | "silent" | "wrong" {
   if (health === "offline") return "offline";
   if (health === "timed_out") return "late";

@@ -5,7 +5,7 @@ import { useHost } from "../host-context.ts";
 import { useAreaTitle } from "../remotes/area-title.ts";
 import { HealthList, useHealth } from "./HealthList.tsx";
 
-/** What answers right now: portal, service, sign-in provider, and which parts of the portal were not started. */
+/** Shows whether portal, service and sign-in provider answer now, and which remotes were refused. */
 export default function StatusPage() {
   const { t } = useTranslation("header");
   const { verified } = useHost();

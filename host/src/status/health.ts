@@ -3,14 +3,14 @@ import type { Http } from "@relicario/shared/contract";
 import { PortalError, type ErrorCode } from "@relicario/shared/errors";
 import { z } from "zod";
 
-/** What is looked at. `trust`: whether the service knows the keys that the sign-in provider signs with. */
+/** What is checked. `trust`: whether the service knows the keys that the sign-in provider signs with. */
 export const healthNames = ["portal", "service", "identity", "trust"] as const;
 export type HealthName = (typeof healthNames)[number];
 
-/** Null when it answers, else why not. */
+/** Null when it answers, otherwise why not. */
 export type Health = ErrorCode | null;
 
-export interface HealthParts {
+export interface HealthDeps {
   readonly origin: string;
   readonly authority: string;
   /** Calls without a token. */
@@ -20,28 +20,28 @@ export interface HealthParts {
   readonly timeLimit?: (milliseconds: number) => AbortSignal;
 }
 
-/** How long one question may take. */
+/** Time limit of one check. */
 export const healthLimitMs = 8000;
 
-/** Asks one of them. Rejects with the reason when it does not answer as it should. */
-export async function checkHealth(name: HealthName, parts: HealthParts): Promise<void> {
+/** Runs one check. Rejects with the reason when the answer is missing or wrong. */
+export async function checkHealth(name: HealthName, deps: HealthDeps): Promise<void> {
   switch (name) {
     case "portal":
-      return ask(`${parts.origin}/healthz`, parts);
+      return ask(`${deps.origin}/healthz`, deps);
     case "service":
-      await parts.http.request("GET", "/readyz", z.unknown());
+      await deps.http.request("GET", "/readyz", z.unknown());
       return;
     case "identity":
-      return ask(`${parts.authority}/.well-known/openid-configuration`, parts);
+      return ask(`${deps.authority}/.well-known/openid-configuration`, deps);
     case "trust": {
-      const { keys } = await parts.http.request("GET", "/auth/certs", ProviderCerts);
+      const { keys } = await deps.http.request("GET", "/auth/certs", ProviderCerts);
       if (keys.length === 0) throw new PortalError("bad_answer");
       return;
     }
   }
 }
 
-async function ask(address: string, { fetch, timeLimit = (milliseconds) => AbortSignal.timeout(milliseconds) }: HealthParts): Promise<void> {
+async function ask(address: string, { fetch, timeLimit = (milliseconds) => AbortSignal.timeout(milliseconds) }: HealthDeps): Promise<void> {
   const signal = timeLimit(healthLimitMs);
   let response: Response;
   try {

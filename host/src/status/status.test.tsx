@@ -5,13 +5,13 @@ import { userEvent } from "@testing-library/user-event";
 
 import { HostContext } from "../host-context.ts";
 import { fakeHost, type FakeHostSettings } from "../testing/fake-host.tsx";
-import { checkHealth, healthNames, type HealthParts } from "./health.ts";
+import { checkHealth, healthNames, type HealthDeps } from "./health.ts";
 import StatusPage from "./StatusPage.tsx";
 
 const key = { kty: "RSA", kid: "1" };
 const service = () => createFakeHttp({ "GET /readyz": () => ({ status: "ok" }), "GET /auth/certs": () => ({ keys: [key] }) });
 
-const parts = (changes: Partial<HealthParts> = {}): HealthParts => ({
+const depsWith = (changes: Partial<HealthDeps> = {}): HealthDeps => ({
   origin: "https://portal.example",
   authority: "https://id.example/realms/relicario",
   http: service(),
@@ -26,7 +26,7 @@ describe("checkHealth", () => {
     ["identity", "https://id.example/realms/relicario/.well-known/openid-configuration"],
   ] as const)("asks the %s at %s, without cookies", async (name, address) => {
     const fetch = jest.fn(() => Promise.resolve(new Response("{}")));
-    await checkHealth(name, parts({ fetch }));
+    await checkHealth(name, depsWith({ fetch }));
     expect(fetch).toHaveBeenCalledWith(address, expect.objectContaining({ cache: "no-store", credentials: "omit" }));
   });
 
@@ -35,20 +35,20 @@ describe("checkHealth", () => {
     ["trust", "/auth/certs"],
   ] as const)("asks for the %s at %s", async (name, path) => {
     const http = service();
-    await checkHealth(name, parts({ http }));
+    await checkHealth(name, depsWith({ http }));
     expect(http.calls.map((call) => call.path)).toEqual([path]);
   });
 
-  it.each<[string, Partial<HealthParts>, string]>([
+  it.each<[string, Partial<HealthDeps>, string]>([
     ["it cannot be reached", { fetch: () => Promise.reject(new TypeError("Failed to fetch")) }, "service_unavailable"],
     ["it answers an error", { fetch: () => Promise.resolve(new Response("", { status: 503 })) }, "service_unavailable"],
     ["it is late", { fetch: () => Promise.reject(new DOMException("late", "TimeoutError")), timeLimit: () => AbortSignal.abort() }, "timed_out"],
   ])("says why when %s", async (_name, changes, code) => {
-    await expect(checkHealth("identity", parts(changes))).rejects.toMatchObject({ code });
+    await expect(checkHealth("identity", depsWith(changes))).rejects.toMatchObject({ code });
   });
 
   it("does not trust a service that knows no key of the provider", async () => {
-    await expect(checkHealth("trust", parts({ http: createFakeHttp({ "GET /auth/certs": () => ({ keys: [] }) }) }))).rejects.toMatchObject({ code: "bad_answer" });
+    await expect(checkHealth("trust", depsWith({ http: createFakeHttp({ "GET /auth/certs": () => ({ keys: [] }) }) }))).rejects.toMatchObject({ code: "bad_answer" });
   });
 });
 

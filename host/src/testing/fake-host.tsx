@@ -2,13 +2,14 @@ import type { Deployment, Language, RemoteName, ThemeName } from "@relicario/sha
 import { PortalError } from "@relicario/shared/errors";
 import { createFakeHttp, createTestQueryClient, manifestsFromDisk, type FakeHttp } from "@relicario/shared/testing";
 import { createInstance } from "i18next";
+import { createStore } from "zustand/vanilla";
 
 import type { VerifiedDeployment, VerifiedRemote } from "../deployment/verify.ts";
 import type { WatchState } from "../deployment/watch.ts";
 import { createFeatureFlags } from "../flags/feature-flags.ts";
-import { createConfirms } from "../frame/confirms.ts";
+import { createConfirms } from "../frame/confirms.tsx";
 import type { Host } from "../host-context.ts";
-import { portalPlaces } from "../places.ts";
+import { portalRoutes } from "../routes.ts";
 import type { SessionState } from "../session/machine.ts";
 import type { ExchangeState } from "../session/token-exchange.ts";
 import type { VendorLook } from "../settings/vendor.ts";
@@ -18,26 +19,21 @@ export const claims = { sub: "01890a5d-ac96-7000-8000-000000000001", vid: "relic
 
 const signedIn: SessionState = { status: "authenticated", user: alba };
 
-/** A value that screens watch, and that a test changes. */
+/** A store that screens read and a test changes. */
 interface Watched<T> {
-  readonly get: () => T;
+  readonly getState: () => T;
   readonly set: (next: T) => void;
   readonly subscribe: (listener: () => void) => () => void;
 }
 
 function watched<T>(first: T): Watched<T> {
-  let value = first;
-  const listeners = new Set<() => void>();
+  const store = createStore(() => first);
   return {
-    get: () => value,
+    getState: store.getState,
     set: (next) => {
-      value = next;
-      for (const listener of [...listeners]) listener();
+      store.setState(next, true);
     },
-    subscribe: (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    subscribe: store.subscribe,
   };
 }
 
@@ -48,7 +44,7 @@ export interface FakeHostSettings {
   readonly http?: FakeHttp;
   readonly deployment?: Partial<Deployment>;
   readonly refused?: readonly RemoteName[];
-  /** Remotes of which no record holds: nothing is known of them but their names. */
+  /** Remotes without a validly signed record: only their names are known. */
   readonly unsigned?: readonly RemoteName[];
   readonly look?: VendorLook;
   readonly endedElsewhere?: boolean;
@@ -74,7 +70,7 @@ export interface FakeHost {
   };
 }
 
-/** The host's parts in memory: nobody is asked, no remote is there. */
+/** A host in memory, without network calls and without remotes. */
 export function fakeHost(settings: FakeHostSettings = {}): FakeHost {
   const http = settings.http ?? createFakeHttp();
   const session = watched(settings.state ?? signedIn);
@@ -96,29 +92,29 @@ export function fakeHost(settings: FakeHostSettings = {}): FakeHost {
   };
   const parts: Partial<Host> = {
     verified,
-    places: portalPlaces(verified.remotes, () => undefined),
-    watch: { getState: watch.get, subscribe: watch.subscribe, check: calls.check, start: () => () => undefined },
+    routes: portalRoutes(verified.remotes, () => undefined),
+    watch: { getState: watch.getState, subscribe: watch.subscribe, check: calls.check, start: () => () => undefined },
     session: {
-      getState: session.get,
+      getState: session.getState,
       subscribe: session.subscribe,
       signIn: calls.signIn,
       signInAgain: calls.signInAgain,
       signOut: calls.signOut,
       wake: () => undefined,
       endedElsewhere: () => settings.endedElsewhere === true,
-      exchange: { getState: exchange.get, subscribe: exchange.subscribe, renew: calls.renew, token: () => Promise.resolve("t"), start: () => undefined, clear: () => undefined },
+      exchange: { getState: exchange.getState, subscribe: exchange.subscribe, renew: calls.renew, token: () => Promise.resolve("t"), start: () => undefined, clear: () => undefined },
       publicHttp: http,
       onLock: () => () => undefined,
     } as Partial<Host["session"]> as Host["session"],
     http,
-    reachability: { isDown: down.get, subscribe: down.subscribe, watch: (each) => each },
+    reachability: { isDown: down.getState, subscribe: down.subscribe, watch: (each) => each },
     loader: { load: calls.load, page: () => Promise.reject(new PortalError("unknown")), prefetch: calls.prefetch },
     vault: { get: () => Promise.reject(new PortalError("vault_unavailable")), onLocked: () => () => undefined, putAway: () => Promise.resolve(), stop: () => Promise.resolve() },
-    vendor: { get: vendor.get, subscribe: vendor.subscribe, refresh: () => undefined },
+    vendor: { getState: vendor.getState, subscribe: vendor.subscribe, refresh: () => undefined },
     flags: createFeatureFlags(verified.deployment, sessionStorage),
     queryClient: createTestQueryClient(),
     i18n: createInstance(),
-    theme: { get: () => settings.theme ?? "light", toggle: calls.toggleTheme, subscribe: () => () => undefined },
+    theme: { getState: () => settings.theme ?? "light", toggle: calls.toggleTheme, subscribe: () => () => undefined },
     confirms: createConfirms(),
     report: () => undefined,
     changeLanguage: calls.changeLanguage,

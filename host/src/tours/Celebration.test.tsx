@@ -1,12 +1,13 @@
 import { renderApp } from "@relicario/shared/testing";
 import { act, screen } from "@testing-library/react";
+import type confetti from "canvas-confetti";
 
-import { celebration } from "./celebration.ts";
+import { celebration } from "./look.ts";
 import { Celebration } from "./Celebration.tsx";
 
 // jsdom draws no canvas; e2e/specs/first-visit.spec.ts sees what is drawn.
 const reset = jest.fn();
-const fire = jest.fn(() => Promise.resolve());
+const fire = jest.fn((_options: confetti.Options) => Promise.resolve());
 jest.mock("canvas-confetti", () => ({ __esModule: true, default: { create: () => Object.assign(fire, { reset }) } }));
 
 beforeEach(() => {
@@ -14,6 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   jest.useRealTimers();
+  jest.restoreAllMocks();
 });
 
 async function show() {
@@ -44,6 +46,25 @@ describe("Celebration", () => {
       const [red = 0, green = 0, blue = 0] = (color.slice(1).match(/../g) ?? []).map((hex) => Number.parseInt(hex, 16));
       expect({ color, bluest: blue > green && green > red }).toEqual({ color, bluest: true });
     }
+  });
+
+  it.each([60, 120])("has its confetti in the air for two seconds, on a screen of %i frames a second", async (hertz) => {
+    await show();
+    const { create } = jest.requireActual<typeof confetti>("canvas-confetti");
+    const frames: FrameRequestCallback[] = [];
+    jest.spyOn(window, "requestAnimationFrame").mockImplementation((frame) => frames.push(frame));
+    const canvas = document.createElement("canvas");
+    const paper = new Proxy({}, { get: () => () => undefined, set: () => true });
+    canvas.getContext = (() => paper) as unknown as HTMLCanvasElement["getContext"];
+    const landed = jest.fn();
+    void create(canvas, { useWorker: false })(fire.mock.lastCall?.[0])?.then(landed);
+    let seconds = 0;
+    while (landed.mock.calls.length === 0 && seconds < 5) {
+      seconds += 1 / hertz;
+      for (const frame of frames.splice(0)) frame(1000 * hertz + 1000 * seconds); // the library remembers the last frame of all
+      await Promise.resolve();
+    }
+    expect(seconds).toBeCloseTo(2, 1);
   });
 
   it("ends its timer and its confetti when it is taken away", async () => {

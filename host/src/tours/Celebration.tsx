@@ -4,7 +4,7 @@ import { useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { celebration } from "./celebration.ts";
+import { celebration } from "./look.ts";
 
 /** Shown for three seconds at the end of the first tour. Confetti for two; none for people who want no motion. */
 export function Celebration({ onEnd }: { readonly onEnd: () => void }) {

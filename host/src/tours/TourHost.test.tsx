@@ -7,12 +7,12 @@ import userEvent from "@testing-library/user-event";
 import { Frame } from "../frame/Frame.tsx";
 import { HelpPage } from "../help/HelpPage.tsx";
 import { HostContext } from "../host-context.ts";
-import type { RemoteFace } from "../remotes/face.ts";
+import type { LoadedModule } from "../remotes/remote-module.ts";
 import { fakeHost, windowIs } from "../testing/fake-host.tsx";
-import { celebration } from "./celebration.ts";
+import { celebration } from "./look.ts";
 import { homeTour, layoutTour, mobileTour } from "./host-tours.ts";
 import type { Tour } from "./machine.ts";
-import { createTourMemory, onboardingKey, toursSeenKey } from "./memory.ts";
+import { createTourStorage, onboardingKey, toursSeenKey } from "./tour-storage.ts";
 import { TourHost } from "./TourHost.tsx";
 import { createTours, ToursProvider } from "./tours.ts";
 
@@ -33,10 +33,10 @@ interface Settings {
 async function show({ mobile = false, path = "/home", signedIn = true, tours: ofRemote = [], language = "en" }: Settings = {}) {
   windowIs({ mobile });
   const fake = fakeHost();
-  const load = (name: RemoteName): Promise<RemoteFace> =>
+  const load = (name: RemoteName): Promise<LoadedModule> =>
     name === "secrets" ? Promise.resolve({ name, routes: [], tours: ofRemote }) : Promise.reject(new PortalError("remote_unreachable"));
   const host = { ...fake.host, loader: { ...fake.host.loader, load } };
-  const tours = createTours(createTourMemory(() => localStorage));
+  const tours = createTours(createTourStorage(() => localStorage));
   const app = await renderApp(
     <HostContext value={host}>
       <ToursProvider value={tours}>

@@ -16,15 +16,15 @@ const TourRunner = lazy(async () => ({ default: (await import("./TourRunner.tsx"
 const Celebration = lazy(async () => ({ default: (await import("./Celebration.tsx")).Celebration }));
 
 export interface TourHostProps {
-  /** Somebody is signed in, and the portal knows who. */
+  /** Somebody is signed in, and the session token is there. */
   readonly signedIn: boolean;
-  /** Whether navigation is around the screen; a first visit begins where it is. */
+  /** Whether the screen has navigation around it. Onboarding begins only there. */
   readonly shell: boolean;
   /** Whose screen is shown; null for the host's own. */
   readonly remote: RemoteName | null;
 }
 
-/** Begins a first visit, offers the tours of screens, and draws the one that runs. */
+/** Begins onboarding, offers the tours of screens, and renders the one that runs. */
 export function TourHost({ signedIn, shell, remote }: TourHostProps) {
   const tours = useTours();
   const state = useSyncExternalStore(tours.subscribe, tours.getState);
@@ -42,7 +42,7 @@ export function TourHost({ signedIn, shell, remote }: TourHostProps) {
     });
   }, [waiting, tours]);
 
-  // What does not load (a device that went offline) is no reason to disturb: the tour is offered at the next visit.
+  // Code that does not load, such as on a device that went offline, is not reported: the tour is offered at the next visit.
   const giveUp = () => {
     tours.dispatch({ type: "stopped" });
     endIntro("later");
@@ -85,7 +85,7 @@ function Ended({ tour }: { readonly tour: Tour }) {
   return celebrated ? <Celebration onEnd={rest} /> : null;
 }
 
-/** Who comes for the first time gets the slides or the tour of the frame; who comes to a screen for the first time gets its tour. */
+/** Offers the slides (phones) or the tour of the frame on a first visit, and the tour of a screen on the first visit of that screen. */
 function useOffers({ signedIn, shell, remote }: TourHostProps): { readonly intro: boolean; readonly endIntro: (how: "skipped" | "finished" | "later") => void } {
   const { dispatch, memory } = useTours();
   const { loader } = useHost();
@@ -112,7 +112,7 @@ function useOffers({ signedIn, shell, remote }: TourHostProps): { readonly intro
         (module) => {
           offer(toursOf(module));
         },
-        () => undefined, // the area itself says that it did not load
+        () => undefined, // the area itself shows the failure
       );
     }
     return () => {
@@ -128,7 +128,7 @@ function useOffers({ signedIn, shell, remote }: TourHostProps): { readonly intro
   return { intro, endIntro };
 }
 
-/** A tour waits while the portal asks something or the person is elsewhere, and ends with the session. */
+/** Pauses a tour during a confirmation dialog and on other screens, and ends it with the session. */
 function useInterruptions(signedIn: boolean): void {
   const { dispatch, getState } = useTours();
   const { confirms } = useHost();

@@ -1,12 +1,13 @@
 import { renderApp } from "@relicario/shared/testing";
-import { screen } from "@testing-library/react";
-import type { Props } from "react-joyride";
+import { screen, waitFor } from "@testing-library/react";
+import type { ReactNode } from "react";
+import { EVENTS, type Props } from "react-joyride";
 
 import { layoutTour } from "./host-tours.ts";
 import { TourRunner } from "./TourRunner.tsx";
 
 // jsdom has no layout, so what the library is told is what can be seen; e2e/specs/first-visit.spec.ts measures what it draws.
-const told = jest.fn((_props: Props) => null);
+const told = jest.fn((_props: Props): ReactNode => null);
 jest.mock("react-joyride", () => ({ ...jest.requireActual<object>("react-joyride"), Joyride: (props: Props) => told(props) }));
 
 it("TourRunner tells the library the specification's numbers, and gives no step others", async () => {
@@ -27,4 +28,37 @@ it.each([
 ])("TourRunner says of %s whether it stays in sight while the page scrolls: %p", async (target, inSight) => {
   await renderApp(<TourRunner steps={[{ target, titleKey: "joyride:layout.home_title", bodyKey: "joyride:layout.home_body" }]} running onSkip={jest.fn()} onFinish={jest.fn()} />);
   expect(told.mock.lastCall?.[0].steps[0]?.isFixed).toBe(inSight);
+});
+
+it("TourRunner has the library scroll to what lies below, leaving 20 px above its light, within 300 ms", async () => {
+  Object.defineProperty(document.documentElement, "scrollHeight", { value: 5000, configurable: true }); // jsdom lays nothing out
+  const target = document.createElement("div");
+  target.dataset["tour"] = "home-create";
+  target.getBoundingClientRect = () => new DOMRect(0, 2000 - document.documentElement.scrollTop, 100, 40);
+  document.body.append(target);
+  const scrolled = jest.fn();
+  const { Joyride: Real } = jest.requireActual<typeof import("react-joyride")>("react-joyride");
+  told.mockImplementation((props) => (
+    <Real
+      {...props}
+      onEvent={(event, controls) => {
+        if (event.type === EVENTS.SCROLL_START) scrolled(event.scroll);
+        props.onEvent?.(event, controls);
+      }}
+    />
+  ));
+  try {
+    const app = await renderApp(<TourRunner steps={[{ target: "home-create", titleKey: "joyride:layout.home_title", bodyKey: "joyride:layout.home_body" }]} running onSkip={jest.fn()} onFinish={jest.fn()} />);
+    await screen.findByRole("dialog");
+    await waitFor(() => {
+      expect(document.documentElement.scrollTop).toBe(1970);
+    });
+    expect(scrolled.mock.calls).toEqual([[expect.objectContaining({ initial: 0, target: 2000 - 20 - 10, duration: 300 })]]);
+    app.unmount();
+  } finally {
+    told.mockImplementation(() => null);
+    target.remove();
+    Reflect.deleteProperty(document.documentElement, "scrollHeight");
+    document.documentElement.scrollTop = 0;
+  }
 });

@@ -11,7 +11,7 @@ import { targetSelector } from "./targets.ts";
 
 export interface TourRunnerProps {
   readonly steps: Tour["steps"];
-  /** False while it is paused; it goes on where it was. */
+  /** False while it is paused; it continues at the same step. */
   readonly running: boolean;
   readonly onSkip: () => void;
   readonly onFinish: () => void;
@@ -37,7 +37,7 @@ export function TourRunner({ steps, running, onSkip, onFinish }: TourRunnerProps
           title: t(titleKey),
           content: t(bodyKey),
           placement: target === "layout-main" ? "center" : "auto",
-          isFixed: isInFrame(target), // else the library scrolls the page for what is in sight anyway
+          isFixed: isInFrame(target), // otherwise the library scrolls the page for an element that is always visible
         }),
       )}
       nonce={styleNonce()}

@@ -5,7 +5,7 @@ function steps(group: string, targets: readonly string[]): Tour["steps"] {
   return targets.map((target) => ({ target, titleKey: `joyride:${group}.${target.slice(target.indexOf("-") + 1)}_title`, bodyKey: `joyride:${group}.${target.slice(target.indexOf("-") + 1)}_body` }));
 }
 
-/** What is around every screen, on a wide screen (specification, section 2). */
+/** The tour of the frame on wide screens (specification, section 2). */
 export const layoutTour: Tour = {
   name: "layout",
   path: "/home",
@@ -16,7 +16,7 @@ export const layoutTour: Tour = {
   ),
 };
 
-/** The same on a small one: the bottom bar, and the menu with everything else. */
+/** The tour of the frame on small screens: the bottom bar and the menu. */
 export const mobileTour: Tour = {
   name: "mobile",
   path: "/home",
@@ -27,7 +27,7 @@ export const mobileTour: Tour = {
   ),
 };
 
-/** Home; the second step only where the vendor has something to say. */
+/** The tour of Home; its second step is shown only when the vendor has messages. */
 export const homeTour: Tour = {
   name: "home",
   path: "/home",
@@ -35,7 +35,7 @@ export const homeTour: Tour = {
   steps: steps("home", ["home-create", "home-messages"]),
 };
 
-/** Whether a target is a part of the frame, which stays in sight while the page scrolls. */
+/** Whether a target is part of the frame, which does not scroll with the page. */
 export function isInFrame(target: string): boolean {
   return /^(layout|mobile)-/.test(target) && target !== "layout-main";
 }

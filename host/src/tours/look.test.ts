@@ -1,5 +1,4 @@
-import { celebration } from "./celebration.ts";
-import { styleNonce, tourLook } from "./look.ts";
+import { celebration, styleNonce, tourLook } from "./look.ts";
 
 describe("the look of tours", () => {
   it("has the numbers of the specification", () => {

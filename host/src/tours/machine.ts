@@ -3,7 +3,7 @@ import type { RemoteTour } from "@relicario/shared/contract";
 /** A guided tour, of the host or of a remote. */
 export type Tour = RemoteTour;
 
-/** Where a guided tour stands (specification, section 4). A tour that waits for its screen is ready. */
+/** State of a guided tour (specification, section 4). `ready`: it waits for its screen to be drawn. */
 export type TourState =
   | { readonly status: "idle" }
   | { readonly status: "ready" | "running" | "paused" | "skipped" | "finished"; readonly tour: Tour };
@@ -12,19 +12,19 @@ export type TourEvent =
   | { readonly type: "offered"; readonly tour: Tour }
   /** Its code and its screen are there. */
   | { readonly type: "started" }
-  /** Something else needs the person: a question, another screen. */
+  /** A confirmation dialog was opened, or another screen is shown. */
   | { readonly type: "interrupted" }
   | { readonly type: "resumed" }
   | { readonly type: "skipped" }
   | { readonly type: "finished" }
   /** The celebration is over. */
   | { readonly type: "rested" }
-  /** The person is gone. */
+  /** The session ended. */
   | { readonly type: "stopped" };
 
 export const initialTour: TourState = { status: "idle" };
 
-/** The next state. An event that means nothing in a state leaves it as it is. */
+/** The next state. Events that do not apply to a state leave it unchanged. */
 export function nextTour(state: TourState, event: TourEvent): TourState {
   switch (event.type) {
     case "offered":

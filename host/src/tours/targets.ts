@@ -1,6 +1,6 @@
 import type { Tour } from "./machine.ts";
 
-/** Steps point at names, never at positions. */
+/** Steps name their targets by `data-tour`. */
 export function targetSelector(target: string): string {
   return `[data-tour="${CSS.escape(target)}"]`;
 }
@@ -10,7 +10,7 @@ export function findTarget(root: ParentNode, target: string): HTMLElement | null
   return root.querySelector<HTMLElement>(targetSelector(target));
 }
 
-/** The steps whose targets are drawn now: a list that is empty has no filter to show. */
+/** The steps whose targets are on the screen now: an empty list has no filter, for example. */
 export function presentSteps(root: ParentNode, tour: Tour): Tour["steps"] {
   return tour.steps.filter(({ target }) => findTarget(root, target) !== null);
 }

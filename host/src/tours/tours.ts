@@ -1,46 +1,41 @@
 import { createContext, useContext } from "react";
+import { createStore } from "zustand/vanilla";
 
-import type { RemoteFace } from "../remotes/face.ts";
+import type { LoadedModule } from "../remotes/remote-module.ts";
 import { layoutTour, mobileTour } from "./host-tours.ts";
 import { initialTour, nextTour, type Tour, type TourEvent, type TourState } from "./machine.ts";
-import { createTourMemory, type TourMemory } from "./memory.ts";
+import { createTourStorage, type TourStorage } from "./tour-storage.ts";
 
-/** The guided tours of the page: where they stand, and what this browser remembers of them. */
+/** The guided tours of the page: their state, and what this browser stores about them. */
 export interface Tours {
   readonly getState: () => TourState;
   readonly subscribe: (listener: () => void) => () => void;
   readonly dispatch: (event: TourEvent) => void;
-  readonly memory: TourMemory;
+  readonly memory: TourStorage;
 }
 
-export function createTours(memory: TourMemory): Tours {
-  const listeners = new Set<() => void>();
-  let state = initialTour;
+export function createTours(memory: TourStorage): Tours {
+  const store = createStore(() => initialTour);
   return Object.freeze<Tours>({
     memory,
-    getState: () => state,
-    subscribe: (listener) => {
-      listeners.add(listener);
-      return () => {
-        listeners.delete(listener);
-      };
-    },
+    getState: store.getState,
+    subscribe: store.subscribe,
     dispatch: (event) => {
+      const state = store.getState();
       const next = nextTour(state, event);
       if (next === state) return;
-      state = next;
-      remember(memory, state);
-      for (const listener of [...listeners]) listener();
+      remember(memory, next);
+      store.setState(next, true);
     },
   });
 }
 
-/** The tours that a remote brings, by names that no other remote's can have. */
-export function toursOf({ name, tours = [] }: Pick<RemoteFace, "name" | "tours">): readonly Tour[] {
+/** The tours of a remote, with names that begin with the name of the remote and so are unique. */
+export function toursOf({ name, tours = [] }: Pick<LoadedModule, "name" | "tours">): readonly Tour[] {
   return tours.map((tour) => ({ ...tour, name: `${name}/${tour.name}` }));
 }
 
-/** Whether a tour is the one that a first visit begins with. Its end is celebrated. */
+/** Whether this is the tour of a first visit, whose end is celebrated. */
 export function isFirstTour({ name }: Tour): boolean {
   return name === layoutTour.name || name === mobileTour.name;
 }
@@ -50,19 +45,19 @@ export function mayBegin(visitor: { readonly onboarded: boolean; readonly signed
   return !visitor.onboarded && mayRun(visitor);
 }
 
-/** Where any tour may run at all. */
+/** Whether any tour may run here. */
 export function mayRun({ signedIn, pathname }: { readonly signedIn: boolean; readonly pathname: string }): boolean {
   return signedIn && !pathname.includes("shared");
 }
 
-function remember(memory: TourMemory, state: TourState): void {
+function remember(memory: TourStorage, state: TourState): void {
   if (state.status !== "skipped" && state.status !== "finished") return;
   memory.setOnboarded();
   if (state.status === "skipped") memory.setAllSeen();
   else memory.setSeen(state.tour.name);
 }
 
-const ToursContext = createContext<Tours>(createTours(createTourMemory(() => window.localStorage)));
+const ToursContext = createContext<Tours>(createTours(createTourStorage(() => window.localStorage)));
 
 /** Replaced in tests. */
 export const ToursProvider = ToursContext.Provider;

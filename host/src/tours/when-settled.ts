@@ -1,7 +1,7 @@
-/** So long nothing is added or taken away before a screen counts as drawn, in milliseconds. */
+/** How long the page must be unchanged before a screen counts as drawn, in milliseconds. */
 const quietMilliseconds = 300;
 
-/** Calls back once an element is there that `find` finds, nothing is loading, and the page has been quiet. Returns its undo. */
+/** Calls back once `find` finds an element, nothing has `aria-busy`, and the page has not changed for a while. Returns its undo. */
 export function whenSettled(root: HTMLElement, find: () => Element | null, onSettled: () => void): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const look = () => {

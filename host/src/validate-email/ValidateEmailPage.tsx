@@ -1,17 +1,20 @@
-import { ContactEmailValidated } from "@relicario/shared/api";
+import { ContactEmailValidated, ValidateContactEmail } from "@relicario/shared/api";
 import { HttpError, isPortalError } from "@relicario/shared/errors";
 import { Button, ButtonLink, Card, ErrorNotice, Notice, Page, Stack } from "@relicario/shared/ui";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useLocation, useNavigate } from "react-router-dom";
+import type { z } from "zod";
 
 import { useHost } from "../host-context.ts";
-import { linkOf, type EmailLink } from "./email-link.ts";
+
+/** What the link of an e-mail carries: the address to confirm, and 128 random bits that can be used once. */
+type EmailLink = z.infer<typeof ValidateContactEmail>;
 
 /**
  * Where the link of an e-mail leads: `/validate-email#value=…&nonce=…`. Nothing is called before the button is pressed, so
- * that programs that look at links in advance spend nothing. The link leaves the address bar and the history at once.
+ * that programs which open links in advance do not use it up. The link is removed from the address bar and the history at once.
  */
 export default function ValidateEmailPage() {
   const { t } = useTranslation("header");
@@ -22,7 +25,7 @@ export default function ValidateEmailPage() {
   useEffect(() => {
     if (hash !== "") void navigate(pathname, { replace: true });
   }, [hash, pathname, navigate]);
-  const link = linkOf(seen);
+  const link = parseEmailLink(seen);
 
   return (
     <Page title={t("validate_email.title")}>
@@ -35,6 +38,12 @@ export default function ValidateEmailPage() {
       )}
     </Page>
   );
+}
+
+/** Reads `#value=…&nonce=…`; null when one is missing or malformed. */
+export function parseEmailLink(hash: string): EmailLink | null {
+  const parsed = ValidateContactEmail.safeParse(Object.fromEntries(new URLSearchParams(hash.replace(/^#/, ""))));
+  return parsed.success ? parsed.data : null;
 }
 
 function Confirm({ link }: { readonly link: EmailLink }) {

@@ -5,8 +5,7 @@ import { userEvent } from "@testing-library/user-event";
 
 import { HostContext } from "../host-context.ts";
 import { fakeHost } from "../testing/fake-host.tsx";
-import { linkOf } from "./email-link.ts";
-import ValidateEmailPage from "./ValidateEmailPage.tsx";
+import ValidateEmailPage, { parseEmailLink } from "./ValidateEmailPage.tsx";
 
 const nonce = "abcdefghijklmnopqrstuA";
 const address = `/validate-email#value=alba%40example.org&nonce=${nonce}`;
@@ -31,15 +30,15 @@ const failing = (error: PortalError) =>
   });
 const press = () => userEvent.click(screen.getByRole("button", { name: "Confirm the address" }));
 
-describe("linkOf", () => {
+describe("parseEmailLink", () => {
   it("reads address and nonce", () => {
-    expect(linkOf(`#value=a%2Bb%40example.org&nonce=${nonce}`)).toEqual({ value: "a+b@example.org", nonce });
+    expect(parseEmailLink(`#value=a%2Bb%40example.org&nonce=${nonce}`)).toEqual({ value: "a+b@example.org", nonce });
   });
 
   it.each(["", "#", "#value=a%40example.org", `#nonce=${nonce}`, `#value=nobody&nonce=${nonce}`, "#value=a%40example.org&nonce=short", "#value=a%40example.org&nonce=<script>alert(1)</script>"])(
     "is nothing for %s",
     (hash) => {
-      expect(linkOf(hash)).toBeNull();
+      expect(parseEmailLink(hash)).toBeNull();
     },
   );
 });

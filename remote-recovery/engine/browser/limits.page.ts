@@ -1,7 +1,6 @@
 /** Runs in the page of limits.ts: the engine as the portal uses it, in a worker started from a blob, timed from the page. */
-import * as Comlink from "comlink";
 import { compileModules } from "../src/compile-modules.ts";
-import { createEngineClient } from "../src/engine-client.ts";
+import { callsTo } from "../src/worker-calls.ts";
 import type { EngineWorkerApi } from "../src/engine-worker-api.ts";
 import type { Sketch } from "../src/engine.ts";
 
@@ -24,11 +23,10 @@ globalThis.measure = async () => {
   const script = await (await fetch("/worker.js")).text();
   const address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
   const worker = new Worker(address, { name: "engine-worker" });
-  const remote = Comlink.wrap<EngineWorkerApi>(worker);
-  await remote.cancel("");
+  const engine = callsTo<EngineWorkerApi>(worker);
+  await engine.ping();
   URL.revokeObjectURL(address);
-  await remote.init(await compileModules((name) => fetch(`/${name}.wasm`)));
-  const engine = createEngineClient(remote);
+  await engine.init(await compileModules((name) => fetch(`/${name}.wasm`)));
 
   const [picture, cropped, stranger] = await Promise.all([bytesOf("picture"), bytesOf("cropped"), bytesOf("stranger")]);
   const sought: Sketch[] = [];

@@ -6,7 +6,8 @@ import {
 } from "../src/engine-wasm.ts";
 import { judge } from "../src/gate.ts";
 import { rowsOf, type Raster } from "../src/rows.ts";
-import { decodeCandidates, refineAll } from "../src/search.ts";
+import { decodeCandidates } from "../src/candidates.ts";
+import { refineAll } from "../src/search.ts";
 import { selfTest } from "../src/self-test/self-test.ts";
 import { generated, rgbOf } from "../tests/generated.ts";
 import type { VectorFile } from "../tests/vectors.ts";

@@ -1,6 +1,6 @@
 /** Runs in the page of vectors.ts: the portal's own worker with one core and with two, which have to give the same bits. */
-import * as Comlink from "comlink";
-import { createEngineClient } from "../src/engine-client.ts";
+import { isPortalError } from "@relicario/shared/errors";
+import { callsTo } from "../src/worker-calls.ts";
 import type { EngineWorkerApi } from "../src/engine-worker-api.ts";
 import type { RecoverResult, Sketch } from "../src/engine.ts";
 import type { Answer } from "./recompute.ts";
@@ -25,12 +25,19 @@ globalThis.compareCores = async (variant) => {
   const alone = await start(script, 1);
   const both = await start(script, 2);
   try {
-    for (const { remote } of [alone, both]) await remote.init({ engine, jpeg, png });
+    for (const one of [alone, both]) await one.engine.init({ engine, jpeg, png });
     for (const picture of ["spacex-turned.png", "astronaut-cropped-too-far.png"]) {
       const bytes = await bytesOf(`/file/pictures/${picture}`);
-      const [one, two] = [await alone.client.recover(bytes, sketches), await both.client.recover(bytes, sketches)];
+      const [one, two] = [await alone.engine.recover(bytes, sketches), await both.engine.recover(bytes, sketches)];
       expect(`${picture}: the same bits and score from two cores`, plain(one) === plain(two));
     }
+    const phases: string[] = [];
+    const shown = await bytesOf("/file/pictures/spacex-turned.png");
+    await alone.engine.recover(shown, sketches, { onProgress: ({ phase }) => phases.push(phase) });
+    expect("progress is heard before the answer", phases.includes("decoding"));
+    const controller = new AbortController();
+    const cancelled = alone.engine.recover(shown, sketches, { signal: controller.signal, onProgress: () => { controller.abort(); } });
+    expect("aborting ends the call", await cancelled.then(() => false, (error: unknown) => isPortalError(error, "cancelled")));
     expect("on one core there is one worker", alone.heard.every(({ worker }) => worker === mainName));
     for (const asked of ["init", "coarse", "refine", "wipe"]) {
       expect(`the second worker was asked: ${asked}`, both.heard.some((word) => word.worker === secondName && word.asked === asked));
@@ -65,14 +72,14 @@ async function start(script: string, cores: number) {
   }\n`;
   const address = URL.createObjectURL(new Blob([report, script], { type: "text/javascript" }));
   const worker = new Worker(address, { name: mainName });
-  const remote = Comlink.wrap<EngineWorkerApi>(worker);
-  await remote.cancel(""); // the second worker starts from the same address
+  const engine = callsTo<EngineWorkerApi>(worker);
+  await engine.ping(); // the second worker starts from the same address
   URL.revokeObjectURL(address);
   const stop = () => {
     worker.terminate();
     channel.close();
   };
-  return { remote, client: createEngineClient(remote), heard, stop };
+  return { engine, heard, stop };
 }
 
 /** A result as a line of text: secret, score and errors. */

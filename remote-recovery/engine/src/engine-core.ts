@@ -4,7 +4,7 @@
  */
 import { PortalError } from "@relicario/shared/errors";
 import { decodePicture, type CodecName } from "./decoders/decode.ts";
-import { unreadable } from "./decoders/header.ts";
+import { unreadable } from "./decoders/picture-file.ts";
 import { EnginePhase, GateReason, GateVerdict, type Engine, type EngineOptions, type EnrolResult, type GateReport, type Sketch } from "./engine.ts";
 import {
   enrolmentWindow, feedPicture, instantiateEngine, readImageSecret, readMeasures, readSketch, type EngineWasm,

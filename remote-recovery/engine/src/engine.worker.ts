@@ -3,8 +3,8 @@
  * two cores it starts itself a second time, for half of each search: at once, while the blob address that it runs from is there.
  */
 import * as Comlink from "comlink";
-import { carryPortalErrors } from "./worker-calls.ts";
 import { createEngineWorkerApi } from "./engine-worker-api.ts";
+import { serveCalls } from "./worker-calls.ts";
 import { createSearchWorkerApi, searchHelperOver, type SearchWorkerApi } from "./second-core.ts";
 
 const secondName = "engine-search";
@@ -12,9 +12,8 @@ const secondName = "engine-search";
 if (self.name === secondName) {
   Comlink.expose(createSearchWorkerApi());
 } else {
-  carryPortalErrors();
   const second = startSecond();
-  Comlink.expose(
+  serveCalls(
     createEngineWorkerApi((module) => (second === null ? null : searchHelperOver(Comlink.wrap<SearchWorkerApi>(second.worker), module, second.lost))),
   );
 }

@@ -1,7 +1,7 @@
 /** The search where the usual one does not reach: around a screenshot, or in a frame that the person has drawn. */
 import type { RecoverResult, SearchHint } from "./engine.ts";
 import type { EngineWasm, Window } from "./engine-wasm.ts";
-import { betterFailure, decodeCandidates, readRefined, type Failure } from "./search.ts";
+import { betterFailure, decodeCandidates, readRefined, type Failure } from "./candidates.ts";
 
 const step = 0.0125;
 const mostCandidates = 6;

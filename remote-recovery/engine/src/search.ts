@@ -1,14 +1,12 @@
 /** Finding sketches in the picture that the engine holds: the same framing first, then the blind search. */
+import { beaconFloor, betterFailure, decodeCandidates, decodeLooked, type Failure, type Recovered } from "./candidates.ts";
 import { searchHinted } from "./hinted-search.ts";
 import { sketchSizes, type RecoverResult, type SearchHint, type Sketch } from "./engine.ts";
 import {
-  copyTable, enrolmentWindow, readCandidate, readImageSecret, writeCoarseScores, writeSketch, type Candidate, type EngineWasm,
+  copyTable, enrolmentWindow, readCandidate, writeCoarseScores, writeSketch, type Candidate, type EngineWasm,
 } from "./engine-wasm.ts";
 import type { SearchHelper } from "./second-core.ts";
 
-/** A score below this means: another picture. */
-export const beaconFloor = 0.2;
-const signPatterns = [[0, 0], [1, 0], [0, 1], [1, 1]] as const;
 /** Pauses of the coarse pass; windows between two of them share their sides by 36. */
 const coarseSlices = 6;
 
@@ -22,9 +20,6 @@ export interface SearchOptions {
   /** Another core for half of the work. */
   readonly helper?: SearchHelper | null;
 }
-
-/** A failed recovery with what is needed to compare failures. */
-export type Failure = Exclude<RecoverResult, { outcome: "recovered" }>;
 
 /**
  * Looks for any of the sketches. One that decodes ends it; else the best failure. Sketches of a wrong size fit nothing:
@@ -64,14 +59,6 @@ export async function findSketch(
   return best;
 }
 
-/** The picture of a sketch, though it does not decode, says more than any other score. */
-export function betterFailure(a: Failure, b: Failure): Failure {
-  if (a.outcome !== b.outcome) return a.outcome === "too_many_errors" ? a : b;
-  return b.score > a.score ? b : a;
-}
-
-type Recovered = Extract<RecoverResult, { outcome: "recovered" }>;
-
 /** Tries the framing of enrolment, in all eight orientations. */
 export function lookStraight(wasm: EngineWasm, count: number): Recovered | null {
   if (wasm.look(...enrolmentWindow) !== 1) return null;
@@ -81,15 +68,6 @@ export function lookStraight(wasm: EngineWasm, count: number): Recovered | null 
       const found = score >= beaconFloor ? decodeLooked(wasm, slot, transposed, score) : null;
       if (found !== null) return found;
     }
-  }
-  return null;
-}
-
-/** Decodes a sketch in the window looked at, with the four sign patterns. */
-function decodeLooked(wasm: EngineWasm, slot: number, transposed: number, score: number): Recovered | null {
-  for (const [a, b] of signPatterns) {
-    const errors = wasm.attempt(slot, transposed, a, b);
-    if (errors >= 0) return { outcome: "recovered", index: slot, imageSecretBytes: readImageSecret(wasm), errors, score };
   }
   return null;
 }
@@ -146,23 +124,6 @@ export async function refineAll(wasm: EngineWasm, slot: number, step: (done: num
   if (refined === null) for (const index of lent) wasm.refine(slot, index);
   const found = Array.from({ length: count }, (_, index) => refined?.[lent.indexOf(index)] ?? readCandidate(wasm, index));
   return found.sort((a, b) => b.score - a.score);
-}
-
-/** The first `count` candidates, best score first. */
-export function readRefined(wasm: EngineWasm, count: number): readonly Candidate[] {
-  return Array.from({ length: count }, (_, index) => readCandidate(wasm, index)).sort((a, b) => b.score - a.score);
-}
-
-/** Decodes in order of final score, those of 0.20 or more. */
-export function decodeCandidates(wasm: EngineWasm, slot: number, found: readonly Candidate[]): RecoverResult {
-  const score = found[0]?.score ?? -1;
-  for (const candidate of found) {
-    if (candidate.score < beaconFloor) break;
-    wasm.look(...candidate.window);
-    const recovered = decodeLooked(wasm, slot, candidate.transposed ? 1 : 0, candidate.score);
-    if (recovered !== null) return recovered;
-  }
-  return score < beaconFloor ? { outcome: "not_this_picture", score } : { outcome: "too_many_errors", index: slot, score };
 }
 
 /** True for a sketch of the right sizes whose unused bits are 0. */

@@ -8,7 +8,8 @@ import {
 import { judge } from "./gate.ts";
 import { loadCodecInNode, loadModulesInNode } from "./load-engine.ts";
 import { rowsOf } from "./rows.ts";
-import { decodeCandidates, refineAll } from "./search.ts";
+import { decodeCandidates } from "./candidates.ts";
+import { refineAll } from "./search.ts";
 import { selfTest } from "./self-test/self-test.ts";
 
 jest.setTimeout(60_000); // whole searches, on a machine that others use too

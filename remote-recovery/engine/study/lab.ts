@@ -5,7 +5,8 @@ import {
 import { judge, refuse } from "../src/gate.ts";
 import { loadModulesInNode } from "../src/load-engine.ts";
 import { rowsOf, type Raster } from "../src/rows.ts";
-import { beaconFloor, decodeCandidates, findSketch, refineAll } from "../src/search.ts";
+import { beaconFloor, decodeCandidates } from "../src/candidates.ts";
+import { findSketch, refineAll } from "../src/search.ts";
 import { selfTest } from "../src/self-test/self-test.ts";
 
 /** Windows of the bit distances: that of enrolment, the whole picture, and two crops. */

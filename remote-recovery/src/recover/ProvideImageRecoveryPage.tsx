@@ -1,6 +1,6 @@
-import { usePortal, type ShownImage } from "@relicario/shared/contract";
+import { usePortal, type ShownImage, type VaultProgress } from "@relicario/shared/contract";
 import { FieldError, Stepper } from "@relicario/shared/forms";
-import { Button, ButtonLink, Card, ErrorNotice, Page, Skeleton, SpacedRow, Stack, useVault, useVaultState } from "@relicario/shared/ui";
+import { Button, ButtonLink, Card, ErrorNotice, Page, Progress, Skeleton, SpacedRow, Stack, useVault, useVaultState } from "@relicario/shared/ui";
 import { useEffect, useState, type SyntheticEvent } from "react";
 import { useTranslation } from "react-i18next";
 import { useSearchParams } from "react-router-dom";
@@ -9,7 +9,6 @@ import { PictureField } from "../picture/PictureField.tsx";
 import { DeviceQuestion } from "./DeviceQuestion.tsx";
 import { FrameHelp } from "./FrameHelp.tsx";
 import { NotThisPicture } from "./NotThisPicture.tsx";
-import { OpeningProgress } from "./OpeningProgress.tsx";
 import { safePath, versionOf } from "./paths.ts";
 import { useOpening } from "./useOpening.ts";
 
@@ -118,4 +117,15 @@ export default function ProvideImageRecoveryPage() {
       </form>
     </Page>
   );
+}
+
+interface OpeningProgressProps {
+  readonly progress: VaultProgress | null;
+}
+
+/** What is being tried, phase by phase. */
+function OpeningProgress({ progress }: OpeningProgressProps) {
+  const { t } = useTranslation("processing");
+  const words = progress?.step === undefined ? (`phase.${progress?.phase ?? "picture"}_status` as const) : (`step.${progress.step}_status` as const);
+  return <Progress label={t(words)} done={progress?.done ?? 0} total={progress?.total ?? 0} />;
 }

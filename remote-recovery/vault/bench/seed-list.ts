@@ -13,7 +13,7 @@ import { loadEngineInNode } from "@relicario/engine/node";
 import { openDevice } from "../src/device/device.ts";
 import { readAccount } from "../src/steps/read-account.ts";
 import { openKeyring } from "../src/steps/read-keyring.ts";
-import { sealRow } from "../src/steps/sealed-row.ts";
+import { sealRow } from "../src/steps/sealed-secret.ts";
 import { nextChange } from "../src/steps/signed-change.ts";
 import { unlock } from "../src/acts/unlock.ts";
 import { utf8 } from "../src/seal/bytes.ts";

@@ -1,13 +1,15 @@
+import type { StoredSecret } from "@relicario/shared/api";
 import type { VaultProgress, VaultState } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import type { Engine } from "@relicario/engine";
 import { lockedSince, type Device, type Remembered } from "./device/device.ts";
-import type { HeldList } from "./steps/read-account.ts";
 import { deriveAccountKeys, unwrapAccountKey, type AccountKeys } from "./seal/account-key.ts";
+import type { Label } from "./seal/label.ts";
+import type { RootRow } from "./seal/state.ts";
 import type { Service } from "./service.ts";
 
-/** What a vault context is made of. Time and waiting pass through here so that tests drive them. */
+/** What a vault context is made of. Clock, pauses and locks are parameters so that tests can replace them. */
 export interface VaultContextParts {
   readonly userId: string;
   readonly service: Service;
@@ -51,6 +53,25 @@ export interface VaultContext {
   readonly oneWriter: <T>(write: () => Promise<T>) => Promise<T>;
 }
 
+/**
+ * A row as the vault holds it in memory: with the digest of its label, and the label once it was opened. With these a write
+ * needs only the changes since the last reading to compute the root over all rows.
+ */
+export interface AccountRow extends RootRow {
+  readonly stored: Omit<StoredSecret, "label">;
+  /** As sent; dropped once it is opened. */
+  sealedLabel: string | null;
+  /** The opened label, as a promise, so that two callers at the same time open it once. */
+  label: Promise<Label> | null;
+}
+
+/** All rows as they were read and checked last, and where the account's counter of row changes stood. */
+export interface HeldList {
+  readonly rows: ReadonlyMap<string, AccountRow>;
+  readonly stateRev: number;
+  readonly changes: number;
+}
+
 /** What every act takes beside its arguments. */
 export interface ActOptions {
   readonly signal?: AbortSignal;
@@ -85,7 +106,7 @@ export async function openVaultContext(parts: VaultContextParts): Promise<VaultC
     oneWriter: (write) => {
       const alone = () => withLock(parts.locks ?? browserLocks(), parts.device.name, write);
       const turn = writers.then(alone, alone);
-      writers = turn.catch(() => null); // the caller hears of it; the next writer's turn comes all the same
+      writers = turn.catch(() => null); // the error goes to the caller of this write; the next write runs in any case
       return turn;
     },
   };
@@ -106,7 +127,7 @@ export function refuseCancelled(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw new PortalError("cancelled", { cause: signal.reason });
 }
 
-/** Without Web Locks the tabs of a device are as two devices: conflicts are settled by trying again. */
+/** Without Web Locks two tabs conflict like two devices do, and the one that loses tries again. */
 function withLock<T>(locks: WriterLocks | null, account: string, write: () => Promise<T>): Promise<T> {
   return locks === null ? write() : locks.request(`relicario-vault writer ${account}`, write);
 }

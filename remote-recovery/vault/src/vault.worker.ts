@@ -1,10 +1,7 @@
 /** The vault's worker: one file, started from a blob address. Keys and identities live and die here. */
-import * as Comlink from "comlink";
+import type { EngineWorkerApi } from "@relicario/engine/worker-api";
+import { callsTo, serveCalls } from "@relicario/engine/worker-calls";
 
-import { carryPortalErrors } from "@relicario/engine/worker-calls";
-import { createEngineClient } from "@relicario/engine/client";
-import type { EngineWorkerApi } from "@relicario/engine/client";
 import { createVaultWorkerApi } from "./worker/vault-worker-api.ts";
 
-carryPortalErrors();
-Comlink.expose(createVaultWorkerApi((port) => createEngineClient(Comlink.wrap<EngineWorkerApi>(port))));
+serveCalls(createVaultWorkerApi((port) => callsTo<EngineWorkerApi>(port)));

@@ -6,21 +6,21 @@ import { useState } from "react";
 import { FormProvider, useForm, useFormContext } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 
-import { useSaving } from "../data/saving.ts";
-import { ContentSection } from "./ContentSection.tsx";
-import { ImageSection } from "./ImageSection.tsx";
-import { NamingSection } from "./NamingSection.tsx";
-import { useProblemWords } from "./problem-words.ts";
-import { SavingProgress } from "./SavingProgress.tsx";
-import { allImages, newImage, protectRequestOf, SecretDraft } from "./secret-draft.ts";
-import { UnsavedGuard } from "./UnsavedGuard.tsx";
+import { useSaving } from "../form/useSaving.ts";
+import { ContentSection } from "../form/ContentSection.tsx";
+import { ImageSection } from "../form/ImageSection.tsx";
+import { NamingSection } from "../form/NamingSection.tsx";
+import { useProblemText } from "../form/useProblemText.ts";
+import { SavingProgress } from "../form/SavingProgress.tsx";
+import { allImages, newImage, protectRequestOf, SecretDraft } from "../form/secret-draft.ts";
+import { UnsavedGuard } from "../form/UnsavedGuard.tsx";
 
 interface AddSecretFormProps {
   readonly vault: Vault;
-  /** Nothing was ever kept here: what is made now is the beginning of everything. */
+  /** The account is empty: saving creates its keys. */
   readonly first: boolean;
   readonly images: readonly RecoveryImage[];
-  /** Tags in use. */
+  /** Tags in use, offered for completion. */
   readonly suggestions: readonly string[];
 }
 
@@ -51,21 +51,22 @@ export function AddSecretForm({ vault, first, images, suggestions }: AddSecretFo
   const pictureFailed = failure?.code.startsWith("picture_") === true;
   const { errors } = formState;
 
-  const tellSaved = () => {
+  const notifySaved = () => {
     notify({ tone: "success", text: t("save.done_status") });
   };
-  const submit = handleSubmit((draft) =>
-    save({
-      content: draft.kind === "file" ? draft.file : draft.text,
-      work: (options) => vault.protect(protectRequestOf(draft), options),
+  const submit = handleSubmit((draft) => {
+    const request = protectRequestOf(draft);
+    return save({
+      content: request.content,
+      run: (options) => vault.protect(request, options),
       onSaved: ({ secretId }) => {
-        form.reset(); // the content is not kept a moment longer than it is needed
-        tellSaved();
+        form.reset(); // drops the plaintext now, not when the page unmounts
+        notifySaved();
         setSaved({ path: draft.image === newImage ? `/congrats?${new URLSearchParams({ secret: secretId }).toString()}` : "/secrets" });
       },
-      onSavedElsewhere: tellSaved,
-    }),
-  );
+      onSavedElsewhere: notifySaved,
+    });
+  });
 
   return (
     <FormProvider {...form}>
@@ -99,15 +100,15 @@ export function AddSecretForm({ vault, first, images, suggestions }: AddSecretFo
   );
 }
 
-/** The one thing that only the person can know, before anything was ever kept. */
+/** The service says that the account is empty. Only the person can know that it is not, so this must be confirmed before new keys are made. */
 function FirstPromise({ disabled }: { readonly disabled: boolean }) {
   const { t } = useTranslation("beta-add-secret");
   const { register, formState } = useFormContext<SecretDraft>();
-  const words = useProblemWords();
+  const problemText = useProblemText();
   return (
     <Notice tone="warn" title={t("first.title")}>
       <p>{t("first.body")}</p>
-      <Checkbox label={t("first.label")} error={words(formState.errors.promised?.message)} disabled={disabled} {...register("promised")} />
+      <Checkbox label={t("first.label")} error={problemText(formState.errors.promised?.message)} disabled={disabled} {...register("promised")} />
     </Notice>
   );
 }

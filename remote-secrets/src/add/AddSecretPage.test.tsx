@@ -5,7 +5,6 @@ import { maxSmallContentBytes } from "@relicario/shared/api";
 import type { CallOptions, ProtectRequest } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { createFakeVault, expectAccessible, picture, renderApp, type FakeVault, type FakeVaultSettings } from "@relicario/shared/testing";
-import { editingState } from "../editing/editing-state.ts";
 import AddSecretPage from "./AddSecretPage.tsx";
 
 async function draw(vault: FakeVault = createFakeVault(), settings: Parameters<typeof renderApp>[1] = {}) {
@@ -126,7 +125,7 @@ describe("AddSecretPage", () => {
     await expectAccessible();
   });
 
-  it("notes what goes out as secret.txt, and forgets it when it is done", async () => {
+  it("sends a text as the file secret.txt, in one request", async () => {
     const { vault, asked } = waitingVault(kept);
     await draw(vault);
     await fill({ withPicture: false, promise: false });
@@ -134,19 +133,20 @@ describe("AddSecretPage", () => {
     await waitFor(() => {
       expect(asked).toHaveLength(1);
     });
-    const { secretFile, secretV2, isTextSecret } = editingState();
-    expect([secretFile?.name, secretV2, isTextSecret]).toEqual(["secret.txt", null, true]);
+    expect(asked[0]?.request).toMatchObject({ contentKind: "text", name: "secret.txt", mime: "text/plain", content: { size: "abandon ability".length } });
+    expect(screen.queryByText(/You can go to another page/)).not.toBeInTheDocument();
     await userEvent.click(screen.getByRole("button", { name: "Cancel" }));
     await waitFor(() => {
-      expect(editingState().secretFile).toBeNull();
+      expect(screen.queryByRole("progressbar")).not.toBeInTheDocument();
     });
+    expect(asked[0]?.options?.signal?.aborted).toBe(true);
   });
 
   it.each([
     ["a small file", 1_000, false],
     ["the largest small file", maxSmallContentBytes, false],
     ["a file that goes in parts", maxSmallContentBytes + 1, true],
-  ])("notes %s as it is, and that it is not a text", async (_, size, large) => {
+  ])("sends %s as it is, and not as a text", async (_, size, large) => {
     const { vault, asked } = waitingVault(kept);
     await draw(vault);
     await userEvent.click(await screen.findByRole("radio", { name: "File" }));
@@ -159,12 +159,12 @@ describe("AddSecretPage", () => {
     });
     expect(asked[0]?.request).toMatchObject({ contentKind: "file", name: "scan.pdf", mime: "application/pdf", title: "scan" });
     expect(asked[0]?.request.content).toBe(file);
-    expect(editingState()).toMatchObject({ secretFile: file, secretV2: large ? file : null, isTextSecret: false });
     expect(screen.queryByText(/You can go to another page/) !== null).toBe(large);
     await userEvent.click(screen.getByRole("button", { name: "Cancel" }));
     await waitFor(() => {
-      expect(editingState()).toMatchObject({ secretFile: null, secretV2: null });
+      expect(screen.queryByRole("progressbar")).not.toBeInTheDocument();
     });
+    expect(asked[0]?.options?.signal?.aborted).toBe(true);
   });
 
   it("lets a large file go on when the page is left, without asking", async () => {

@@ -4,42 +4,43 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { imagesQuery, rowsQuery, standingQuery, useForgetOnLock, vaultOf } from "../data/secrets.ts";
-import { UnlockNotice } from "../list/UnlockNotice.tsx";
+import { imagesQuery, refreshQuery, rowsQuery, useClearOnLock, vaultOf } from "../data/secrets.ts";
+import { UnlockNotice } from "../notices/UnlockNotice.tsx";
 import { AddSecretForm } from "./AddSecretForm.tsx";
 
-interface Beginning {
+/** What the form starts with. */
+interface Snapshot {
   readonly first: boolean;
   readonly images: readonly RecoveryImage[];
 }
 
-/** Protects a new secret. On a locked device that comes after unlocking, so that nothing typed is in the way. */
+/** Route `/add-secret`. A locked vault is unlocked before the form is shown, because unlocking leaves the page and would lose input. */
 export default function AddSecretPage() {
   const { t } = useTranslation(["beta-add-secret", "beta-home", "file-upload"]);
   const { user } = usePortal();
   const access = useVault();
   const state = useVaultState(access);
   const vault = vaultOf(access);
-  const standing = useQuery(standingQuery(vault, user.userId));
+  const refresh = useQuery(refreshQuery(vault, user.userId));
   const images = useQuery(imagesQuery(vault, user.userId, state.status));
   const rows = useQuery(rowsQuery(vault, user.userId, state.status));
-  useForgetOnLock();
+  useClearOnLock();
 
-  // What the form begins with stays while it is there: saving the first secret changes the state under it.
-  const [beginning, setBeginning] = useState<Beginning | null>(null);
-  if (beginning === null && state.status === "empty") setBeginning({ first: true, images: [] });
-  if (beginning === null && state.status === "unlocked" && images.data !== undefined) setBeginning({ first: false, images: images.data });
-  if (beginning !== null && state.status === "locked") setBeginning(null);
+  // Taken once: saving the first secret changes status and images while the form is still mounted.
+  const [snapshot, setSnapshot] = useState<Snapshot | null>(null);
+  if (snapshot === null && state.status === "empty") setSnapshot({ first: true, images: [] });
+  if (snapshot === null && state.status === "unlocked" && images.data !== undefined) setSnapshot({ first: false, images: images.data });
+  if (snapshot !== null && state.status === "locked") setSnapshot(null);
 
-  const failure = access.status === "failed" ? { error: access.error, retry: access.retry } : (failed(standing) ?? failed(images));
+  const failure = access.status === "failed" ? { error: access.error, retry: access.retry } : (failed(refresh) ?? failed(images));
   return (
     <Page title={t("page.title")} lead={t("page.lead_body")}>
       {failure !== null && <ErrorNotice error={failure.error} onRetry={failure.retry} />}
-      {failure === null && vault !== null && state.status === "locked" && <UnlockNotice vault={vault} then="/add-secret" reason="add" />}
-      {vault !== null && beginning !== null && (
-        <AddSecretForm vault={vault} {...beginning} suggestions={[...new Set((rows.data ?? []).flatMap((row) => row.label?.tags ?? []))]} />
+      {failure === null && vault !== null && state.status === "locked" && <UnlockNotice vault={vault} returnTo="/add-secret" reason="add" />}
+      {vault !== null && snapshot !== null && (
+        <AddSecretForm vault={vault} {...snapshot} suggestions={[...new Set((rows.data ?? []).flatMap((row) => row.label?.tags ?? []))]} />
       )}
-      {failure === null && beginning === null && state.status !== "locked" && (
+      {failure === null && snapshot === null && state.status !== "locked" && (
         <Loading label={t("page.loading_status")}>
           <Card as="div">
             <Stack $gap={5}>

@@ -4,41 +4,40 @@ import { useVault, useVaultState, type VaultAccess } from "@relicario/shared/ui"
 import { queryOptions, skipToken, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 
-import { useForgetEditingOnLock } from "../editing/editing-state.ts";
-
-/** Keys of everything that is known of the secrets of one account. Rows hold titles: they live in memory alone. */
+/** Query keys, each with the account. Rows hold plaintext labels: this cache must never be persisted. */
 export const secretKeys = {
   all: (userId: string) => ["secrets", userId] as const,
-  standing: (userId: string) => ["secrets", userId, "standing"] as const,
+  refresh: (userId: string) => ["secrets", userId, "refresh"] as const,
   rows: (userId: string, status: VaultState["status"]) => ["secrets", userId, "rows", status] as const,
-  opening: (userId: string, status: VaultState["status"]) => ["secrets", userId, "opening", status] as const,
+  partialRows: (userId: string, status: VaultState["status"]) => ["secrets", userId, "partial-rows", status] as const,
   images: (userId: string, status: VaultState["status"]) => ["secrets", userId, "images", status] as const,
   history: (userId: string, secretId: string) => ["secrets", userId, "history", secretId] as const,
+  listMemory: (userId: string) => ["secrets", userId, "list-memory"] as const,
   uploads: (userId: string, status: VaultState["status"]) => ["secrets", userId, "uploads", status] as const,
 };
 
-/** Decrypted titles are dropped this soon after the last screen that shows them. */
-const plaintextMilliseconds = 60_000;
+/** `gcTime` of queries with decrypted labels: they are dropped this long after the last screen that uses them. */
+const plaintextCacheMilliseconds = 60_000;
 
-/** How the account stands: nothing kept yet, locked or unlocked. */
-export function standingQuery(vault: Vault | null, userId: string) {
+/** Reads the account's keyring. Afterwards the vault knows whether the account is empty, locked or unlocked. */
+export function refreshQuery(vault: Vault | null, userId: string) {
   return queryOptions({
-    queryKey: secretKeys.standing(userId),
+    queryKey: secretKeys.refresh(userId),
     queryFn: vault === null ? skipToken : () => vault.refresh(),
-    gcTime: plaintextMilliseconds,
+    gcTime: plaintextCacheMilliseconds,
   });
 }
 
-/** Rows that are there while the rest is still opening. */
-interface OpeningRows {
+/** Rows decrypted so far, while `vault.list` is still running. */
+interface PartialRows {
   readonly rows: readonly SecretRow[];
   readonly opened: number;
   readonly total: number;
 }
 
 /**
- * All rows, trash included, newest first. What was read while locked is not what is read unlocked. The first time, what is
- * opened so far stands under the key `opening`; later the rows of before stay until the new ones are whole.
+ * All rows including the trash, newest first. The vault's status is part of the key, because locked rows have no label.
+ * The first fetch publishes its rows under `partialRows` while it runs; a refetch does not, so the previous rows stay.
  */
 export function rowsQuery(vault: Vault | null, userId: string, status: VaultState["status"]) {
   return queryOptions({
@@ -50,68 +49,68 @@ export function rowsQuery(vault: Vault | null, userId: string, status: VaultStat
             if (status === "empty") return [];
             let rows: readonly SecretRow[] = [];
             const onRows = (batch: readonly SecretRow[], progress: { readonly opened: number; readonly total: number }) => {
-              if (signal.aborted) return; // locked meanwhile: nothing plain may be put back
+              if (signal.aborted) return; // locked meanwhile: plaintext must not be put back into the cache
               rows = [...rows, ...batch];
-              client.setQueryData<OpeningRows>(secretKeys.opening(userId, status), { rows, ...progress });
+              client.setQueryData<PartialRows>(secretKeys.partialRows(userId, status), { rows, ...progress });
             };
             try {
               const first = client.getQueryData(secretKeys.rows(userId, status)) === undefined;
               return newestFirst(await vault.list({ signal, ...(first ? { onRows } : {}) }));
             } finally {
-              client.removeQueries({ queryKey: secretKeys.opening(userId, status) });
+              client.removeQueries({ queryKey: secretKeys.partialRows(userId, status) });
             }
           },
-    gcTime: plaintextMilliseconds,
+    gcTime: plaintextCacheMilliseconds,
   });
 }
 
-function openingQuery(userId: string, status: VaultState["status"]) {
-  return queryOptions<OpeningRows>({ queryKey: secretKeys.opening(userId, status), queryFn: skipToken, gcTime: plaintextMilliseconds });
+function partialRowsQuery(userId: string, status: VaultState["status"]) {
+  return queryOptions<PartialRows>({ queryKey: secretKeys.partialRows(userId, status), queryFn: skipToken, gcTime: plaintextCacheMilliseconds });
 }
 
-/** The recovery images in use, by name. */
+/** Names and ids of the recovery images in use. */
 export function imagesQuery(vault: Vault | null, userId: string, status: VaultState["status"]) {
   return queryOptions({
     queryKey: secretKeys.images(userId, status),
     queryFn: vault === null || status !== "unlocked" ? skipToken : () => vault.images(),
-    gcTime: plaintextMilliseconds,
+    gcTime: plaintextCacheMilliseconds,
   });
 }
 
-/** How often the state of a running upload is asked for. */
-const lookAgainMilliseconds = 1_000;
+/** Interval of refetching while an upload runs. */
+const uploadPollMilliseconds = 1_000;
 
-/** Uploads of this device that are not published. While one runs they are looked at again and again. */
+/** Unpublished uploads of this device; polled while one is running. */
 export function uploadsQuery(vault: Vault | null, userId: string, status: VaultState["status"]) {
   return queryOptions({
     queryKey: secretKeys.uploads(userId, status),
     queryFn: vault === null || status === "unknown" ? skipToken : () => vault.uploads(),
     staleTime: 0,
-    gcTime: plaintextMilliseconds,
-    refetchInterval: ({ state }) => (state.data?.some((upload) => upload.state === "running") === true ? lookAgainMilliseconds : false),
+    gcTime: plaintextCacheMilliseconds,
+    refetchInterval: ({ state }) => (state.data?.some((upload) => upload.state === "running") === true ? uploadPollMilliseconds : false),
   });
 }
 
-/** Why the secrets could not be read. */
-export interface Trouble {
+/** Why the secrets could not be read, and what the screen needs to offer a retry. */
+export interface ReadFailure {
   readonly error: unknown;
   readonly vault: Vault | null;
   readonly retry: () => void;
 }
 
-/** What a screen needs of the secrets: one state instead of three queries. */
+/** State of the secrets for a screen, combined from the vault and its queries. */
 export type Secrets =
   | { readonly status: "loading" }
-  | { readonly status: "failed"; readonly trouble: Trouble }
+  | { readonly status: "failed"; readonly failure: ReadFailure }
   | {
       readonly status: "ready";
-      /** Connection or service failed when they were read again; what was read before is shown. */
-      readonly trouble: Trouble | null;
+      /** A refetch failed because of the connection or the service; `rows` are those of the last success. */
+      readonly failure: ReadFailure | null;
       readonly vault: Vault;
-      readonly standing: "empty" | "locked" | "unlocked";
+      readonly vaultStatus: "empty" | "locked" | "unlocked";
       readonly rows: readonly SecretRow[];
-      /** How far the opening is while `rows` are not all yet; null once they are. */
-      readonly opening: { readonly opened: number; readonly total: number } | null;
+      /** Progress while `rows` are incomplete; null once they are complete. */
+      readonly openingProgress: { readonly opened: number; readonly total: number } | null;
     };
 
 export function useSecrets(): Secrets {
@@ -119,35 +118,33 @@ export function useSecrets(): Secrets {
   const access = useVault();
   const state = useVaultState(access);
   const vault = vaultOf(access);
-  const standing = useQuery(standingQuery(vault, user.userId));
+  const refresh = useQuery(refreshQuery(vault, user.userId));
   const rows = useQuery(rowsQuery(vault, user.userId, state.status));
-  const opening = useQuery(openingQuery(user.userId, state.status));
-  // Asked for with the rows, so that what the screens show beside them comes with them.
+  const partial = useQuery(partialRowsQuery(user.userId, state.status));
+  // Prefetched with the rows, for the components of the screens that use them.
   useQuery(uploadsQuery(vault, user.userId, state.status));
   useQuery(imagesQuery(vault, user.userId, state.status));
-  useForgetOnLock();
+  useClearOnLock();
 
-  if (access.status === "failed") return { status: "failed", trouble: { error: access.error, vault: null, retry: access.retry } };
-  const failed = standing.isError ? standing : rows.isError ? rows : null;
-  const trouble = failed === null ? null : { error: failed.error, vault, retry: () => void failed.refetch() };
-  if (trouble !== null && (rows.data === undefined || !isOfConnection(trouble.error))) return { status: "failed", trouble };
+  if (access.status === "failed") return { status: "failed", failure: { error: access.error, vault: null, retry: access.retry } };
+  const failed = refresh.isError ? refresh : rows.isError ? rows : null;
+  const failure = failed === null ? null : { error: failed.error, vault, retry: () => void failed.refetch() };
+  if (failure !== null && (rows.data === undefined || !isConnectionError(failure.error))) return { status: "failed", failure };
   if (vault === null || state.status === "unknown") return { status: "loading" };
-  if (rows.data !== undefined) return { status: "ready", trouble, vault, standing: state.status, rows: rows.data, opening: null };
-  if (opening.data === undefined || opening.data.rows.length === 0) return { status: "loading" };
-  return { status: "ready", trouble, vault, standing: state.status, rows: opening.data.rows, opening: opening.data };
+  if (rows.data !== undefined) return { status: "ready", failure, vault, vaultStatus: state.status, rows: rows.data, openingProgress: null };
+  if (partial.data === undefined || partial.data.rows.length === 0) return { status: "loading" };
+  return { status: "ready", failure, vault, vaultStatus: state.status, rows: partial.data.rows, openingProgress: partial.data };
 }
 
-/** Says nothing about the secrets themselves, unlike an older state or what does not open. */
-function isOfConnection(error: unknown): boolean {
+/** A failure of transport or service: unlike `older_state` or a failed decryption it casts no doubt on the rows already read. */
+function isConnectionError(error: unknown): boolean {
   return isPortalError(error, "offline", "service_unavailable", "timed_out", "too_many_requests", "internal_error");
 }
 
-/** Drops every title from memory before the portal locks. */
-export function useForgetOnLock(): void {
-  const portal = usePortal();
+/** Removes all plaintext of this remote from memory before the portal locks or signs out. */
+export function useClearOnLock(): void {
+  const { onLock, user } = usePortal();
   const client = useQueryClient();
-  const { onLock, user } = portal;
-  useForgetEditingOnLock(portal);
   useEffect(
     () =>
       onLock(() => {
@@ -157,8 +154,16 @@ export function useForgetOnLock(): void {
   );
 }
 
+/** Null until the vault is loaded, and when loading failed. */
 export function vaultOf(access: VaultAccess): Vault | null {
   return access.status === "ready" ? access.vault : null;
+}
+
+/** Tags in use, the most used first. */
+export function tagsOf(rows: readonly SecretRow[]): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const { label } of rows) for (const tag of label?.tags ?? []) counts.set(tag, (counts.get(tag) ?? 0) + 1);
+  return [...counts].toSorted(([a, one], [b, other]) => other - one || (a < b ? -1 : 1)).map(([tag]) => tag);
 }
 
 function newestFirst(rows: readonly SecretRow[]): readonly SecretRow[] {

@@ -1,4 +1,4 @@
-import { usePortal, type SecretChange, type Vault } from "@relicario/shared/contract";
+import { usePortal, type SecretChange, type ShownImage, type Vault } from "@relicario/shared/contract";
 import { formatsOf } from "@relicario/shared/i18n";
 import { toPortalError, type PortalError } from "@relicario/shared/errors";
 import { Button, Card, ErrorNotice, media, s, SectionTitle, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
@@ -6,26 +6,28 @@ import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { editingState, type EditingSecret } from "../editing/editing-state.ts";
 import { OpenContent, openText } from "./OpenContent.tsx";
+import type { EditingSecret } from "./secret-change.ts";
 
 interface ConflictNoticeProps {
   readonly vault: Vault;
-  /** What was to be saved. */
+  /** The draft that could not be saved. */
   readonly mine: { readonly title: string; readonly tags: readonly string[]; readonly content: SecretChange["content"] | undefined; readonly text: string };
-  /** What another device saved meanwhile. */
+  /** The version that another device saved meanwhile. */
   readonly theirs: EditingSecret;
-  /** The version that the editing began with. */
+  /** The version that this edit started from. */
   readonly base: EditingSecret;
+  /** The picture that opened the content during this edit; null when none was shown. */
+  readonly editingKeepic: ShownImage | null;
   readonly disabled: boolean;
   readonly onSaveMine: () => void;
   readonly onKeepTheirs: () => void;
-  /** Null where there is no content of one's own to make a secret of. */
-  readonly onSaveApart: (() => void) | null;
+  /** Null when the draft has no content of its own, so no new secret can be made of it. */
+  readonly onSaveAsNew: (() => void) | null;
 }
 
-/** Another device saved first: both versions side by side, and what can be done. Nothing of either is lost. */
-export function ConflictNotice({ vault, mine, theirs, base, disabled, onSaveMine, onKeepTheirs, onSaveApart }: ConflictNoticeProps) {
+/** Another device saved first: shows both versions and lets the person choose. Until then nothing is overwritten, and the form keeps the draft. */
+export function ConflictNotice({ vault, mine, theirs, base, editingKeepic, disabled, onSaveMine, onKeepTheirs, onSaveAsNew }: ConflictNoticeProps) {
   const { t } = useTranslation("beta-add-secret");
   const { language } = usePortal();
   const heading = useRef<HTMLHeadingElement>(null);
@@ -62,7 +64,7 @@ export function ConflictNotice({ vault, mine, theirs, base, disabled, onSaveMine
               <dt>{t("tags.label")}</dt>
               <dd>{tagsOf(theirs.tags)}</dd>
               <dt>{t("conflict.content_label")}</dt>
-              <dd>{theirContent ? <TheirContent vault={vault} theirs={theirs} /> : t("conflict.same_body")}</dd>
+              <dd>{theirContent ? <TheirContent vault={vault} theirs={theirs} editingKeepic={editingKeepic} /> : t("conflict.same_body")}</dd>
             </dl>
           </section>
         </Sides>
@@ -70,8 +72,8 @@ export function ConflictNotice({ vault, mine, theirs, base, disabled, onSaveMine
           <Button disabled={disabled} onClick={onSaveMine}>
             {t("conflict.mine_action")}
           </Button>
-          {onSaveApart !== null && (
-            <Button tone="quiet" disabled={disabled} onClick={onSaveApart}>
+          {onSaveAsNew !== null && (
+            <Button tone="quiet" disabled={disabled} onClick={onSaveAsNew}>
               {t("conflict.apart_action")}
             </Button>
           )}
@@ -87,8 +89,8 @@ export function ConflictNotice({ vault, mine, theirs, base, disabled, onSaveMine
 
 type Shown = { readonly status: "hidden" } | { readonly status: "asking" } | { readonly status: "opening" } | { readonly status: "open"; readonly text: string } | { readonly status: "failed"; readonly error: PortalError };
 
-/** The content that the other device saved: with the image that was shown for this edit it opens at once. */
-function TheirContent({ vault, theirs }: { readonly vault: Vault; readonly theirs: EditingSecret }) {
+/** The other device's content. It is opened with `editingKeepic` when there is one, else a picture is asked for. */
+function TheirContent({ vault, theirs, editingKeepic }: Pick<ConflictNoticeProps, "vault" | "theirs" | "editingKeepic">) {
   const { t } = useTranslation("beta-add-secret");
   const { language } = usePortal();
   const [shown, setShown] = useState<Shown>({ status: "hidden" });
@@ -97,20 +99,19 @@ function TheirContent({ vault, theirs }: { readonly vault: Vault; readonly their
   if (theirs.contentKind === "file") return `${theirs.name}, ${formatsOf(language).size(theirs.size)}`;
 
   const handleShow = () => {
-    const { editingKeepic } = editingState();
     if (editingKeepic === null) {
       setShown({ status: "asking" });
       return;
     }
-    const own = new AbortController();
-    running.current = own;
+    const controller = new AbortController();
+    running.current = controller;
     setShown({ status: "opening" });
-    openText(vault, theirs.secretId, editingKeepic, own.signal, () => undefined).then(
+    openText(vault, theirs.secretId, editingKeepic, controller.signal, () => undefined).then(
       (text) => {
-        if (!own.signal.aborted) setShown({ status: "open", text });
+        if (!controller.signal.aborted) setShown({ status: "open", text });
       },
       (error: unknown) => {
-        if (!own.signal.aborted) setShown({ status: "failed", error: toPortalError(error) });
+        if (!controller.signal.aborted) setShown({ status: "failed", error: toPortalError(error) });
       },
     );
   };

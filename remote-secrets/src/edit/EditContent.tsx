@@ -7,19 +7,22 @@ import { useState } from "react";
 import { useFormContext, useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 
-import { ContentSection } from "../add/ContentSection.tsx";
-import type { SecretDraft } from "../add/secret-draft.ts";
-import { changeEditing, type EditingSecret } from "../editing/editing-state.ts";
+import { ContentSection } from "../form/ContentSection.tsx";
+import type { SecretDraft } from "../form/secret-draft.ts";
 import { OpenContent } from "./OpenContent.tsx";
+import type { EditingSecret } from "./secret-change.ts";
 
 interface EditContentProps {
   readonly vault: Vault;
   readonly secret: EditingSecret;
   readonly disabled: boolean;
+  readonly onOpened: (text: string, shown: ShownImage) => void;
+  /** The person decided to keep the stored content; what was opened of it is discarded. */
+  readonly onKept: () => void;
 }
 
-/** The content of a secret that is edited: left as it is, opened and changed, or replaced without being seen. */
-export function EditContent({ vault, secret, disabled }: EditContentProps) {
+/** The content of the secret: kept as it is (the default), opened to be changed, or replaced without being opened. */
+export function EditContent({ vault, secret, disabled, onOpened, onKept }: EditContentProps) {
   const { t } = useTranslation("beta-add-secret");
   const { language } = usePortal();
   const { control, setValue } = useFormContext<SecretDraft>();
@@ -27,17 +30,17 @@ export function EditContent({ vault, secret, disabled }: EditContentProps) {
   const [opening, setOpening] = useState(false);
   const isFile = secret.contentKind === "file";
 
-  const begin = (text: string) => {
+  const startEditing = (text: string) => {
     setValue("text", text, { shouldDirty: true });
     setValue("contentKept", false, { shouldDirty: true });
     setOpening(false);
   };
   const handleOpened = (text: string, shown: ShownImage) => {
-    changeEditing({ recoveredSecret: text, editingKeepic: shown });
-    begin(text);
+    onOpened(text, shown);
+    startEditing(text);
   };
   const handleKeep = () => {
-    changeEditing({ recoveredSecret: "" });
+    onKept();
     setValue("text", "");
     setValue("file", null);
     setValue("kind", secret.contentKind);
@@ -87,7 +90,7 @@ export function EditContent({ vault, secret, disabled }: EditContentProps) {
             disabled={disabled}
             icon={<PenLine aria-hidden />}
             onClick={() => {
-              begin("");
+              startEditing("");
             }}
           >
             {t("edit.replace_action")}

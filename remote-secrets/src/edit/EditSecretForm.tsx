@@ -1,5 +1,5 @@
 import { zodResolver } from "@hookform/resolvers/zod";
-import { usePortal, type RecoveryImage, type SecretChange, type Vault } from "@relicario/shared/contract";
+import { usePortal, type RecoveryImage, type SecretChange, type ShownImage, type Vault } from "@relicario/shared/contract";
 import type { PortalError } from "@relicario/shared/errors";
 import { FieldError } from "@relicario/shared/forms";
 import { Button, Card, ErrorNotice, Notice, SpacedRow, Stack } from "@relicario/shared/ui";
@@ -7,27 +7,27 @@ import { useState } from "react";
 import { FormProvider, useForm } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 
-import { ImageSection } from "../add/ImageSection.tsx";
-import { NamingSection } from "../add/NamingSection.tsx";
-import { SavingProgress } from "../add/SavingProgress.tsx";
-import { contentOf, protectionOf, sameImages, SecretDraft, allImages } from "../add/secret-draft.ts";
-import { UnsavedGuard } from "../add/UnsavedGuard.tsx";
-import { useSaving } from "../data/saving.ts";
-import { editingState, type EditingSecret } from "../editing/editing-state.ts";
+import { ImageSection } from "../form/ImageSection.tsx";
+import { NamingSection } from "../form/NamingSection.tsx";
+import { SavingProgress } from "../form/SavingProgress.tsx";
+import { allImages, protectRequestOf, sameImages, SecretDraft } from "../form/secret-draft.ts";
+import { UnsavedGuard } from "../form/UnsavedGuard.tsx";
+import { useSaving } from "../form/useSaving.ts";
 import { ConflictNotice } from "./ConflictNotice.tsx";
 import { EditContent } from "./EditContent.tsx";
-import { changeOf } from "./secret-change.ts";
+import { changeOf, type EditingSecret } from "./secret-change.ts";
 
 interface EditSecretFormProps {
   readonly vault: Vault;
-  readonly secret: EditingSecret;
+  /** The secret as it was when the edit started. */
+  readonly editingSecret: EditingSecret;
   readonly images: readonly RecoveryImage[];
   readonly suggestions: readonly string[];
-  /** Reads the list anew and gives the secret as it is now; null when it is gone. */
-  readonly readAnew: () => Promise<EditingSecret | null>;
+  /** The secret as the service has it now; null when it was deleted. */
+  readonly refetchSecret: () => Promise<EditingSecret | null>;
 }
 
-/** What was to be saved. */
+/** A save that the service refused. */
 interface Attempt {
   readonly draft: SecretDraft;
   readonly change: SecretChange;
@@ -37,24 +37,28 @@ interface Conflict extends Attempt {
   readonly theirs: EditingSecret;
 }
 
-/** Changes a secret. What another device saved meanwhile is never overwritten unseen. */
-export function EditSecretForm({ vault, secret, images, suggestions, readAnew }: EditSecretFormProps) {
+/** Saves against the version it started from. When another device saved first, nothing is overwritten: the conflict is shown. */
+export function EditSecretForm({ vault, editingSecret, images, suggestions, refetchSecret }: EditSecretFormProps) {
   const { t } = useTranslation("beta-add-secret");
   const { navigate, notify } = usePortal();
+  /** Text of the content once it was opened; empty before, and for a file. */
+  const [recoveredSecret, setRecoveredSecret] = useState("");
+  /** The picture that opened it: it also opens what another device saved meanwhile. */
+  const [editingKeepic, setEditingKeepic] = useState<ShownImage | null>(null);
   const [saved, setSaved] = useState<{ readonly path: string } | null>(null);
   const [conflict, setConflict] = useState<Conflict | null>(null);
-  const [deleted, setDeleted] = useState<Attempt | null>(null);
-  const [unread, setUnread] = useState<unknown>(null);
+  const [deletedAttempt, setDeletedAttempt] = useState<Attempt | null>(null);
+  const [refetchError, setRefetchError] = useState<unknown>(null);
   const [unchanged, setUnchanged] = useState(false);
   const form = useForm<SecretDraft>({
     resolver: zodResolver(SecretDraft),
     defaultValues: {
-      kind: secret.contentKind,
+      kind: editingSecret.contentKind,
       text: "",
       file: null,
       contentKept: true,
-      title: secret.title,
-      tags: [...secret.tags],
+      title: editingSecret.title,
+      tags: [...editingSecret.tags],
       image: sameImages,
       imageName: t("image.default_body", { number: images.length + 1 }),
       shown: null,
@@ -68,61 +72,59 @@ export function EditSecretForm({ vault, secret, images, suggestions, readAnew }:
   const failure = saving.status === "failed" ? saving.error : null;
   const pictureFailed = failure?.code.startsWith("picture_") === true;
 
-  const finish = (text: string) => {
+  const finishSaved = (text: string) => {
     form.reset();
     notify({ tone: "success", text });
     setSaved({ path: "/secrets" });
   };
   const update = (draft: SecretDraft, change: SecretChange) =>
     save({
-      content: change.content === undefined ? null : draft.kind === "file" ? draft.file : draft.text,
-      work: (options) => vault.update(secret.secretId, change, options),
+      content: change.content?.content ?? null,
+      run: (options) => vault.update(editingSecret.secretId, change, options),
       onSaved: () => {
-        finish(t("edit.done_status"));
+        finishSaved(t("edit.done_status"));
       },
       onSavedElsewhere: () => {
         notify({ tone: "success", text: t("edit.done_status") });
       },
       onFailed: (error: PortalError) => {
-        if (error.code === "not_found") setDeleted({ draft, change });
-        else if (error.code === "version_conflict") void showTheirs({ draft, change });
+        if (error.code === "not_found") setDeletedAttempt({ draft, change });
+        else if (error.code === "version_conflict") void showConflict({ draft, change });
         else return false;
         return true;
       },
     });
-  const showTheirs = async (attempt: Attempt) => {
+  const showConflict = async (attempt: Attempt) => {
     try {
-      const theirs = await readAnew();
-      if (theirs === null) setDeleted(attempt);
+      const theirs = await refetchSecret();
+      if (theirs === null) setDeletedAttempt(attempt);
       else setConflict({ ...attempt, theirs });
     } catch (error) {
-      setUnread(error); // saving once more finds the conflict again
+      setRefetchError(error); // the draft is kept; the next save meets the conflict again
     }
   };
   const submit = handleSubmit(async (draft) => {
-    const base = conflict?.theirs ?? secret;
-    const change = changeOf(draft, { ...secret, version: base.version, rev: base.rev }, editingState().recoveredSecret);
+    const base = conflict?.theirs ?? editingSecret;
+    const change = changeOf(draft, { ...editingSecret, version: base.version, rev: base.rev }, recoveredSecret);
     setUnchanged(change === null);
     setConflict(null);
-    setDeleted(null);
-    setUnread(null);
+    setDeletedAttempt(null);
+    setRefetchError(null);
     if (change !== null) await update(draft, change);
   });
-  const saveApart = ({ draft }: Attempt) =>
-    save({
-      content: draft.kind === "file" ? draft.file : draft.text,
-      work: (options) =>
-        vault.protect(
-          { title: draft.title, tags: draft.tags, ...contentOf(draft), protection: draft.image === sameImages ? protectionOf({ ...draft, image: allImages }) : protectionOf(draft) },
-          options,
-        ),
+  const saveAsNew = ({ draft }: Attempt) => {
+    const request = protectRequestOf(draft.image === sameImages ? { ...draft, image: allImages } : draft);
+    return save({
+      content: request.content,
+      run: (options) => vault.protect(request, options),
       onSaved: () => {
-        finish(t("conflict.apart_status"));
+        finishSaved(t("conflict.apart_status"));
       },
       onSavedElsewhere: () => {
         notify({ tone: "success", text: t("conflict.apart_status") });
       },
     });
+  };
 
   return (
     <FormProvider {...form}>
@@ -132,8 +134,9 @@ export function EditSecretForm({ vault, secret, images, suggestions, readAnew }:
           {conflict !== null && (
             <ConflictNotice
               vault={vault}
-              base={secret}
+              base={editingSecret}
               theirs={conflict.theirs}
+              editingKeepic={editingKeepic}
               mine={{ title: conflict.draft.title, tags: conflict.draft.tags, content: conflict.change.content, text: conflict.draft.text }}
               disabled={running}
               onSaveMine={() => void submit()}
@@ -141,34 +144,45 @@ export function EditSecretForm({ vault, secret, images, suggestions, readAnew }:
                 form.reset();
                 setSaved({ path: "/secrets" });
               }}
-              onSaveApart={conflict.change.content === undefined ? null : () => void saveApart(conflict)}
+              onSaveAsNew={conflict.change.content === undefined ? null : () => void saveAsNew(conflict)}
             />
           )}
-          {deleted !== null && (
+          {deletedAttempt !== null && (
             <Notice
               tone="warn"
               role="alert"
               title={t("conflict.deleted_title")}
               actions={
-                deleted.change.content === undefined ? undefined : (
-                  <Button disabled={running} onClick={() => void saveApart(deleted)}>
+                deletedAttempt.change.content === undefined ? undefined : (
+                  <Button disabled={running} onClick={() => void saveAsNew(deletedAttempt)}>
                     {t("conflict.apart_action")}
                   </Button>
                 )
               }
             >
-              {t(deleted.change.content === undefined ? "conflict.deleted_names_body" : "conflict.deleted_body")}
+              {t(deletedAttempt.change.content === undefined ? "conflict.deleted_names_body" : "conflict.deleted_body")}
             </Notice>
           )}
           <Card>
             <Stack $gap={5}>
               <NamingSection suggestions={suggestions} disabled={running} />
-              <EditContent vault={vault} secret={secret} disabled={running} />
+              <EditContent
+                vault={vault}
+                secret={editingSecret}
+                disabled={running}
+                onOpened={(text, shown) => {
+                  setRecoveredSecret(text);
+                  setEditingKeepic(shown);
+                }}
+                onKept={() => {
+                  setRecoveredSecret("");
+                }}
+              />
             </Stack>
           </Card>
           <ImageSection vault={vault} images={images} pictureError={pictureFailed ? failure : null} editing disabled={running} />
           <SavingProgress saving={saving} />
-          {!pictureFailed && <ErrorNotice error={failure ?? unread} />}
+          {!pictureFailed && <ErrorNotice error={failure ?? refetchError} />}
           {unchanged && <Notice role="status">{t("edit.unchanged_status")}</Notice>}
           {formState.submitCount > 0 && Object.keys(formState.errors).length > 0 && <FieldError>{t("save.incomplete_error")}</FieldError>}
           {conflict === null && (

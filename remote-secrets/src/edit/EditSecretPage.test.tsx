@@ -2,7 +2,6 @@ import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
 import { createFakeVault, expectAccessible, picture, renderApp, type FakeSecret, type FakeVault } from "@relicario/shared/testing";
-import { editingState } from "../editing/editing-state.ts";
 import EditSecretPage from "./EditSecretPage.tsx";
 
 const wallet: FakeSecret = { title: "Wallet", content: "abandon ability", tags: ["family"] };
@@ -43,6 +42,13 @@ describe("EditSecretPage", () => {
     await expectAccessible();
   });
 
+  it("leads to the list to choose from when the address names no secret", async () => {
+    const { location } = await draw(undefined, { path: "/edit-secret", route: "/edit-secret" });
+    await waitFor(() => {
+      expect(location()).toBe("/secrets");
+    });
+  });
+
   it("changes the title without a picture and without a new version", async () => {
     const { vault, location } = await draw();
     await title();
@@ -55,17 +61,19 @@ describe("EditSecretPage", () => {
   });
 
   it("opens the content with its picture, and saves what was changed as a new version", async () => {
-    const { vault, location } = await draw();
+    const fake = createFakeVault({ secrets: [wallet] });
+    const update = jest.fn(fake.update);
+    const { vault, secretId, location } = await draw({ ...fake, update });
     await openContent();
     expect(await screen.findByRole("textbox", { name: "Your secret" })).toHaveValue("abandon ability");
-    expect(editingState()).toMatchObject({ recoveredSecret: "abandon ability", editingSecret: { title: "Wallet", version: 1 } });
-    expect(editingState().editingKeepic).not.toBeNull();
     await retype("Your secret", "abandon able");
     await save();
     await waitFor(() => {
       expect(location()).toBe("/secrets");
     });
     expect(await rowOf(vault)).toMatchObject({ version: 2, label: { title: "Wallet", size: 12 } });
+    expect(update).toHaveBeenCalledTimes(1);
+    expect(update).toHaveBeenCalledWith(secretId, expect.objectContaining({ baseVersion: 1, content: expect.objectContaining({ contentKind: "text" }) }), expect.anything());
   });
 
   it("says kindly that a picture does not open it, and takes the next one", async () => {
@@ -275,14 +283,24 @@ describe("EditSecretPage", () => {
   });
 
   it("clears the secret being edited and its image when it is left", async () => {
-    const { goTo, location } = await draw();
+    const { vault, secretId, goTo, location } = await draw();
     await openContent();
     await screen.findByRole("textbox", { name: "Your secret" });
     await goTo("/home");
     await waitFor(() => {
       expect(location()).toBe("/home");
     });
-    expect(editingState()).toMatchObject({ secretId: "", editingSecret: null, editingKeepic: null, recoveredSecret: "" });
+    await goTo(`/edit-secret/${secretId}`);
+    expect(await screen.findByRole("button", { name: "Open and change" })).toBeVisible();
+    expect(screen.queryByDisplayValue("abandon ability")).not.toBeInTheDocument();
+
+    // With the picture of before, the other device's content would open without asking.
+    await retype("Title", "Mine");
+    vault.saveElsewhere(secretId, { content: "theirs" });
+    await save();
+    await userEvent.click(await screen.findByRole("button", { name: "Show it" }));
+    expect(await screen.findByLabelText("Choose a picture")).toBeInTheDocument();
+    expect(screen.queryByText("theirs")).not.toBeInTheDocument();
   });
 
   it("drops everything when the portal locks", async () => {
@@ -295,7 +313,9 @@ describe("EditSecretPage", () => {
     });
     expect(await screen.findByRole("link", { name: "Unlock with your picture" })).toBeVisible();
     expect(screen.queryByDisplayValue("abandon ability")).not.toBeInTheDocument();
-    expect(editingState()).toMatchObject({ recoveredSecret: "", editingKeepic: null, editingSecret: null });
+    await act(() => vault.unlock({ picture: picture("garden"), passphrase: null }));
+    expect(await screen.findByRole("button", { name: "Open and change" })).toBeVisible();
+    expect(screen.queryByDisplayValue("abandon ability")).not.toBeInTheDocument();
   });
 
   it("is whole in Spanish and in the dark", async () => {

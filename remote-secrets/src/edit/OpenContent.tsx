@@ -8,12 +8,12 @@ import { useTranslation } from "react-i18next";
 interface OpenContentProps {
   readonly vault: Vault;
   readonly secretId: string;
-  /** The text of it; the opened secret is put away at once. */
+  /** Receives the text; the decrypted bytes are already overwritten. */
   readonly onOpened: (text: string, shown: ShownImage) => void;
   readonly onClose: () => void;
 }
 
-/** Asks for a recovery image and opens the content of a secret with it: content always takes an opener. */
+/** Asks for a picture and decrypts the content with it. An unlocked vault is not enough: each content is sealed to its openers. */
 export function OpenContent({ vault, secretId, onOpened, onClose }: OpenContentProps) {
   const { t } = useTranslation("beta-add-secret");
   const sentence = useErrorSentence();
@@ -65,18 +65,18 @@ function useOpenText(vault: Vault, secretId: string, onOpened: OpenContentProps[
   const running = useRef<AbortController | null>(null);
   useEffect(() => () => running.current?.abort(), []);
   const open = async (shown: ShownImage): Promise<void> => {
-    const own = new AbortController();
-    running.current = own;
+    const controller = new AbortController();
+    running.current = controller;
     setOpening({ status: "running", progress: null });
     try {
-      const text = await openText(vault, secretId, shown, own.signal, (progress) => {
-        if (!own.signal.aborted) setOpening({ status: "running", progress });
+      const text = await openText(vault, secretId, shown, controller.signal, (progress) => {
+        if (!controller.signal.aborted) setOpening({ status: "running", progress });
       });
-      if (own.signal.aborted) return;
+      if (controller.signal.aborted) return;
       setOpening({ status: "idle" });
       onOpened(text, shown);
     } catch (error) {
-      setOpening(own.signal.aborted ? { status: "idle" } : { status: "failed", error: toPortalError(error) });
+      setOpening(controller.signal.aborted ? { status: "idle" } : { status: "failed", error: toPortalError(error) });
     }
   };
   const cancel = () => {
@@ -86,7 +86,7 @@ function useOpenText(vault: Vault, secretId: string, onOpened: OpenContentProps[
   return { opening, open, cancel };
 }
 
-/** The text of a secret; the bytes are overwritten and the opened secret is put away at once. */
+/** Decrypts a content as text, then overwrites the bytes and releases the opened secret in the vault. */
 export async function openText(vault: Vault, secretId: string, shown: ShownImage, signal: AbortSignal, onProgress: (progress: VaultProgress) => void): Promise<string> {
   const recovered: RecoveredSecret = await vault.recover(secretId, shown, { signal, onProgress });
   try {

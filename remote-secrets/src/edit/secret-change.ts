@@ -1,9 +1,20 @@
-import type { SecretChange, SecretRow } from "@relicario/shared/contract";
+import type { ContentKind, SecretChange, SecretRow } from "@relicario/shared/contract";
 
-import { contentOf, protectionOf, sameImages, type SecretDraft } from "../add/secret-draft.ts";
-import type { EditingSecret } from "../editing/editing-state.ts";
+import { contentOf, protectionOf, sameImages, type SecretDraft } from "../form/secret-draft.ts";
 
-/** The secret as it is when the editing begins; null while its name is sealed. */
+/** A secret as it was read: base of an edit, or the other device's version in a conflict. */
+export interface EditingSecret {
+  readonly secretId: string;
+  readonly version: number;
+  readonly rev: number;
+  readonly title: string;
+  readonly tags: readonly string[];
+  readonly contentKind: ContentKind;
+  readonly name: string;
+  readonly size: number;
+}
+
+/** Null while locked: the row has no label then. */
 export function editingSecretOf({ secretId, version, rev, label }: SecretRow): EditingSecret | null {
   if (label === null) return null;
   const { title, tags, contentKind, name, size } = label;
@@ -11,8 +22,8 @@ export function editingSecretOf({ secretId, version, rev, label }: SecretRow): E
 }
 
 /**
- * What a draft changes of a secret; null when it changes nothing. A text that was opened and is as it was makes no new
- * version, unless another image is to open it.
+ * The difference between draft and secret; null when there is none. Content that was opened and not edited is not sealed
+ * again, unless the images that open it change.
  */
 export function changeOf(draft: SecretDraft, secret: EditingSecret, recovered: string): SecretChange | null {
   const opened = recovered !== "" && draft.text === recovered && draft.kind === secret.contentKind && draft.kind !== "file";

@@ -9,10 +9,10 @@ import { useParams } from "react-router-dom";
 import { styled } from "styled-components";
 
 import { secretKeys, useSecrets } from "../data/secrets.ts";
-import { SecretsTrouble } from "../list/SecretsTrouble.tsx";
+import { ReadFailureNotice } from "../notices/ReadFailureNotice.tsx";
 import { RestorePanel } from "./RestorePanel.tsx";
 
-/** The versions of one secret: each can be shown with a picture, and an older one made the newest. */
+/** Route `/secret-history/:secretId`: the versions of a secret, each of which can be recovered or restored. */
 export default function HistoryPage() {
   const { t } = useTranslation("beta-home");
   const { user } = usePortal();
@@ -27,7 +27,7 @@ export default function HistoryPage() {
   });
   const row = secrets.status === "ready" ? secrets.rows.find((each) => each.secretId === secretId) : undefined;
   const title = row?.label?.title;
-  const gone = secrets.status === "ready" && secrets.opening === null && row === undefined;
+  const gone = secrets.status === "ready" && secrets.openingProgress === null && row === undefined;
   return (
     <Page
       title={t("history.title")}
@@ -38,7 +38,7 @@ export default function HistoryPage() {
         </ButtonLink>
       }
     >
-      {secrets.status !== "loading" && <SecretsTrouble trouble={secrets.trouble} />}
+      {secrets.status !== "loading" && <ReadFailureNotice failure={secrets.failure} />}
       {gone && (
         <EmptyState icon={<FileQuestion />} title={t("history.gone_title")} actions={<ButtonLink to="/secrets">{t("history.back_action")}</ButtonLink>}>
           <p>{t("history.gone_body")}</p>
@@ -62,7 +62,7 @@ interface VersionsProps {
   readonly vault: Vault;
   readonly secretId: string;
   readonly versions: readonly SecretVersion[];
-  /** What is in the trash is only shown. */
+  /** False for a secret in the trash. */
   readonly restorable: boolean;
 }
 

@@ -14,7 +14,7 @@ interface RestorePanelProps {
   readonly onClose: () => void;
 }
 
-/** Makes an older version the newest: that opens its content, so it takes a picture. */
+/** Saves an older version as the newest one. Its content has to be decrypted for that, so it asks for a picture. */
 export function RestorePanel({ vault, secretId, version, onClose }: RestorePanelProps) {
   const { t } = useTranslation("beta-home");
   const { user, notify } = usePortal();
@@ -26,10 +26,10 @@ export function RestorePanel({ vault, secretId, version, onClose }: RestorePanel
   useEffect(() => () => running.current?.abort(), []);
   const restore = useMutation({
     mutationFn: (image: ShownImage) => {
-      const own = new AbortController();
-      running.current = own;
+      const controller = new AbortController();
+      running.current = controller;
       setProgress(null);
-      return vault.restoreVersion(secretId, version, image, { signal: own.signal, onProgress: setProgress });
+      return vault.restoreVersion(secretId, version, image, { signal: controller.signal, onProgress: setProgress });
     },
     onSuccess: () => {
       notify({ tone: "success", text: t("history.restored_status", { version }) });

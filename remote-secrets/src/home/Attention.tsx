@@ -1,41 +1,44 @@
-import { usePortal, type SecretRow } from "@relicario/shared/contract";
+import { Me } from "@relicario/shared/api";
+import { usePortal, type Portal, type SecretRow } from "@relicario/shared/contract";
 import { Button, ButtonLink, Notice, SectionTitle, Stack } from "@relicario/shared/ui";
-import { useQuery } from "@tanstack/react-query";
+import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { addressQuery, notRehearsed, rehearsalDays } from "./attention.ts";
+/** A secret that no picture has opened for this long is suggested for a rehearsal. */
+const rehearsalDays = 180;
+const dayMilliseconds = 86_400_000;
 
 interface AttentionProps {
   readonly rows: readonly SecretRow[];
 }
 
-/** What somebody should look after: a picture that was not tried for long, an address that is not confirmed. */
+/** Suggests a rehearsal when a secret was not opened for long, and the profile when the contact address is missing or unverified. */
 export function Attention({ rows }: AttentionProps) {
   const { t } = useTranslation("beta-home");
   const { navigate, user, http } = usePortal();
   const [now] = useState(() => Date.now());
-  const me = useQuery(addressQuery(http, user.userId));
-  const waiting = notRehearsed(rows, now);
-  const [longest] = waiting;
+  const me = useQuery(accountQuery(http, user.userId));
+  const overdue = notRehearsed(rows, now);
+  const [first] = overdue;
   const address = me.data === undefined || me.data.contact_email_verified ? null : me.data.contact_email === null ? "missing" : "unverified";
-  if (longest === undefined && address === null) return null;
+  if (first === undefined && address === null) return null;
   return (
     <Stack $gap={3}>
       <SectionTitle>{t("attention.title")}</SectionTitle>
-      {longest !== undefined && (
+      {first !== undefined && (
         <Notice
           tone="warn"
-          title={t("attention.rehearse_title", { count: waiting.length })}
+          title={t("attention.rehearse_title", { count: overdue.length })}
           actions={
             <Button
               tone="quiet"
               size="small"
               onClick={() => {
-                navigate(`/provide-image-recovery?${new URLSearchParams({ secret: longest.secretId }).toString()}`);
+                navigate(`/provide-image-recovery?${new URLSearchParams({ secret: first.secretId }).toString()}`);
               }}
             >
-              {t("attention.rehearse_action", { title: longest.label?.title ?? "" })}
+              {t("attention.rehearse_action", { title: first.label?.title ?? "" })}
             </Button>
           }
         >
@@ -58,3 +61,15 @@ export function Attention({ rows }: AttentionProps) {
     </Stack>
   );
 }
+
+/** Kept secrets that were not opened for {@link rehearsalDays}, the longest unopened first. Locked rows are left out, because the date is in their sealed label. */
+export function notRehearsed(rows: readonly SecretRow[], now: number): readonly SecretRow[] {
+  const since = (row: SecretRow) => Date.parse(row.label?.rehearsedAt ?? row.updatedAt);
+  return rows
+    .filter((row) => row.deletedAt === null && row.label !== null && now - since(row) > rehearsalDays * dayMilliseconds)
+    .toSorted((a, b) => since(a) - since(b));
+}
+
+/** The account, for its contact address. A failure is not shown: the first screen works without it. */
+export const accountQuery = (http: Portal["http"], userId: string) =>
+  queryOptions({ queryKey: ["secrets-home", "me", userId], queryFn: ({ signal }) => http.request("GET", "/user/me", Me, { signal }) });

@@ -7,21 +7,20 @@ import { Link } from "react-router-dom";
 import { styled } from "styled-components";
 
 import { useSecrets } from "../data/secrets.ts";
-import { SecretList } from "../list/SecretList.tsx";
-import { SecretsTrouble } from "../list/SecretsTrouble.tsx";
-import { UnlockNotice } from "../list/UnlockNotice.tsx";
+import { SecretList } from "./SecretList.tsx";
+import { ReadFailureNotice } from "../notices/ReadFailureNotice.tsx";
+import { UnlockNotice } from "../notices/UnlockNotice.tsx";
 import { WaitingUploads } from "../uploads/WaitingUploads.tsx";
-import { addressQuery } from "./attention.ts";
-import { Attention } from "./Attention.tsx";
+import { accountQuery, Attention } from "./Attention.tsx";
 import { HowItWorks } from "./HowItWorks.tsx";
 import { Messages } from "./Messages.tsx";
 
-/** The first screen: one big thing to do, what needs attention, and what is at hand. */
+/** Route `/home`: a button to add a secret, what needs attention, short lists of favourites and recent secrets. */
 export default function HomePage() {
   const { t } = useTranslation(["beta-home", "file-upload", "ad-banner"]);
   const { user, http } = usePortal();
   const secrets = useSecrets();
-  useQuery(addressQuery(http, user.userId)); // what it says stands above the secrets: it must not come after them
+  useQuery(accountQuery(http, user.userId)); // fetched with the secrets: its notice is above them, and would shift them if it came later
   return (
     <Page width="wide" title={t("home.title", { name: user.userName })} lead={t("home.lead_body")}>
       <Hero data-tour="home-create">
@@ -42,14 +41,14 @@ export default function HomePage() {
           </Stack>
         </Loading>
       )}
-      {secrets.status !== "loading" && <SecretsTrouble trouble={secrets.trouble} />}
+      {secrets.status !== "loading" && <ReadFailureNotice failure={secrets.failure} />}
       {secrets.status === "ready" && (
         <>
-          {secrets.standing === "empty" && <HowItWorks />}
-          {secrets.standing === "locked" && <UnlockNotice vault={secrets.vault} then="/home" />}
-          <WaitingUploads vault={secrets.vault} status={secrets.standing} />
-          {secrets.standing !== "empty" && secrets.opening === null && <Attention rows={secrets.rows} />}
-          <AtHand vault={secrets.vault} rows={secrets.rows} />
+          {secrets.vaultStatus === "empty" && <HowItWorks />}
+          {secrets.vaultStatus === "locked" && <UnlockNotice vault={secrets.vault} returnTo="/home" />}
+          <WaitingUploads vault={secrets.vault} status={secrets.vaultStatus} />
+          {secrets.vaultStatus !== "empty" && secrets.openingProgress === null && <Attention rows={secrets.rows} />}
+          <ShortLists vault={secrets.vault} rows={secrets.rows} />
         </>
       )}
       {secrets.status !== "loading" && <Messages />}
@@ -57,19 +56,19 @@ export default function HomePage() {
   );
 }
 
-/** So many of each are at hand on the first screen. */
-const atHand = 4;
+/** Rows in each short list. */
+const shortListLength = 4;
 
-interface AtHandProps {
+interface ShortListsProps {
   readonly vault: Vault;
   readonly rows: readonly SecretRow[];
 }
 
-function AtHand({ vault, rows }: AtHandProps) {
+function ShortLists({ vault, rows }: ShortListsProps) {
   const { t } = useTranslation("beta-home");
   const kept = rows.filter((row) => row.deletedAt === null);
-  const favorites = kept.filter((row) => row.favorite).slice(0, atHand);
-  const recent = kept.filter((row) => !row.favorite).slice(0, atHand);
+  const favorites = kept.filter((row) => row.favorite).slice(0, shortListLength);
+  const recent = kept.filter((row) => !row.favorite).slice(0, shortListLength);
   return (
     <>
       {favorites.length > 0 && (

@@ -9,7 +9,7 @@ const steps = [
   { name: "back", Icon: Undo2 },
 ] as const;
 
-/** What this is for, for somebody who has not kept anything yet. */
+/** Introduction, shown while the account has no secrets. */
 export function HowItWorks() {
   const { t } = useTranslation("beta-home");
   return (

@@ -7,10 +7,10 @@ import { styled } from "styled-components";
 
 import { closedMessages, closeMessage } from "./closed-messages.ts";
 
-/** The portal's own advice, while the vendor has nothing to tell. */
+/** Id under which closing the built-in advice is remembered; it is shown when the vendor has no messages. */
 const adviceId = "copies";
 
-/** What the vendor tells or offers, and one piece of advice of the portal's own. Each can be closed, for good. */
+/** The vendor's messages from the deployment document, or else one built-in advice. Closing one is remembered on this device. */
 export function Messages() {
   const { t } = useTranslation("ad-banner");
   const { vendor, language } = usePortal();
@@ -64,7 +64,7 @@ function Message({ title, body, link, own = false, onClose }: MessageProps) {
   );
 }
 
-/** Only addresses of the web are followed. */
+/** Only `https:` and same-origin addresses become links. */
 function safeLink({ link }: PortalMessage): string | null {
   const address = link === undefined ? null : URL.parse(link);
   return address !== null && (address.protocol === "https:" || address.origin === location.origin) ? address.href : null;

@@ -1,28 +1,28 @@
 import { z } from "zod";
 
-/** Ids of messages that were closed on this device; kept under this name in local storage. */
+/** Local storage key: ids of the messages that were closed on this device. */
 export const closedMessagesKey = "closedMessages";
 
-/** So many are remembered: the oldest go first. */
-const mostKept = 100;
+/** The oldest ids are dropped beyond this. */
+const maxKept = 100;
 
-const Closed = z.array(z.string()).max(mostKept);
+const Closed = z.array(z.string()).max(maxKept);
 
 export function closedMessages(storage: Pick<Storage, "getItem">): readonly string[] {
   try {
     return Closed.parse(JSON.parse(storage.getItem(closedMessagesKey) ?? "[]"));
   } catch {
-    return []; // something else stands there: the messages show once more
+    return []; // not this format: closed messages are shown again
   }
 }
 
-/** Closes one more, and gives all that are closed. */
+/** Adds an id and returns all closed ids, with it even when storage refuses it. */
 export function closeMessage(storage: Pick<Storage, "getItem" | "setItem">, id: string): readonly string[] {
-  const closed = [...closedMessages(storage).filter((each) => each !== id), id].slice(-mostKept);
+  const closed = [...closedMessages(storage).filter((each) => each !== id), id].slice(-maxKept);
   try {
     storage.setItem(closedMessagesKey, JSON.stringify(closed));
   } catch {
-    // no room or not allowed: it is closed until the page is loaded again
+    // storage is full or blocked: it stays closed until the page is reloaded
   }
   return closed;
 }

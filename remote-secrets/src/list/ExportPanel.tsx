@@ -8,7 +8,7 @@ import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { LeaveGuard } from "../add/LeaveGuard.tsx";
+import { LeaveGuard } from "../notices/LeaveGuard.tsx";
 
 interface ExportPanelProps {
   readonly vault: Vault;
@@ -16,7 +16,7 @@ interface ExportPanelProps {
   readonly onEnd: () => void;
 }
 
-/** The way out for several secrets at once: a picture is shown, an archive is saved, and the identity that opens it is kept apart. */
+/** Exports several secrets: asks for a picture, downloads an archive, then shows the age identity that decrypts it. */
 export function ExportPanel({ vault, rows, onEnd }: ExportPanelProps) {
   const { t } = useTranslation("beta-home");
   const [shown, setShown] = useState<ShownImage | null>(null);
@@ -26,23 +26,23 @@ export function ExportPanel({ vault, rows, onEnd }: ExportPanelProps) {
   useEffect(() => () => running.current?.abort(), []);
   const exporting = useMutation({
     mutationFn: (image: ShownImage) => {
-      const own = new AbortController();
-      running.current = own;
+      const controller = new AbortController();
+      running.current = controller;
       setProgress(null);
       return vault.exportSecrets(
         rows.map(({ secretId }) => secretId),
         image,
-        { signal: own.signal, onProgress: setProgress },
+        { signal: controller.signal, onProgress: setProgress },
       );
     },
     onSuccess: ({ archive }) => {
       saveFile(archiveName, archive);
     },
-    gcTime: 0, // picture, passphrase and identity go with the panel
+    gcTime: 0, // variables and result hold picture, passphrase and identity: drop them when the panel unmounts
   });
   const brokenId = isPortalError(exporting.error) ? exporting.error.details["secret_id"] : undefined;
-  const broken = rows.find(({ secretId }) => secretId === brokenId);
-  if (exporting.data !== undefined) return <Exported done={exporting.data} rows={rows} onEnd={onEnd} />;
+  const brokenRow = rows.find(({ secretId }) => secretId === brokenId);
+  if (exporting.data !== undefined) return <ExportResult result={exporting.data} rows={rows} onEnd={onEnd} />;
   return (
     <Card>
       <Stack $gap={4} role="group" aria-label={t("export.title", { count: rows.length })}>
@@ -60,7 +60,7 @@ export function ExportPanel({ vault, rows, onEnd }: ExportPanelProps) {
         />
         {missing && <FieldError>{t("export.missing_error")}</FieldError>}
         <ErrorNotice error={exporting.error} />
-        {broken !== undefined && <FieldError>{t("export.broken_error", { title: titleOf(broken, t) })}</FieldError>}
+        {brokenRow !== undefined && <FieldError>{t("export.broken_error", { title: titleOf(brokenRow, t) })}</FieldError>}
         {exporting.isPending && <Progress label={t(progress?.phase === "fetching" ? "export.running_status" : "export.looking_status")} done={progress?.done ?? 0} total={progress?.total ?? 0} />}
         <SpacedRow>
           <Button
@@ -87,7 +87,7 @@ export function ExportPanel({ vault, rows, onEnd }: ExportPanelProps) {
   );
 }
 
-/** What had the focus is gone: it goes to what came instead, which is read out. */
+/** Takes the focus on mount: the element that had it was removed, and a screen reader announces this title instead. */
 function FocusedTitle({ children }: { readonly children: string }) {
   const title = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
@@ -109,30 +109,30 @@ function titleOf({ label }: SecretRow, t: Translate): string {
   return label === null || label.title === "" ? t("row.untitled_title") : label.title;
 }
 
-interface ExportedProps {
-  readonly done: ExportedSecrets;
+interface ExportResultProps {
+  readonly result: ExportedSecrets;
   readonly rows: readonly SecretRow[];
   readonly onEnd: () => void;
 }
 
-/** The identity is here alone: leaving without it is asked about. */
-function Exported({ done, rows, onEnd }: ExportedProps) {
+/** The identity exists only in this component, so leaving before it was saved or printed asks first. */
+function ExportResult({ result, rows, onEnd }: ExportResultProps) {
   const { t } = useTranslation("beta-home");
-  const [taken, setTaken] = useState(false);
-  const [seen, setSeen] = useState(false);
-  const { identity, archive, exported, left, notVerified } = done;
+  const [identitySaved, setIdentitySaved] = useState(false);
+  const [identityShown, setIdentityShown] = useState(false);
+  const { identity, archive, exported, left, notVerified } = result;
   const titlesOf = (ids: readonly string[]) =>
     rows
       .filter(({ secretId }) => ids.includes(secretId))
       .map((row) => titleOf(row, t))
       .join(", ");
-  const take = () => {
-    setTaken(true);
+  const handleIdentitySaved = () => {
+    setIdentitySaved(true);
   };
   return (
     <Card>
       <Stack $gap={4}>
-        <LeaveGuard guarding={!taken} title={t("export.leave_title")} body={t("export.leave_body")} leave={t("export.leave_action")} stay={t("export.stay_action")} />
+        <LeaveGuard guarding={!identitySaved} title={t("export.leave_title")} body={t("export.leave_body")} leave={t("export.leave_action")} stay={t("export.stay_action")} />
         <FocusedTitle>{t("export.done_title", { count: exported })}</FocusedTitle>
         <Muted>{t("export.done_body", { name: archiveName })}</Muted>
         {left.length > 0 && <Notice title={t("export.left_title", { count: left.length })}>{t("export.left_body", { titles: titlesOf(left) })}</Notice>}
@@ -144,7 +144,7 @@ function Exported({ done, rows, onEnd }: ExportedProps) {
         <Stack $gap={2}>
           <SmallText>{t("export.identity_body")}</SmallText>
           <Identity tabIndex={0} aria-label={t("export.identity_aria")}>
-            {seen ? identity : "•".repeat(24)}
+            {identityShown ? identity : "•".repeat(24)}
           </Identity>
         </Stack>
         <SpacedRow $align="start">
@@ -152,20 +152,20 @@ function Exported({ done, rows, onEnd }: ExportedProps) {
             icon={<KeyRound aria-hidden />}
             onClick={() => {
               saveFile(identityName, `${identity}\n`);
-              take();
+              handleIdentitySaved();
             }}
           >
             {t("export.identity_action")}
           </Button>
-          <PrintButton label={t("export.print_action")} title={t("export.print_title")} text={() => identity} onPrinted={take} />
+          <PrintButton label={t("export.print_action")} title={t("export.print_title")} text={() => identity} onPrinted={handleIdentitySaved} />
           <CopyButton secret label={t("export.copy_action")} text={() => identity} />
           <Button
             tone="quiet"
             onClick={() => {
-              setSeen(!seen);
+              setIdentityShown(!identityShown);
             }}
           >
-            {t(seen ? "export.hide_action" : "export.show_action")}
+            {t(identityShown ? "export.hide_action" : "export.show_action")}
           </Button>
         </SpacedRow>
         <SpacedRow>
@@ -178,11 +178,11 @@ function Exported({ done, rows, onEnd }: ExportedProps) {
           >
             {t("export.again_action")}
           </Button>
-          <Button tone={taken ? "primary" : "quiet"} disabled={!taken} onClick={onEnd}>
+          <Button tone={identitySaved ? "primary" : "quiet"} disabled={!identitySaved} onClick={onEnd}>
             {t("export.end_action")}
           </Button>
         </SpacedRow>
-        {!taken && <SmallText>{t("export.take_hint")}</SmallText>}
+        {!identitySaved && <SmallText>{t("export.take_hint")}</SmallText>}
       </Stack>
     </Card>
   );

@@ -6,21 +6,22 @@ import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
 import { SelectField } from "./SelectField.tsx";
-import { filtersOf, sorts, wholeView, type View } from "./view.ts";
+import { countFilters, defaultView, sorts, type ListView } from "./visible-rows.ts";
 
 interface FilterPanelProps {
   readonly id: string;
-  readonly view: View;
-  readonly onChange: (view: View) => void;
-  /** Tags in use, the most used first. */
+  readonly view: ListView;
+  readonly onChange: (view: ListView) => void;
+  /** All tags in use, the most used first. */
   readonly tags: readonly string[];
   readonly images: readonly RecoveryImage[];
 }
 
 const kinds = ["text", "seed", "file"] as const satisfies readonly ContentKind[];
+/** Value of the choice "any": the empty string is no tag and no image id. */
 const any = "";
 
-/** Which secrets to show, and in which order. */
+/** Sort order and filters. A chosen tag moves from the select to the chips below it. */
 export function FilterPanel({ id, view, onChange, tags, images }: FilterPanelProps) {
   const { t } = useTranslation("beta-home");
   const free = tags.filter((tag) => !view.tags.includes(tag));
@@ -90,12 +91,12 @@ export function FilterPanel({ id, view, onChange, tags, images }: FilterPanelPro
             onChange({ ...view, favorite });
           }}
         />
-        {filtersOf(view) > 0 && (
+        {countFilters(view) > 0 && (
           <Button
             tone="plain"
             size="small"
             onClick={() => {
-              onChange({ ...wholeView, sort: view.sort });
+              onChange({ ...defaultView, sort: view.sort });
             }}
           >
             {t("filter.clear_action")}

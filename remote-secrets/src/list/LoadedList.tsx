@@ -3,54 +3,52 @@ import { TextField } from "@relicario/shared/forms";
 import { Button, ButtonLink, EmptyState, ErrorNotice, media, Progress, space, SmallText, SpacedRow, Stack, visuallyHidden } from "@relicario/shared/ui";
 import { useQuery } from "@tanstack/react-query";
 import { ListChecks, ListFilter, Search, ShieldPlus, Trash2 } from "lucide-react";
-import { useEffect, useId, useMemo, useState, type KeyboardEvent } from "react";
+import { useId, useMemo, useState, type KeyboardEvent } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
+import { useChangeListMemory, useListMemory } from "../data/list-memory.ts";
 import { imagesQuery } from "../data/secrets.ts";
-import { changeEditing, editingState, useEditing } from "../editing/editing-state.ts";
+import { UnlockNotice } from "../notices/UnlockNotice.tsx";
+import { SecretRowCard } from "../row/SecretRowCard.tsx";
+import { useRowActions } from "../row/useRowActions.ts";
 import { ExportPanel } from "./ExportPanel.tsx";
 import { FilterPanel } from "./FilterPanel.tsx";
 import { PurgeDialog } from "./PurgeDialog.tsx";
-import { prepareSearch, searchRows } from "./search.ts";
-import { SecretRowCard } from "./SecretRowCard.tsx";
 import { SelectionBar } from "./SelectionBar.tsx";
-import { UnlockNotice } from "./UnlockNotice.tsx";
-import { useRowActions } from "./useRowActions.ts";
 import { useSelection } from "./useSelection.ts";
-import { filterRows, filtersOf, sortRows, tagsOf, wholeView, type View } from "./view.ts";
+import { countFilters, defaultView, useVisibleRows, type Folder, type ListView } from "./visible-rows.ts";
 import { VirtualRows } from "./VirtualRows.tsx";
 
 interface LoadedListProps {
   readonly vault: Vault;
   readonly rows: readonly SecretRow[];
   readonly locked: boolean;
-  /** How far the opening is, while rows are still coming. */
-  readonly opening: { readonly opened: number; readonly total: number } | null;
+  /** Progress while rows are still being decrypted; null once `rows` is complete. */
+  readonly openingProgress: { readonly opened: number; readonly total: number } | null;
 }
 
-type Place = "kept" | "trash";
-
-/** The list: what is kept or what is in the trash; searched, narrowed, ordered, selected. */
-export function LoadedList({ vault, rows, locked, opening }: LoadedListProps) {
+/** The kept secrets or the trash, with search, filters, selection and export. */
+export function LoadedList({ vault, rows, locked, openingProgress }: LoadedListProps) {
   const { t } = useTranslation("beta-home");
   const { user } = usePortal();
-  const [place, setPlace] = useState<Place>("kept");
-  const [typed, setTyped] = useState("");
-  const [filtering, setFiltering] = useState(false);
-  const [view, setView] = useView();
+  const [folder, setFolder] = useState<Folder>("kept");
+  const [searchText, setSearchText] = useState("");
+  const [filterOpen, setFilterOpen] = useState(false);
+  const [view, setView] = useListView();
+  const { selectedSecret } = useListMemory();
   const [exporting, setExporting] = useState<readonly SecretRow[] | null>(null);
   const [purging, setPurging] = useState<readonly SecretRow[] | null>(null);
   const panelId = useId();
   const images = useQuery(imagesQuery(vault, user.userId, locked ? "locked" : "unlocked"));
 
-  const { kept, trashed, here, found, tags } = useFound(rows, place, view, typed);
-  const selection = useSelection(found);
-  const askPurge = locked ? null : setPurging;
-  const actions = useRowActions(vault, selection.set, askPurge);
-  const narrowed = typed.trim() !== "" || filtersOf(view) > 0;
-  const goTo = (next: Place) => {
-    setPlace(next);
+  const { kept, trashed, inFolder, visible, tags } = useVisibleRows(rows, folder, view, searchText);
+  const selection = useSelection(visible);
+  const requestPurge = locked ? null : setPurging;
+  const actions = useRowActions(vault, selection.set, requestPurge);
+  const narrowed = searchText.trim() !== "" || countFilters(view) > 0;
+  const openFolder = (next: Folder) => {
+    setFolder(next);
     selection.end();
   };
   const handlePurge = (wanted: readonly SecretRow[]) => {
@@ -62,17 +60,16 @@ export function LoadedList({ vault, rows, locked, opening }: LoadedListProps) {
   const handleKey = (event: KeyboardEvent) => {
     if (event.key === "Escape" && selection.active) selection.end();
   };
-
-  const endExport = () => {
+  const handleExportEnd = () => {
     setExporting(null);
     selection.end();
   };
 
-  if (exporting !== null) return <ExportPanel vault={vault} rows={exporting} onEnd={endExport} />;
-  if (rows.length === 0) return <NothingKept />;
+  if (exporting !== null) return <ExportPanel vault={vault} rows={exporting} onEnd={handleExportEnd} />;
+  if (rows.length === 0) return <EmptyList />;
   return (
     <Stack $gap={4} onKeyDown={handleKey}>
-      {locked && <UnlockNotice vault={vault} then="/secrets" />}
+      {locked && <UnlockNotice vault={vault} returnTo="/secrets" />}
       {!locked && (
         <Tools>
           <div role="search" data-tour="secrets-search">
@@ -81,58 +78,58 @@ export function LoadedList({ vault, rows, locked, opening }: LoadedListProps) {
               label={t("list.search_label")}
               autoComplete="off"
               spellCheck={false}
-              value={typed}
+              value={searchText}
               onChange={(event) => {
-                setTyped(event.target.value);
+                setSearchText(event.target.value);
               }}
             />
           </div>
           <Button
             tone="quiet"
             icon={<ListFilter aria-hidden />}
-            aria-expanded={filtering}
-            aria-controls={filtering ? panelId : undefined}
+            aria-expanded={filterOpen}
+            aria-controls={filterOpen ? panelId : undefined}
             data-tour="secrets-filter"
             onClick={() => {
-              setFiltering(!filtering);
+              setFilterOpen(!filterOpen);
             }}
           >
-            {filtersOf(view) === 0 ? t("filter.open_action") : t("filter.open_some_action", { number: filtersOf(view) })}
+            {countFilters(view) === 0 ? t("filter.open_action") : t("filter.open_some_action", { number: countFilters(view) })}
           </Button>
         </Tools>
       )}
-      {!locked && filtering && <FilterPanel id={panelId} view={view} onChange={setView} tags={tags} images={images.data ?? []} />}
-      {opening !== null && <Progress label={t("list.opening_status")} done={opening.opened} total={opening.total} />}
+      {!locked && filterOpen && <FilterPanel id={panelId} view={view} onChange={setView} tags={tags} images={images.data ?? []} />}
+      {openingProgress !== null && <Progress label={t("list.opening_status")} done={openingProgress.opened} total={openingProgress.total} />}
       {selection.active ? (
-        <SelectionBar place={place} chosen={selection.chosen} total={found.length} actions={actions} onPurge={askPurge} onExport={locked ? null : setExporting} onAll={selection.all} onEnd={selection.end} />
+        <SelectionBar folder={folder} chosen={selection.chosen} total={visible.length} actions={actions} onPurge={requestPurge} onExport={locked ? null : setExporting} onAll={selection.setAll} onEnd={selection.end} />
       ) : (
         <SpacedRow $justify="between">
           <SmallText role="status" data-tour="secrets-total">
-            {narrowed ? t("list.found_status", { count: found.length, total: here.length }) : t(place === "kept" ? "list.total_status" : "list.trash_status", { count: here.length })}
+            {narrowed ? t("list.found_status", { count: visible.length, total: inFolder.length }) : t(folder === "kept" ? "list.total_status" : "list.trash_status", { count: inFolder.length })}
           </SmallText>
           <SpacedRow $gap={2}>
-            {found.length > 0 && (
+            {visible.length > 0 && (
               <Button tone="quiet" size="small" icon={<ListChecks aria-hidden />} onClick={selection.begin}>
                 {t("select.begin_action")}
               </Button>
             )}
-            {(trashed.length > 0 || place === "trash") && (
+            {(trashed.length > 0 || folder === "trash") && (
               <Button
                 tone="quiet"
                 size="small"
-                icon={place === "kept" ? <Trash2 aria-hidden /> : undefined}
+                icon={folder === "kept" ? <Trash2 aria-hidden /> : undefined}
                 onClick={() => {
-                  goTo(place === "kept" ? "trash" : "kept");
+                  openFolder(folder === "kept" ? "trash" : "kept");
                 }}
               >
-                {place === "kept" ? t("list.trash_action", { count: trashed.length }) : t("list.kept_action")}
+                {folder === "kept" ? t("list.trash_action", { count: trashed.length }) : t("list.kept_action")}
               </Button>
             )}
           </SpacedRow>
         </SpacedRow>
       )}
       <ErrorNotice error={actions.error} />
-      {place === "trash" && trashed.length > 0 && (
+      {folder === "trash" && trashed.length > 0 && (
         <SpacedRow $justify="between">
           <SmallText>{t("list.trash_hint")}</SmallText>
           {!locked && (
@@ -148,12 +145,12 @@ export function LoadedList({ vault, rows, locked, opening }: LoadedListProps) {
           )}
         </SpacedRow>
       )}
-      {found.length > 0 ? (
-        <VirtualRows key={place} rows={found} label={t(place === "kept" ? "list.title" : "list.trash_title")} startAt={editingState().selectedSecret}>
+      {visible.length > 0 ? (
+        <VirtualRows key={folder} rows={visible} label={t(folder === "kept" ? "list.title" : "list.trash_title")} initialRowId={selectedSecret}>
           {(row) => <SecretRowCard row={row} actions={actions.forRow} selected={selection.active ? selection.has(row) : null} />}
         </VirtualRows>
       ) : (
-        <NoRows place={place} narrowed={narrowed} anythingKept={kept.length > 0} />
+        <NoVisibleRows folder={folder} narrowed={narrowed} anyKept={kept.length > 0} />
       )}
       <PurgeDialog
         rows={purging}
@@ -167,37 +164,22 @@ export function LoadedList({ vault, rows, locked, opening }: LoadedListProps) {
   );
 }
 
-/** Filters and order. The tags are the editing state's `categories`, so that they are there again after a visit elsewhere. */
-function useView(): [View, (view: View) => void] {
-  const [own, setOwn] = useState<Omit<View, "tags">>(wholeView);
-  const { categories } = useEditing();
-  const view = useMemo<View>(() => ({ ...own, tags: categories }), [own, categories]);
+/** Filters and sort order. Tags are in the list memory, so that they are set again when somebody comes back to the list. */
+function useListView(): [ListView, (view: ListView) => void] {
+  const [own, setOwn] = useState<Omit<ListView, "tags">>(defaultView);
+  const { categories } = useListMemory();
+  const change = useChangeListMemory();
+  const view = useMemo<ListView>(() => ({ ...own, tags: categories }), [own, categories]);
   return [
     view,
     ({ tags, ...rest }) => {
       setOwn(rest);
-      changeEditing({ categories: tags });
+      change({ categories: tags });
     },
   ];
 }
 
-/** Ordered first and searched last: a key stroke only sieves what is in order already. */
-function useFound(rows: readonly SecretRow[], place: Place, view: View, typed: string) {
-  const { language } = usePortal();
-  useEffect(() => {
-    prepareSearch(rows);
-  }, [rows]);
-  const kept = useMemo(() => rows.filter((row) => row.deletedAt === null), [rows]);
-  const trashed = useMemo(() => rows.filter((row) => row.deletedAt !== null), [rows]);
-  const here = place === "kept" ? kept : trashed;
-  const tags = useMemo(() => tagsOf(here), [here]);
-  const ordered = useMemo(() => sortRows(here, view.sort, language), [here, view.sort, language]);
-  const filtered = useMemo(() => filterRows(ordered, view), [ordered, view]);
-  const found = useMemo(() => searchRows(filtered, typed), [filtered, typed]);
-  return { kept, trashed, here, found, tags };
-}
-
-function NothingKept() {
+function EmptyList() {
   const { t } = useTranslation("beta-home");
   return (
     <EmptyState
@@ -217,22 +199,22 @@ function NothingKept() {
   );
 }
 
-interface NoRowsProps {
-  readonly place: Place;
+interface NoVisibleRowsProps {
+  readonly folder: Folder;
   readonly narrowed: boolean;
-  readonly anythingKept: boolean;
+  readonly anyKept: boolean;
 }
 
-function NoRows({ place, narrowed, anythingKept }: NoRowsProps) {
+function NoVisibleRows({ folder, narrowed, anyKept }: NoVisibleRowsProps) {
   const { t } = useTranslation("beta-home");
-  if (narrowed && (place === "trash" || anythingKept)) {
+  if (narrowed && (folder === "trash" || anyKept)) {
     return (
       <EmptyState icon={<Search />} title={t("list.none_found_title")}>
         <p>{t("list.none_found_body")}</p>
       </EmptyState>
     );
   }
-  return <EmptyState icon={<Trash2 />} title={t(place === "kept" ? "list.all_trashed_title" : "list.trash_empty_title")} />;
+  return <EmptyState icon={<Trash2 />} title={t(folder === "kept" ? "list.all_trashed_title" : "list.trash_empty_title")} />;
 }
 
 const Tools = styled.div`
@@ -244,6 +226,6 @@ const Tools = styled.div`
   ${media.mobile} {
     & > button { padding-inline: ${space(3)}; }
     & > button > span { ${visuallyHidden} }
-    & > [role="search"] label { margin-right: -56px; } /* over the button beside the field, so that it needs one line */
+    & > [role="search"] label { margin-right: -56px; } /* lets the label run over the filter button, so that it stays on one line */
   }
 `;

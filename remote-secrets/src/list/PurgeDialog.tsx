@@ -1,20 +1,19 @@
-import type { SecretRow } from "@relicario/shared/contract";
+import { usePortal, type SecretRow } from "@relicario/shared/contract";
 import { formatsOf } from "@relicario/shared/i18n";
-import { usePortal } from "@relicario/shared/contract";
 import { Button, Dialog, s, space } from "@relicario/shared/ui";
 import { TriangleAlert } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
 interface PurgeDialogProps {
-  /** What is to go; null while the dialog is closed. */
+  /** Rows to delete; null while the dialog is closed. */
   readonly rows: readonly SecretRow[] | null;
   readonly pending: boolean;
   readonly onClose: () => void;
   readonly onConfirm: (rows: readonly SecretRow[]) => void;
 }
 
-/** The last question before secrets are gone for good: it shows which. */
+/** Asks before secrets are deleted for good, with their titles. */
 export function PurgeDialog({ rows, pending, onClose, onConfirm }: PurgeDialogProps) {
   const { t } = useTranslation("beta-home");
   const { language } = usePortal();

@@ -1,9 +1,10 @@
 import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
-import { createFakeVault, expectAccessible, picture, renderApp, type FakeSecret, type FakeVaultSettings } from "@relicario/shared/testing";
+import { createFakeVault, expectAccessible, picture, renderApp, type FakeSecret, type FakeVaultSettings, type RenderedApp } from "@relicario/shared/testing";
 import { PortalError } from "@relicario/shared/errors";
-import { changeEditing, editingState } from "../editing/editing-state.ts";
+import { secretKeys } from "../data/secrets.ts";
+import EditSecretPage from "../edit/EditSecretPage.tsx";
 import SecretsPage from "./SecretsPage.tsx";
 
 const some: readonly FakeSecret[] = [
@@ -24,11 +25,23 @@ async function draw(vaultSettings: FakeVaultSettings = { secrets: some }, settin
 }
 const names = () => within(screen.getByRole("list", { name: "Secrets" })).getAllByRole("link").map((each) => each.textContent);
 
-afterEach(() => {
-  act(() => {
-    changeEditing({ categories: [], selectedSecret: null });
-  });
-});
+/** Opens the content of a secret to edit it, goes to the list and leaves that, and comes back to the edit page. */
+async function editThenVisitList() {
+  const vault = createFakeVault({ secrets: some });
+  const secretId = (await vault.list()).find(({ label }) => label?.title === "Cold wallet")?.secretId ?? "";
+  const editPath = `/edit-secret/${secretId}`;
+  const { goTo } = await renderApp(<SecretsPage />, { vault, path: editPath, route: "/secrets", routes: { "/edit-secret/:secretId": () => Promise.resolve({ default: EditSecretPage }) } });
+  await userEvent.click(await screen.findByRole("button", { name: "Open and change" }));
+  await userEvent.upload(screen.getByLabelText("Choose a picture"), picture("garden"));
+  await userEvent.click(screen.getByRole("button", { name: "Open" }));
+  expect(await screen.findByRole("textbox", { name: "Your secret" })).toHaveValue("abandon ability");
+  await goTo("/secrets");
+  expect(await screen.findByText("2 secrets")).toBeVisible();
+  await goTo("/elsewhere");
+  await goTo(editPath);
+}
+
+const memoryOf = ({ queryClient, portal }: Pick<RenderedApp, "queryClient" | "portal">) => queryClient.getQueryData(secretKeys.listMemory(portal.user.userId));
 
 describe("SecretsPage", () => {
   it("lists what is kept, newest first, with the total", async () => {
@@ -270,16 +283,32 @@ describe("SecretsPage", () => {
       expect(names()).toEqual(["Zebra", "Film", "alpha"]);
     });
 
-    it("keep the chosen tags as the categories of the editing state, after a visit elsewhere too", async () => {
-      const { goTo } = await openFilter();
+    it("keep the chosen tags as the categories, after a visit elsewhere too", async () => {
+      const { goTo, ...app } = await openFilter();
       await select("Tag", "old");
-      expect(editingState().categories).toEqual(["old"]);
+      expect(memoryOf(app)).toMatchObject({ categories: ["old"] });
       await goTo("/elsewhere");
       await goTo("/secrets");
       await waitFor(() => {
         expect(names()).toEqual(["alpha"]);
       });
     });
+  });
+
+  it("forgets the tags and the row that was chosen when the portal locks", async () => {
+    const { vault, record, goTo, ...app } = await draw();
+    await userEvent.click(await screen.findByRole("button", { name: "Filter" }));
+    await userEvent.selectOptions(screen.getByRole("combobox", { name: "Tag" }), "seed");
+    await userEvent.click(screen.getByRole("link", { name: "Cold wallet" }));
+    await goTo("/secrets");
+    expect(await screen.findByRole("button", { name: "Filter (1)" })).toBeVisible();
+    expect(memoryOf(app)).toEqual({ categories: ["seed"], selectedSecret: (await vault.list()).find(({ label }) => label?.title === "Cold wallet")?.secretId });
+    await act(async () => {
+      for (const listener of record.lockListeners) await listener("lock");
+      await vault.lock();
+    });
+    expect(await screen.findAllByRole("link", { name: /^Locked secret of / })).toHaveLength(2);
+    expect(memoryOf(app)).toBeUndefined();
   });
 
   describe("several at once", () => {
@@ -378,28 +407,30 @@ describe("SecretsPage", () => {
       sessionStorage.clear();
     });
 
+    it("clears the recovered secret too when the list is left", async () => {
+      sessionStorage.setItem("recoverId", "id");
+      await editThenVisitList();
+      expect(sessionStorage.getItem("recoverId")).toBeNull();
+      expect(await screen.findByRole("button", { name: "Open and change" })).toBeVisible();
+      expect(screen.queryByDisplayValue("abandon ability")).not.toBeInTheDocument();
+    });
+
     it("offers to recover that secret, and is forgotten when the list is left", async () => {
       const vault = createFakeVault({ secrets: some });
       const wanted = (await vault.list()).find(({ label }) => label?.title === "Cold wallet")?.secretId ?? "";
       sessionStorage.setItem("recoverId", wanted);
-      changeEditing({ recoveredSecret: "words" });
       const { location } = await renderApp(<SecretsPage />, { vault, path: "/secrets", route: "/secrets" });
       expect(await screen.findByText("“Cold wallet” is to be recovered.")).toBeVisible();
       await userEvent.click(screen.getByRole("button", { name: "Recover it" }));
       expect(location()).toBe(`/provide-image-recovery?secret=${wanted}`);
       expect(sessionStorage.getItem("recoverId")).toBeNull();
-      expect(editingState().recoveredSecret).toBe("");
     });
   });
 
   it("clears the secret being edited and its image when it is left", async () => {
-    const { goTo } = await draw();
-    await screen.findByText("2 secrets");
-    act(() => {
-      changeEditing({ secretId: "id", editingKeepic: { picture: picture("garden"), passphrase: null } });
-    });
-    await goTo("/elsewhere");
-    expect(editingState()).toMatchObject({ secretId: "", editingSecret: null, editingKeepic: null });
+    await editThenVisitList();
+    expect(await screen.findByRole("button", { name: "Open and change" })).toBeVisible();
+    expect(screen.queryByDisplayValue("abandon ability")).not.toBeInTheDocument();
   });
 
   it("draws the rows in sight alone, and says how many there are", async () => {
@@ -435,9 +466,9 @@ describe("SecretsPage", () => {
   });
 
   it("remembers which row was chosen", async () => {
-    const { vault } = await draw();
+    const { vault, ...app } = await draw();
     await userEvent.click(await screen.findByRole("link", { name: "Cold wallet" }));
     const chosen = (await vault.list()).find(({ label }) => label?.title === "Cold wallet");
-    expect(editingState().selectedSecret).toBe(chosen?.secretId);
+    expect(memoryOf(app)).toMatchObject({ selectedSecret: chosen?.secretId });
   });
 });

@@ -6,18 +6,20 @@ import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
 import { useSecrets } from "../data/secrets.ts";
-import { leaveSecrets, recoverIdKey } from "../editing/editing-state.ts";
 import { WaitingUploads } from "../uploads/WaitingUploads.tsx";
 import { LoadedList } from "./LoadedList.tsx";
-import { SecretsTrouble } from "./SecretsTrouble.tsx";
+import { ReadFailureNotice } from "../notices/ReadFailureNotice.tsx";
 
-/** Everything that is kept: search, star, edit, recover, and the trash. */
+/** Session storage key: id of the secret that a link asked to recover. The host writes it before sign-in. */
+const recoverIdKey = "recoverId";
+
+/** Route `/secrets`: the list of all secrets, and the trash. */
 export default function SecretsPage() {
   const { t } = useTranslation(["beta-home", "file-upload"]);
   const secrets = useSecrets();
   useEffect(
     () => () => {
-      leaveSecrets(sessionStorage);
+      sessionStorage.removeItem(recoverIdKey);
     },
     [],
   );
@@ -27,7 +29,7 @@ export default function SecretsPage() {
       title={t("list.title")}
       actions={
         <>
-          {secrets.status === "ready" && secrets.standing === "unlocked" && <LockButton vault={secrets.vault} />}
+          {secrets.status === "ready" && secrets.vaultStatus === "unlocked" && <LockButton vault={secrets.vault} />}
           <AddLink to="/add-secret" icon={<Plus aria-hidden />}>
             {t("list.add_action")}
           </AddLink>
@@ -35,12 +37,12 @@ export default function SecretsPage() {
       }
     >
       {secrets.status === "loading" && <LoadingList />}
-      {secrets.status !== "loading" && <SecretsTrouble trouble={secrets.trouble} />}
+      {secrets.status !== "loading" && <ReadFailureNotice failure={secrets.failure} />}
       {secrets.status === "ready" && (
         <>
           <LinkedSecret rows={secrets.rows} />
-          <WaitingUploads vault={secrets.vault} status={secrets.standing} />
-          <LoadedList vault={secrets.vault} rows={secrets.rows} locked={secrets.standing === "locked"} opening={secrets.opening} />
+          <WaitingUploads vault={secrets.vault} status={secrets.vaultStatus} />
+          <LoadedList vault={secrets.vault} rows={secrets.rows} locked={secrets.vaultStatus === "locked"} openingProgress={secrets.openingProgress} />
         </>
       )}
     </Page>
@@ -56,7 +58,7 @@ function LockButton({ vault }: { readonly vault: Vault }) {
   );
 }
 
-/** A link asked to recover one of these secrets. */
+/** Offers to recover the secret that a link named before sign-in, once it is in the list. */
 function LinkedSecret({ rows }: { readonly rows: readonly SecretRow[] }) {
   const { t } = useTranslation("beta-home");
   const { navigate } = usePortal();
@@ -96,17 +98,17 @@ function LoadingList() {
   );
 }
 
-/** On a phone the bar at the bottom has this, larger. */
+/** Hidden on phones: the bottom bar has the same action. */
 const AddLink = styled(ButtonLink)`
   ${media.mobile} { display: none; }
 `;
 
-/** On a phone it stands beside the title, as its icon alone; it takes no width, so that the narrowest keeps one line. */
+/** On phones an icon beside the title. The negative margin takes its width away, so that the title stays on one line. */
 const SmallOnPhone = styled(Button)`
   ${media.mobile} {
     flex: none;
     width: 44px;
-    max-width: none; /* a part of nothing would be nothing */
+    max-width: none; /* the default is a percentage, which here would be of zero */
     margin-left: -44px;
     padding: 0;
     & > span { ${visuallyHidden} }

@@ -10,7 +10,7 @@ interface SelectFieldProps extends FieldProps, Omit<ComponentPropsWithRef<"selec
   readonly onChange: (value: string) => void;
 }
 
-/** One of several, as the browser's own list: right on every device and by keyboard. */
+/** A native `select`, for its keyboard and touch behaviour. */
 export function SelectField({ label, hint, error, choices, value, onChange, ...select }: SelectFieldProps) {
   return (
     <Field label={label} hint={hint} error={error}>

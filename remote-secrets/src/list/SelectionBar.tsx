@@ -4,27 +4,28 @@ import { Download, RotateCcw, Star, StarOff, Trash2, X } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import type { ListActions } from "./useRowActions.ts";
+import type { ListActions } from "../row/useRowActions.ts";
+import type { Folder } from "./visible-rows.ts";
 
 interface SelectionBarProps {
-  readonly place: "kept" | "trash";
-  /** What is selected, of what is shown. */
+  readonly folder: Folder;
+  /** The selected rows among those that are visible. */
   readonly chosen: readonly SecretRow[];
   readonly total: number;
   readonly actions: ListActions;
-  /** Null on a locked device: removing for good takes the key. */
+  /** Null while locked: deleting for good signs a change of the keyring. */
   readonly onPurge: ((rows: readonly SecretRow[]) => void) | null;
-  /** Null on a locked device: what is exported has to be read first. */
+  /** Null while locked: export decrypts the contents. */
   readonly onExport: ((rows: readonly SecretRow[]) => void) | null;
   readonly onAll: (all: boolean) => void;
   readonly onEnd: () => void;
 }
 
-/** What can be done with several secrets at once. It stays in sight while the list is scrolled. */
-export function SelectionBar({ place, chosen, total, actions, onPurge, onExport, onAll, onEnd }: SelectionBarProps) {
+/** Actions on the selected rows; sticky while the list scrolls. */
+export function SelectionBar({ folder, chosen, total, actions, onPurge, onExport, onAll, onEnd }: SelectionBarProps) {
   const { t } = useTranslation("beta-home");
   const none = chosen.length === 0;
-  // What the service has dropped cannot come back: it can only be deleted.
+  // The service has deleted the content of a dropped secret, so it cannot be restored.
   const restorable = chosen.filter(({ droppedAt }) => droppedAt === null);
   const starred = !none && chosen.every(({ favorite }) => favorite);
   const endWhenDone = (work: Promise<boolean>) => {
@@ -47,7 +48,7 @@ export function SelectionBar({ place, chosen, total, actions, onPurge, onExport,
         </Button>
       </Chosen>
       <Actions>
-        {place === "kept" ? (
+        {folder === "kept" ? (
           <>
             <Button
               tone="quiet"
@@ -146,7 +147,7 @@ const Chosen = styled.div`
   gap: ${space(2)};
 `;
 
-/** Together on a line of their own where there is no room beside what is chosen. */
+/** Wraps as a whole below the count when there is no room beside it. */
 const Actions = styled.div`
   display: flex;
   flex-wrap: wrap;
@@ -154,7 +155,7 @@ const Actions = styled.div`
   gap: ${space(2)};
   ${media.mobile} {
     flex: 1 1 100%;
-    /* Icons alone: with their words they would take a quarter of the screen. */
+    /* Icons only: with their labels the bar would take a quarter of the screen. */
     & > button:not(:last-child) { width: 44px; padding: 0; & > span { ${visuallyHidden} } }
     & > button:last-child { margin-left: auto; }
   }

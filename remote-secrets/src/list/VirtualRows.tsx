@@ -6,61 +6,62 @@ import { styled } from "styled-components";
 
 interface VirtualRowsProps {
   readonly rows: readonly SecretRow[];
-  /** What these rows are. */
+  /** Accessible name of the list. */
   readonly label: string;
-  /** The row to begin at, when it is among them. */
-  readonly startAt: string | null;
+  /** Id of the row to scroll to on mount; ignored when it is not among `rows`. */
+  readonly initialRowId: string | null;
   readonly children: (row: SecretRow) => ReactNode;
 }
 
-/** Pixels of a usual row; each is measured once it is drawn. */
-const usualHeight = 80;
+/** Pixels of a row until it is rendered and measured. */
+const estimatedHeight = 80;
 const gap = 12;
-const beyondTheEdge = 6;
+/** Rows rendered beyond the viewport, so that Tab can move on to them. */
+const overscanRows = 6;
 
-/** Only the rows in sight are drawn, with a few beyond the edges, which the keyboard needs to go on. */
-export function VirtualRows({ rows, label, startAt, children }: VirtualRowsProps) {
+/** Renders only the rows in the viewport and a few beyond it. */
+export function VirtualRows({ rows, label, initialRowId, children }: VirtualRowsProps) {
   const list = useRef<HTMLUListElement>(null);
-  const [top, setTop] = useState(0);
-  // Other rows: first those in sight, then those beyond the edges, once the first are painted.
+  const [offsetTop, setOffsetTop] = useState(0);
+  // When rows change, the viewport is painted first; the overscan rows follow in the deferred render.
   const settled = useDeferredValue(rows) === rows;
-  const virtual = useWindowVirtualizer<HTMLLIElement>({
+  const virtualizer = useWindowVirtualizer<HTMLLIElement>({
     count: rows.length,
-    estimateSize: () => usualHeight,
+    estimateSize: () => estimatedHeight,
     getItemKey: (index) => rows[index]?.secretId ?? index,
-    // Where nothing is laid out, heights are 0: the estimate stands.
-    measureElement: (element, entry, instance) => measureElement(element, entry, instance) || usualHeight,
+    // Height is 0 where there is no layout (jsdom, hidden page): use the estimate then.
+    measureElement: (element, entry, instance) => measureElement(element, entry, instance) || estimatedHeight,
     gap,
-    overscan: settled ? beyondTheEdge : 1,
-    scrollMargin: top,
+    overscan: settled ? overscanRows : 1,
+    scrollMargin: offsetTop,
   });
 
-  // What stands above the list comes and goes (filters, notices): the list tells where it begins after each drawing.
-  // eslint-disable-next-line react-hooks/exhaustive-deps -- the same place again draws nothing anew, so the chain ends
+  // Filters and notices above the list come and go, so its offset is measured after each render.
+  // eslint-disable-next-line react-hooks/exhaustive-deps -- setting the same value again does not re-render, so this ends
   useLayoutEffect(() => {
     const box = list.current?.getBoundingClientRect();
-    if (box !== undefined) setTop(Math.round(box.top + window.scrollY));
+    if (box !== undefined) setOffsetTop(Math.round(box.top + window.scrollY));
   });
-  const begin = useRef(startAt);
+  const scrollTarget = useRef(initialRowId);
   useLayoutEffect(() => {
-    const index = rows.findIndex(({ secretId }) => secretId === begin.current);
-    begin.current = null;
-    if (index > 0) virtual.scrollToIndex(index, { align: "center" });
-    // eslint-disable-next-line react-hooks/exhaustive-deps -- once, when the list comes
+    const index = rows.findIndex(({ secretId }) => secretId === scrollTarget.current);
+    scrollTarget.current = null;
+    if (index > 0) virtualizer.scrollToIndex(index, { align: "center" });
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- on mount only
   }, []);
 
   return (
-    <Rows ref={list} aria-label={label} style={{ height: virtual.getTotalSize() }}>
-      {virtual.getVirtualItems().map((item) => {
+    <Rows ref={list} aria-label={label} style={{ height: virtualizer.getTotalSize() }}>
+      {virtualizer.getVirtualItems().map((item) => {
         const row = rows[item.index];
         return row === undefined ? null : (
           <Item
             key={item.key}
-            ref={virtual.measureElement}
+            ref={virtualizer.measureElement}
             data-index={item.index}
             aria-setsize={rows.length}
             aria-posinset={item.index + 1}
-            style={{ transform: `translateY(${String(item.start - top)}px)` }}
+            style={{ transform: `translateY(${String(item.start - offsetTop)}px)` }}
           >
             {children(row)}
           </Item>

@@ -1,10 +1,10 @@
 import type { SecretRow } from "@relicario/shared/contract";
 import { useMemo, useState } from "react";
 
-/** Which rows are selected. What is no longer shown is no longer selected: nothing is done to what cannot be seen. */
-export function useSelection(shown: readonly SecretRow[]) {
+/** Selected rows, limited to the visible ones: an action never applies to a row that a filter or search hides. */
+export function useSelection(visible: readonly SecretRow[]) {
   const [ids, setIds] = useState<ReadonlySet<string> | null>(null);
-  const chosen = useMemo(() => (ids === null ? [] : shown.filter(({ secretId }) => ids.has(secretId))), [ids, shown]);
+  const chosen = useMemo(() => (ids === null ? [] : visible.filter(({ secretId }) => ids.has(secretId))), [ids, visible]);
   return {
     active: ids !== null,
     chosen,
@@ -15,8 +15,8 @@ export function useSelection(shown: readonly SecretRow[]) {
     end: () => {
       setIds(null);
     },
-    all: (all: boolean) => {
-      setIds(new Set(all ? shown.map(({ secretId }) => secretId) : []));
+    setAll: (all: boolean) => {
+      setIds(new Set(all ? visible.map(({ secretId }) => secretId) : []));
     },
     set: ({ secretId }: SecretRow, selected: boolean) => {
       setIds((before) => {

@@ -5,7 +5,7 @@ import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
 import { completions, seedLengths } from "./check-seed.ts";
-import { useSeedCheck, type SeedStanding } from "./useSeedCheck.ts";
+import { useSeedCheck, type SeedCheckState } from "./useSeedCheck.ts";
 
 interface SeedFieldProps {
   readonly value: string;
@@ -16,21 +16,21 @@ interface SeedFieldProps {
   readonly fieldRef: Ref<HTMLTextAreaElement>;
 }
 
-/** A seed phrase: its words are looked up and suggested on this device, and nothing of it is changed or refused. */
+/** A seed phrase with word completion and a checksum check, both on the device. The check only informs: any phrase can be saved. */
 export function SeedField({ value, onChange, onBlur, error, disabled, fieldRef }: SeedFieldProps) {
   const { t } = useTranslation("beta-add-secret");
-  const standing = useSeedCheck(value);
+  const state = useSeedCheck(value);
   const area = useRef<HTMLTextAreaElement | null>(null);
   const [caret, setCaret] = useState(0);
-  const beginning = /\S+$/u.exec(value.slice(0, caret))?.[0] ?? "";
+  const prefix = /\S+$/u.exec(value.slice(0, caret))?.[0] ?? "";
   const atEndOfWord = !/^\S/u.test(value.slice(caret));
-  const suggested = standing.status === "checked" && atEndOfWord ? completions(beginning, standing.list) : [];
+  const suggested = state.status === "checked" && atEndOfWord ? completions(prefix, state.list) : [];
 
-  const take = (word: string) => {
-    const before = `${value.slice(0, caret - beginning.length)}${word} `;
+  const insertWord = (word: string) => {
+    const before = `${value.slice(0, caret - prefix.length)}${word} `;
     onChange(`${before}${value.slice(caret).trimStart()}`);
     setCaret(before.length);
-    // The caret goes behind the word once React has put it there.
+    // The caret can be set only after React has rendered the new value.
     requestAnimationFrame(() => {
       area.current?.focus();
       area.current?.setSelectionRange(before.length, before.length);
@@ -71,7 +71,7 @@ export function SeedField({ value, onChange, onBlur, error, disabled, fieldRef }
               tone="quiet"
               size="small"
               onClick={() => {
-                take(word);
+                insertWord(word);
               }}
             >
               {word}
@@ -79,16 +79,16 @@ export function SeedField({ value, onChange, onBlur, error, disabled, fieldRef }
           ))}
         </Words>
       )}
-      <SeedJudgement standing={standing} />
+      <SeedCheckResult state={state} />
     </Stack>
   );
 }
 
-function SeedJudgement({ standing }: { readonly standing: SeedStanding }) {
+function SeedCheckResult({ state }: { readonly state: SeedCheckState }) {
   const { t } = useTranslation("beta-add-secret");
-  if (standing.status === "empty" || standing.status === "checking") return null;
-  if (standing.status === "unchecked") return <SmallText role="status">{t("seed.unchecked_status")}</SmallText>;
-  const { check } = standing;
+  if (state.status === "empty" || state.status === "checking") return null;
+  if (state.status === "unchecked") return <SmallText role="status">{t("seed.unchecked_status")}</SmallText>;
+  const { check } = state;
   const language = t(`seed.language_${check.language}_label`);
   switch (check.checksum) {
     case "fits":

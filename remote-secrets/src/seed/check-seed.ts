@@ -2,38 +2,38 @@ import { validateMnemonic } from "@scure/bip39";
 
 import type { SeedLanguage } from "./word-lists.ts";
 
-/** How many words a phrase of BIP-39 has. */
+/** Numbers of words that BIP-39 allows. */
 export const seedLengths = [12, 15, 18, 21, 24] as const;
 
 export interface SeedCheck {
   readonly language: SeedLanguage;
   readonly count: number;
-  /** Words as typed that the list does not have, each as often as it stands there. */
+  /** Words as typed that are not in the list, with repetitions. */
   readonly unknown: readonly string[];
-  /** `short`: another number of words than a phrase has. `wrong`: all words are known, and do not fit together. */
+  /** `unknown`: some words are not in the list. `short`: not a BIP-39 length yet. `wrong`: all words known, checksum does not match. */
   readonly checksum: "fits" | "wrong" | "short" | "unknown";
 }
 
 /**
- * Judges a phrase by one word list. Capitals, accents and the space between words do not count. A last word that is still
- * being typed is not judged.
+ * Checks a phrase against one word list, ignoring case, accents and extra white space. A last word that is still being
+ * typed is ignored, too.
  */
 export function checkSeed(text: string, list: readonly string[], language: SeedLanguage): SeedCheck {
   const known = foldedWords(list);
   const typed = text.split(/\s+/u).filter((word) => word !== "");
   const last = typed.at(-1);
   const unfinished = last !== undefined && !/\s$/u.test(text) && !known.has(foldWord(last)) && completions(last, list).length > 0;
-  const judged = unfinished ? typed.slice(0, -1) : typed;
-  const unknown = judged.filter((word) => !known.has(foldWord(word)));
+  const checkedWords = unfinished ? typed.slice(0, -1) : typed;
+  const unknown = checkedWords.filter((word) => !known.has(foldWord(word)));
   const phrase = typed.map((word) => known.get(foldWord(word)) ?? word);
-  const whole = seedLengths.some((length) => length === typed.length);
-  const checksum = unknown.length > 0 ? "unknown" : unfinished || !whole ? "short" : validateMnemonic(phrase.join(" "), [...list]) ? "fits" : "wrong";
+  const completeLength = seedLengths.some((length) => length === typed.length);
+  const checksum = unknown.length > 0 ? "unknown" : unfinished || !completeLength ? "short" : validateMnemonic(phrase.join(" "), [...list]) ? "fits" : "wrong";
   return { language, count: typed.length, unknown, checksum };
 }
 
-/** Words of the list that begin so; none for a whole word that no longer one continues. */
-export function completions(beginning: string, list: readonly string[], most = 6): readonly string[] {
-  const folded = foldWord(beginning);
+/** Words of the list with this prefix, at most `most`; none when the prefix is already the only match. */
+export function completions(prefix: string, list: readonly string[], most = 6): readonly string[] {
+  const folded = foldWord(prefix);
   if (folded === "") return [];
   const found: string[] = [];
   for (const [plain, word] of foldedWords(list)) {

@@ -4,21 +4,21 @@ import { useEffect, useState } from "react";
 import { checkSeed, type SeedCheck } from "./check-seed.ts";
 import { likelyLanguages, loadWords, type SeedLanguage } from "./word-lists.ts";
 
-export type SeedStanding =
+export type SeedCheckState =
   | { readonly status: "empty" }
   | { readonly status: "checking" }
   | { readonly status: "checked"; readonly check: SeedCheck; readonly list: readonly string[] }
-  /** The words could not be fetched: a phrase is protected unchecked. */
+  /** A word list could not be fetched. The phrase can still be saved. */
   | { readonly status: "unchecked" };
 
-/** Checks a phrase while it is typed, on this device. The list that knows most of its words is the one it is judged by. */
-export function useSeedCheck(text: string): SeedStanding {
+/** Checks a phrase while it is typed, on the device, against the word list that knows most of its words. */
+export function useSeedCheck(text: string): SeedCheckState {
   const { language } = usePortal();
-  const [checked, setChecked] = useState<{ readonly text: string; readonly standing: SeedStanding } | null>(null);
+  const [checked, setChecked] = useState<{ readonly text: string; readonly state: SeedCheckState } | null>(null);
   useEffect(() => {
     let current = true;
-    const settle = (standing: SeedStanding) => {
-      if (current) setChecked({ text, standing });
+    const settle = (state: SeedCheckState) => {
+      if (current) setChecked({ text, state });
     };
     if (text.trim() !== "") bestCheck(text, likelyLanguages(text, language)).then(settle, () => settle({ status: "unchecked" }));
     return () => {
@@ -26,11 +26,11 @@ export function useSeedCheck(text: string): SeedStanding {
     };
   }, [text, language]);
   if (text.trim() === "") return { status: "empty" };
-  // The judgement of the letter before stands until there is a new one, so that nothing flickers.
-  return checked?.standing ?? { status: "checking" };
+  // The previous result is returned until the new one is there, which avoids flicker.
+  return checked?.state ?? { status: "checking" };
 }
 
-async function bestCheck(text: string, groups: readonly (readonly SeedLanguage[])[]): Promise<SeedStanding> {
+async function bestCheck(text: string, groups: readonly (readonly SeedLanguage[])[]): Promise<SeedCheckState> {
   let best: { readonly check: SeedCheck; readonly list: readonly string[] } | null = null;
   for (const group of groups) {
     for (const language of group) {

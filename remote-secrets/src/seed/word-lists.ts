@@ -1,6 +1,6 @@
 import type { Language } from "@relicario/shared/contract";
 
-/** The languages of BIP-39 that wallets write phrases in. */
+/** The languages with a BIP-39 word list. */
 export const seedLanguages = [
   "english",
   "spanish",
@@ -19,7 +19,7 @@ interface WordListModule {
   readonly wordlist: readonly string[];
 }
 
-/** Each list is a file of its own, fetched when a phrase asks for it. */
+/** One lazy chunk for each list. */
 const loaders: Readonly<Record<SeedLanguage, () => Promise<WordListModule>>> = {
   english: () => import(/* webpackChunkName: "words-english" */ "@scure/bip39/wordlists/english.js"),
   spanish: () => import(/* webpackChunkName: "words-spanish" */ "@scure/bip39/wordlists/spanish.js"),
@@ -38,8 +38,8 @@ export async function loadWords(language: SeedLanguage): Promise<readonly string
 }
 
 /**
- * Languages to look in, in this order, each group only when the one before does not know every word: by the script of what
- * was typed, and of Latin letters those of the portal first.
+ * Languages to check, as groups in order: a group is used only when the groups before it do not know every word. The
+ * script of the text decides; for Latin script the portal's language comes first.
  */
 export function likelyLanguages(text: string, own: Language): readonly (readonly SeedLanguage[])[] {
   if (/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text)) return [["japanese"]];

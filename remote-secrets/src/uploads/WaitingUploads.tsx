@@ -7,20 +7,19 @@ import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
 import { uploadsQuery } from "../data/secrets.ts";
-import { useResuming, useUploadActions, type Resuming } from "./uploads.ts";
+import { useResumeState, useUploadActions } from "./useUploadActions.ts";
 
 interface WaitingUploadsProps {
   readonly vault: Vault;
   readonly status: VaultState["status"];
 }
 
-/** Large files that are on their way, or wait for somebody to go on with them. Nothing is drawn when there are none. */
+/** Uploads of large files that are running or can be resumed. Renders nothing when there are none. */
 export function WaitingUploads({ vault, status }: WaitingUploadsProps) {
   const { t } = useTranslation("file-upload");
   const { user, notify } = usePortal();
   const titleId = useId();
   const uploads = useQuery(uploadsQuery(vault, user.userId, status));
-  const resuming = useResuming();
   const { resume, discard } = useUploadActions(vault, () => {
     notify({ tone: "success", text: t("waiting.done_status") });
   });
@@ -33,7 +32,7 @@ export function WaitingUploads({ vault, status }: WaitingUploadsProps) {
         <Uploads>
           {uploads.data.map((upload) => (
             <li key={upload.uploadId}>
-              <OneUpload upload={upload} resuming={resuming.get(upload.uploadId) ?? null} onResume={resume} onDiscard={discard} />
+              <OneUpload upload={upload} onResume={resume} onDiscard={discard} />
             </li>
           ))}
         </Uploads>
@@ -44,16 +43,16 @@ export function WaitingUploads({ vault, status }: WaitingUploadsProps) {
 
 interface OneUploadProps {
   readonly upload: WaitingUpload;
-  readonly resuming: Resuming | null;
   readonly onResume: (uploadId: string, file: Blob | null) => Promise<void>;
   readonly onDiscard: (uploadId: string) => Promise<void>;
 }
 
-function OneUpload({ upload, resuming, onResume, onDiscard }: OneUploadProps) {
+function OneUpload({ upload, onResume, onDiscard }: OneUploadProps) {
   const { t } = useTranslation("file-upload");
   const { language, confirm } = usePortal();
   const chooser = useRef<HTMLInputElement>(null);
   const { uploadId, title, name, size, sent, startedAt, state, needsFile } = upload;
+  const resuming = useResumeState(uploadId);
   const formats = formatsOf(language);
   const shownTitle = title ?? t("waiting.locked_title", { day: formats.date(startedAt) });
   const running = resuming?.status === "running" || state === "running";
@@ -100,7 +99,7 @@ function OneUpload({ upload, resuming, onResume, onDiscard }: OneUploadProps) {
         aria-label={t("waiting.file_aria", { title: shownTitle })}
         onChange={(event) => {
           const file = event.target.files?.[0];
-          event.target.value = ""; // the same file can be chosen once more
+          event.target.value = ""; // lets `change` fire again for the same file
           if (file !== undefined) void onResume(uploadId, file);
         }}
       />

@@ -4,7 +4,7 @@ import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query
 
 export const meKeys = { me: (userId: string) => ["user", "me", userId] as const };
 
-/** The account as the service keeps it. */
+/** The signed-in account. */
 export function meQuery({ http, user }: Pick<Portal, "http" | "user">) {
   return queryOptions({
     queryKey: meKeys.me(user.userId),
@@ -12,7 +12,7 @@ export function meQuery({ http, user }: Pick<Portal, "http" | "user">) {
   });
 }
 
-/** Changes name and contact address; the answer takes the place of what was known (specification, section 7). */
+/** Updates name and contact address. The response replaces the cached account (specification, section 7). */
 export function useUpdateMe() {
   const { http, user } = usePortal();
   const client = useQueryClient();

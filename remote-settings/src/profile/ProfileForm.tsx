@@ -12,7 +12,7 @@ import { styled } from "styled-components";
 import { meQuery, useUpdateMe } from "../data/me.ts";
 import { changesOf, isProfileProblem, profileDraftOf } from "./profile-draft.ts";
 
-/** Name and contact address of the account, and what it holds. */
+/** Loads the account, then shows the form for its name and contact address, and its storage use. */
 export function ProfileForm() {
   const { t } = useTranslation("settings");
   const portal = usePortal();
@@ -36,7 +36,7 @@ function LoadedProfile({ me }: { readonly me: Me }) {
     resolver: zodResolver(profileDraftOf(me)),
     defaultValues: { userName: me.user_name, contactEmail: me.contact_email ?? "" },
   });
-  const words = (message: string | undefined) => (isProfileProblem(message) ? t(`profile.${message}_error`) : null);
+  const problemText = (message: string | undefined) => (isProfileProblem(message) ? t(`profile.${message}_error`) : null);
   const submit = handleSubmit(async (draft) => {
     const changes = changesOf(me, draft);
     if (Object.keys(changes).length === 0) return;
@@ -45,7 +45,7 @@ function LoadedProfile({ me }: { readonly me: Me }) {
       reset({ userName: changed.user_name, contactEmail: changed.contact_email ?? "" });
       notify({ tone: "success", text: t("profile.saved_status") });
     } catch {
-      // the mutation's error is shown beside the form, and what was typed stays
+      // update.error is shown below the fields, and the form keeps its input
     }
   });
   const formats = formatsOf(language);
@@ -57,7 +57,7 @@ function LoadedProfile({ me }: { readonly me: Me }) {
             <TextField
               label={t("profile.name_label")}
               hint={t("profile.name_hint")}
-              error={words(formState.errors.userName?.message)}
+              error={problemText(formState.errors.userName?.message)}
               autoComplete="nickname"
               spellCheck={false}
               {...register("userName")}
@@ -66,7 +66,7 @@ function LoadedProfile({ me }: { readonly me: Me }) {
               type="email"
               label={t("profile.email_label")}
               hint={t("profile.email_hint")}
-              error={words(formState.errors.contactEmail?.message)}
+              error={problemText(formState.errors.contactEmail?.message)}
               autoComplete="email"
               spellCheck={false}
               {...register("contactEmail")}

@@ -4,7 +4,7 @@ import { z } from "zod";
 export const profileProblems = ["name_invalid", "email_invalid"] as const;
 export type ProfileProblem = (typeof profileProblems)[number];
 
-/** What the form holds: the service's own rules. An address may be missing only while none was ever given. */
+/** Values of the form, checked by the service's own schemas. The address may be empty only while the account has none. */
 export function profileDraftOf(me: Pick<Me, "contact_email">) {
   return z.object({
     userName: z.string().trim().refine((name) => UserName.safeParse(name).success, { error: "name_invalid" satisfies ProfileProblem }),
@@ -20,7 +20,7 @@ export function isProfileProblem(message: string | undefined): message is Profil
   return profileProblems.some((each) => each === message);
 }
 
-/** Only what differs is sent. */
+/** Body of the update: changed fields only. */
 export function changesOf(me: Me, { userName, contactEmail }: ProfileDraft): UpdateMe {
   return {
     ...(userName === me.user_name ? {} : { user_name: userName }),

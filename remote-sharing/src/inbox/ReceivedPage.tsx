@@ -2,7 +2,7 @@ import { ButtonLink, EmptyState, Page } from "@relicario/shared/ui";
 import { Inbox } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
-/** Shared with me. Sharing comes with its own release; until then nothing can arrive, and this says so. */
+/** Route `/recived` ("Shared with me"). This release has no sharing, so the page only shows its empty state. */
 export default function ReceivedPage() {
   const { t } = useTranslation("beta-share");
   return (

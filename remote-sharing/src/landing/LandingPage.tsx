@@ -4,7 +4,17 @@ import { useEffect } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { rememberLanding } from "./landing-visit.ts";
+/** Local storage key: this browser has seen the landing page (specification, section 2). */
+export const landingKey = "landingAlreadyVisited";
+
+/** Best effort: without storage the page is shown again on the next visit. */
+export function rememberLanding(storage: Pick<Storage, "setItem">): void {
+  try {
+    storage.setItem(landingKey, "true");
+  } catch {
+    // Storage is full or blocked. The only loss is that the page is shown again.
+  }
+}
 
 const points = [
   { name: "sealed", Icon: LockKeyhole },
@@ -12,7 +22,7 @@ const points = [
   { name: "account", Icon: UserRound },
 ] as const;
 
-/** What this is, for a visitor who came by a link for the first time. */
+/** Route `/secret-landing`: explains the product to a visitor who followed a link for the first time. */
 export default function LandingPage() {
   const { t } = useTranslation("landing");
   useEffect(() => {

@@ -2,7 +2,7 @@ import { ButtonLink, EmptyState, Page } from "@relicario/shared/ui";
 import { Link2Off } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
-/** A link to something shared. This release cannot open it: nothing is asked of the service, so the link loses nothing. */
+/** Routes of share links. This release cannot open them, and calls no endpoint, so a one-time link is not used up. */
 export default function OpenSharePage() {
   const { t } = useTranslation("beta-recover-share");
   return (

@@ -3,27 +3,33 @@ import { z } from "zod";
 import { HttpError, isPortalError, PortalError } from "../errors/index.ts";
 import { createHttp, readMayPass, type HttpSettings } from "./client.ts";
 
+beforeEach(() => {
+  jest.useFakeTimers({ doNotFake: ["nextTick", "queueMicrotask", "setImmediate"] });
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
 type Answer = () => Response | Promise<Response>;
 
 function setup(answers: readonly Answer[], more: Partial<HttpSettings> = {}) {
   const sent: { url: string; init: RequestInit }[] = [];
-  const pauses: number[] = [];
+  /** When each call was made, in milliseconds after the first. */
+  const times: number[] = [];
+  const start = Date.now();
   const http = createHttp({
     baseUrl: "https://portal.example/api",
     token: () => Promise.resolve("the-token"),
     fetch: (url, init) => {
+      times.push(Date.now() - start);
       sent.push({ url: url instanceof Request ? url.url : url.toString(), init: init ?? {} });
       const answer = answers[Math.min(sent.length, answers.length) - 1];
       if (answer === undefined) throw new Error("no answer left");
       return Promise.resolve().then(answer);
     },
-    pause: (milliseconds) => {
-      pauses.push(milliseconds);
-      return Promise.resolve();
-    },
     ...more,
   });
-  return { http, sent, pauses };
+  return { http, sent, times };
 }
 
 const json = (value: unknown, status = 200, headers: Record<string, string> = {}): Answer => () =>
@@ -53,6 +59,16 @@ describe("createHttp", () => {
     expect(sent[0]?.init.credentials).toBe("omit");
   });
 
+  it("carries JSON, and asks for it", async () => {
+    const { http, sent } = setup([json({ name: "a" })]);
+    await http.request("POST", "/things", Named, { body: { b: [1, "ü"] } });
+    await http.request("GET", "/things", Named);
+    const [post, get] = sent.map(({ init }) => new Headers(init.headers));
+    expect([post?.get("content-type"), post?.get("accept")]).toEqual(["application/json", "application/json"]);
+    expect([get?.get("content-type"), get?.get("accept")]).toEqual([null, "application/json"]);
+    expect(sent.map(({ init }) => init.body)).toEqual(['{"b":[1,"ü"]}', undefined]);
+  });
+
   it.each([
     [true, "include"],
     [false, "omit"],
@@ -78,16 +94,30 @@ describe("createHttp", () => {
   });
 
   it("tries a GET three times more on network errors and 5xx, waiting twice as long each time", async () => {
-    const { http, sent, pauses } = setup([down, json({}, 503), json({}, 500), json({ name: "late" })]);
-    expect(await http.request("GET", "/things", Named)).toEqual({ name: "late" });
+    const { http, sent, times } = setup([down, json({}, 503), json({}, 500), json({ name: "late" })]);
+    const answer = http.request("GET", "/things", Named);
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(await answer).toEqual({ name: "late" });
     expect(sent).toHaveLength(4);
-    expect(pauses).toEqual([350, 700, 1400]);
+    expect(times).toEqual([0, 350, 350 + 700, 350 + 700 + 1400]);
   });
 
   it("gives up after the fourth failure and says that the service does not answer", async () => {
     const { http, sent } = setup([down]);
-    expect((await failureOf(http.request("GET", "/things", Named))).code).toBe("service_unavailable");
+    const failure = failureOf(http.request("GET", "/things", Named));
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect((await failure).code).toBe("service_unavailable");
     expect(sent).toHaveLength(4);
+  });
+
+  it("is cancelled by its signal while it waits to try again", async () => {
+    const controller = new AbortController();
+    const { http, sent } = setup([down]);
+    const failure = failureOf(http.request("GET", "/things", Named, { signal: controller.signal }));
+    await jest.advanceTimersByTimeAsync(100);
+    controller.abort();
+    expect((await failure).code).toBe("cancelled");
+    expect(sent).toHaveLength(1);
   });
 
   it("makes each call once for who tries again by themselves", async () => {
@@ -185,6 +215,7 @@ describe("readMayPass", () => {
     ["a service with a fault", json({}, 500), true],
     ["what is not there", json({}, 404), false],
     ["too many calls", json({}, 429), false],
+    ["an answer that came too late", json({}, 408), false],
     ["an answer that nobody knows", json({}), false],
   ])("%s: %s", async (_name, answer, expected) => {
     const { http } = setup([answer], { retries: 0 });
@@ -192,6 +223,7 @@ describe("readMayPass", () => {
   });
 
   it.each<[string, unknown]>([
+    ["a device without a network", new PortalError("offline", { cause: new TypeError("fetch failed") })],
     ["what came from a worker, without a cause", new PortalError("service_unavailable")],
     ["what another call met", new PortalError("service_unavailable", { cause: new PortalError("service_unavailable", { cause: new TypeError("fetch failed") }) })],
     ["a fault of our own", new TypeError("x is not a function")],

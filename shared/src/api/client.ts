@@ -1,42 +1,43 @@
+import pRetry from "p-retry";
 import type { z } from "zod";
 
 import type { Http, HttpMethod, HttpOptions, HttpStream } from "../contract/http.ts";
-import { errorOfStatus, genericTitle, HttpError, isErrorCode, isPortalError, PortalError, type ErrorDetails } from "../errors/index.ts";
+import { errorOfStatus, genericTitle, HttpError, isErrorCode, isPortalError, isTransient, PortalError, type ErrorDetails } from "../errors/index.ts";
 import { ProblemDocument } from "./problem.ts";
 
 export interface HttpSettings {
   /** Without a trailing slash, such as `https://portal.example/api`. */
   readonly baseUrl: string;
-  /** The session token, or null for calls without one. Asked for before each attempt. */
+  /** Gives the session token, or null for calls without one. Called before each attempt. */
   readonly token: () => Promise<string | null>;
-  /** Whether cookies go along. */
+  /** Whether cookies are sent. */
   readonly credentials?: boolean;
   /** The language that the person chose, such as `es`: mails are written in it. Without it the browser sends its own. */
   readonly language?: () => string;
   readonly fetch?: typeof globalThis.fetch;
-  /** Attempts after the first one, for GET alone: as in {@link readRetries}, or 0 where the caller makes its own. */
+  /** Attempts after the first one, for GET alone: as in {@link readRetries}, or 0 where the caller repeats calls itself. */
   readonly retries?: number;
-  /** Waits between attempts; a seam for tests. */
-  readonly pause?: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
 }
 
-/** How often a read that failed is tried again, and how long after that many failures: here, or by the query cache of a page. */
-export const readRetries = { times: 3, pauseMs: (failures: number) => 350 * 2 ** (failures - 1) } as const;
+/** How a failed read is repeated: so many attempts after the first, the first pause, and what each further pause is multiplied by. */
+export const readRetries = { times: 3, firstPauseMs: 350, factor: 2 } as const;
 
 /**
- * A read that failed so may pass the next time: it got no answer, or the service has a fault. Only a failure of the call itself,
- * which has what fetch or the service said for its cause: what comes from the vault's worker has none, and what the token
- * exchange met is a PortalError itself. Both were tried again where they were made.
+ * Whether a failed read is repeated: {@link isTransient} without what another attempt within seconds cannot change. That is
+ * `offline` (the browser knows that it has no network) and every answer below 500, such as 429.
+ *
+ * Only failures of the call itself count. They carry their cause: the TypeError of `fetch`, or the HttpError of an answer. A
+ * failure without one comes from the vault's worker, and one whose cause is a PortalError from the token exchange: both made
+ * their own attempts before.
  */
 export function readMayPass(error: unknown): boolean {
-  if (!isPortalError(error, "service_unavailable", "internal_error")) return false;
-  return error.cause instanceof HttpError || error.cause instanceof TypeError;
+  if (!isTransient(error) || !isPortalError(error) || error.code === "offline") return false;
+  return error.cause instanceof TypeError || (error.cause instanceof HttpError && error.cause.status >= 500);
 }
 
-/** Calls to the service as the contract describes them. */
+/** Creates the client of the service. Its methods are documented in the contract (`Http`). */
 export function createHttp(settings: HttpSettings): Http {
   const send = settings.fetch ?? globalThis.fetch.bind(globalThis);
-  const pause = settings.pause ?? pauseFor;
   const retries = settings.retries ?? readRetries.times;
 
   async function respond(method: HttpMethod, path: string, options: HttpOptions, accept: string): Promise<Response> {
@@ -45,7 +46,7 @@ export function createHttp(settings: HttpSettings): Http {
     headers.set("accept", accept);
     if (settings.language !== undefined) headers.set("accept-language", settings.language());
     const { body } = options;
-    const isForm = body instanceof FormData; // the browser writes its content type, with the boundary
+    const isForm = body instanceof FormData; // the browser sets the content type, with the boundary
     if (body !== undefined && !isForm) headers.set("content-type", "application/json");
     if (token !== null) headers.set("authorization", `Bearer ${token}`);
 
@@ -78,16 +79,26 @@ export function createHttp(settings: HttpSettings): Http {
     }
   }
 
+  async function requestOnce<T>(method: HttpMethod, path: string, answer: z.ZodType<T>, options: HttpOptions): Promise<T> {
+    const parsed = answer.safeParse(await attempt(method, path, options));
+    if (!parsed.success) throw new PortalError("bad_answer", { cause: parsed.error });
+    return parsed.data;
+  }
+
   async function request<T>(method: HttpMethod, path: string, answer: z.ZodType<T>, options: HttpOptions = {}): Promise<T> {
-    for (let failures = 1; ; failures++) {
-      try {
-        const parsed = answer.safeParse(await attempt(method, path, options));
-        if (!parsed.success) throw new PortalError("bad_answer", { cause: parsed.error });
-        return parsed.data;
-      } catch (error) {
-        if (method !== "GET" || failures > retries || !readMayPass(error)) throw error;
-        await pause(readRetries.pauseMs(failures), options.signal);
-      }
+    if (method !== "GET" || retries === 0) return requestOnce(method, path, answer, options);
+    try {
+      return await pRetry(() => requestOnce(method, path, answer, options), {
+        retries,
+        minTimeout: readRetries.firstPauseMs,
+        factor: readRetries.factor,
+        shouldRetry: ({ error }) => readMayPass(error),
+        signal: options.signal,
+      });
+    } catch (error) {
+      // An abort during a pause rejects with the signal's own reason.
+      if (options.signal?.aborted === true && !isPortalError(error)) throw new PortalError("cancelled", { cause: error });
+      throw error;
     }
   }
 
@@ -101,7 +112,7 @@ export function createHttp(settings: HttpSettings): Http {
   return Object.freeze({ request, stream });
 }
 
-/** The same bytes; a broken connection is told as a PortalError. */
+/** The same stream, in which a broken connection becomes a PortalError. */
 function sayingWhy(body: ReadableStream<Uint8Array<ArrayBuffer>>, signal: AbortSignal | undefined): ReadableStream<Uint8Array<ArrayBuffer>> {
   const reader = body.getReader();
   return new ReadableStream({
@@ -118,7 +129,7 @@ function sayingWhy(body: ReadableStream<Uint8Array<ArrayBuffer>>, signal: AbortS
   });
 }
 
-/** Where the bytes of an answer stand in the whole (RFC 9110 14.4); null when it does not say. */
+/** Offset of the answer's bytes and size of the whole content (RFC 9110 14.4); null when the headers do not say it. */
 function extentOf(response: Response): { start: number; size: number } | null {
   const range = /^bytes (\d+)-\d+\/(\d+)$/.exec(response.headers.get("content-range") ?? "");
   if (response.status === 206) return range === null ? null : { start: Number(range[1]), size: Number(range[2]) };
@@ -142,7 +153,7 @@ async function errorOf(response: Response, path: string): Promise<PortalError> {
   const { code: statusCode, title } = errorOfStatus(response.status);
   const body = await bodyOf(response);
   const parsed = ProblemDocument.safeParse(body);
-  const problem = parsed.success ? parsed.data : null; // no problem document: the status speaks
+  const problem = parsed.success ? parsed.data : null; // no problem document: the status alone decides the code
   const cause = new HttpError({
     status: response.status,
     statusText: title === genericTitle ? response.statusText : title,
@@ -156,27 +167,13 @@ async function errorOf(response: Response, path: string): Promise<PortalError> {
   return new PortalError(problem !== null && isErrorCode(problem.code) ? problem.code : statusCode, { cause, details });
 }
 
-/** Parsed where it is JSON, text otherwise; null when there is none, or when it broke off. */
+/** The body, parsed if it is JSON, as text otherwise; null when it is empty or the connection broke. */
 async function bodyOf(response: Response): Promise<unknown> {
   const text = await response.text().catch(() => "");
   if (text === "") return null;
   try {
     return JSON.parse(text);
   } catch {
-    return text; // a page of some server in between
+    return text; // an error page of a proxy
   }
-}
-
-function pauseFor(milliseconds: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => {
-      clearTimeout(timer);
-      reject(new PortalError("cancelled", { cause: signal?.reason }));
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", stop);
-      resolve();
-    }, milliseconds);
-    signal?.addEventListener("abort", stop, { once: true });
-  });
 }

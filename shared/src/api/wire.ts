@@ -53,6 +53,6 @@ function isBase64url(text: string): boolean {
     fromB64u(text);
     return true;
   } catch {
-    return false; // the only question here is yes or no; the schema says the rest
+    return false; // a schema only needs to know whether it is valid
   }
 }

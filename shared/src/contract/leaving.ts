@@ -20,23 +20,23 @@ export function useLeaveGuard(active: boolean, guard: LeaveGuard): void {
 }
 
 /**
- * When leaving is blocked: whenever a screen holds something and another path is to be shown. For whoever owns the router, as
- * `useLeaveQuestion(useBlocker(blocksLeaving))`, once: a router asks only the last blocker, so that one asks for all guards.
+ * Blocks a navigation to another path while a guard is active. Used once, by the owner of the router, as
+ * `useLeaveQuestion(useBlocker(blocksLeaving))`: a router supports a single blocker, so that one asks all guards.
  */
 export const blocksLeaving: BlockerFunction = ({ currentLocation, nextLocation }) => guards.size > 0 && currentLocation.pathname !== nextLocation.pathname;
 
-/** Asks the guards about what the blocker holds back, and lets it go or stay. */
+/** Asks the guards about a blocked navigation, then proceeds with it or resets it. */
 export function useLeaveQuestion(blocker: Blocker): void {
   const latest = useRef(blocker);
   const asking = useRef(false);
   useEffect(() => {
     latest.current = blocker;
-    if (blocker.state !== "blocked" || asking.current) return; // one question at a time: what is tried meanwhile is dropped
+    if (blocker.state !== "blocked" || asking.current) return; // one question at a time: navigations that are tried meanwhile are dropped
     asking.current = true;
     void mayLeave(blocker.location.pathname)
-      .catch(() => false) // a guard that cannot ask keeps what it holds
+      .catch(() => false) // a guard that fails prevents leaving
       .then((may) => {
-        if (latest.current.state !== "blocked") return; // the page went elsewhere by itself
+        if (latest.current.state !== "blocked") return; // the navigation was cancelled meanwhile
         if (may) blocker.proceed();
         else blocker.reset();
       })
@@ -46,7 +46,7 @@ export function useLeaveQuestion(blocker: Blocker): void {
   }, [blocker]);
 }
 
-/** Asks every screen that holds something, also one that began to while somebody was asked: what was on its way has come, say, and is shown only here. */
+/** Asks every active guard, also one that became active during a question, such as when data that is shown only here arrived. */
 async function mayLeave(pathname: string): Promise<boolean> {
   for (const guard of guards) if (!(await guard(pathname))) return false;
   return true;

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { capabilities } from "./remote.ts";
 
-/** Names that mean something else where remotes are named, too: builds, processes and addresses behind the gateway. */
+/** Reserved: builds, processes or addresses behind the gateway have these names. */
 const taken = ["host", "api", "identity", "service", "gateway"];
 
 /** Name of a remote: of its folder `remote-<name>`, of its releases, and of its part of the address, `/r/<name>/`. */
@@ -50,7 +50,7 @@ export const RemoteManifest = z
     name: RemoteName,
     /** Range of contract versions that it was built for, such as `^2` or `^2.1`. */
     contract: z.string().regex(/^\^[1-9][0-9]*(\.[0-9]+){0,2}$/),
-    /** What the area is called where its own texts cannot be had. */
+    /** Title of the area when its own texts are not loaded. */
     title: z.strictObject({ en: z.string().min(1), es: z.string().min(1) }),
     routes: z.array(ManifestRoute),
     /** Namespaces of texts that it owns: its release carries each as `locales/{lng}/{ns}.json`. */
@@ -72,7 +72,7 @@ export function pathsOverlap(one: string, other: string): boolean {
   const [ours, theirs] = [segmentsOf(one), segmentsOf(other)];
   for (let at = 0; ; at++) {
     const [left, right] = [ours[at], theirs[at]];
-    if (left === "*" || right === "*") return true; // it also stands for nothing at all
+    if (left === "*" || right === "*") return true; // `*` also matches nothing at all
     if (left === undefined || right === undefined) return left === right;
     if (left !== right && left !== ":" && right !== ":") return false;
   }
@@ -82,7 +82,7 @@ function segmentsOf(pattern: string): readonly string[] {
   return shapeOf(pattern).split("/").slice(1);
 }
 
-/** A pattern without what makes no difference to the router: names of parameters, and capitals. */
+/** A pattern without what the router ignores: names of parameters, and case. */
 function shapeOf(pattern: string): string {
   return pattern.replace(/:[a-zA-Z]+/g, ":").toLowerCase();
 }

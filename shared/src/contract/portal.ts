@@ -50,7 +50,7 @@ export interface Notice {
   readonly text: string;
 }
 
-/** What a remote tells about a failure; names no secret, and never carries a message of another library. */
+/** A failure that a remote reports. It names no secret and has no message of another library. */
 export interface Report {
   readonly remote: RemoteName;
   readonly phase: "load" | "render" | "call";
@@ -60,7 +60,7 @@ export interface Report {
 /** `lock`: put keys and plaintext away. `sign_out`: the same, and what this device keeps for a shared computer too. */
 export type LockReason = "lock" | "sign_out";
 
-/** All that a remote knows of the portal. Frozen; made anew when a member changes. */
+/** The portal as a remote sees it. Frozen; a new object is made when a member changes. */
 export interface Portal {
   /** Calls to the service, limited to the paths that the release declares. There is no way to read the token. */
   readonly http: Http;
@@ -78,7 +78,7 @@ export interface Portal {
   /** A toast, 5 s, top right. */
   readonly notify: (notice: Notice) => void;
   readonly report: (report: Report) => void;
-  /** Called before the portal locks or signs out, which waits for it, though not for ever. Returns its undo. */
+  /** Calls the listener before the portal locks or signs out, and waits for it up to a time limit. Returns its undo. */
   readonly onLock: (listener: (reason: LockReason) => void | Promise<void>) => () => void;
 }
 

@@ -19,7 +19,7 @@ export interface RemoteTour {
   readonly steps: readonly { readonly target: string; readonly titleKey: string; readonly bodyKey: string }[];
 }
 
-/** What a remote can ask of the portal. Its signed release declares which it uses; the others are not given. */
+/** Capabilities that the portal offers. A remote gets those that its signed manifest declares. */
 export const capabilities = ["http", "vault", "user", "notify", "confirm", "navigate"] as const;
 export type Capability = (typeof capabilities)[number];
 
@@ -32,7 +32,7 @@ export interface RemoteServices {
 /** Makes the vault for one signed-in person. Called by the host, once per sign-in. */
 export type VaultFactory = (portal: PortalForServices) => Promise<Vault>;
 
-/** The little that a service may know: no React, no router. */
+/** The part of the portal that a service gets: no React, no router. */
 export interface PortalForServices {
   readonly http: Http;
   readonly vendorId: string;

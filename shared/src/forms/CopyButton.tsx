@@ -9,7 +9,7 @@ import { FieldError } from "./Field.tsx";
 import { SmallText, visuallyHidden } from "../ui/layout.tsx";
 
 export interface CopyButtonProps {
-  /** Asked for when the button is pressed, so that no copy of it lies about. */
+  /** Called when the button is pressed, so that the text is not kept in the page before. */
   readonly text: () => string;
   readonly label: string;
   /** A secret leaves the clipboard after 30 s. */
@@ -35,7 +35,7 @@ export function CopyButton({ text, label, secret = false, tone = "quiet", size =
         setState("copied");
       },
       () => {
-        setState("refused"); // said beside the button: the person selects and copies by hand
+        setState("refused"); // a hint beside the button says to select and copy by hand
       },
     );
   };
@@ -56,7 +56,7 @@ export function CopyButton({ text, label, secret = false, tone = "quiet", size =
   );
 }
 
-/** Without a box: the button stands among its neighbours, and what is said below them all, so that none of them moves. */
+/** `display: contents`: the button is laid out among its neighbours, and the message below all of them, so that none of them moves. */
 const Box = styled.div`
   display: contents;
   & > button { align-self: flex-start; }

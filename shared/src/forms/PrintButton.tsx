@@ -10,10 +10,10 @@ export interface PrintButtonProps {
   readonly label: string;
   /** Above the text on paper. */
   readonly title: string;
-  /** Asked for when the button is pressed: until then, and after printing, it is nowhere in the page. */
+  /** Called when the button is pressed: before that, and after printing, the text is not in the page. */
   readonly text: () => string;
   readonly tone?: ButtonTone;
-  /** The browser's dialog was closed; whether it printed is nothing that a page is told. */
+  /** Called when the browser's dialog was closed. A page cannot know whether it was printed. */
   readonly onPrinted?: () => void;
 }
 

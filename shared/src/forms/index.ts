@@ -1,4 +1,4 @@
-/** What people fill in, choose, copy, print and save: its code comes beside the host's own. */
+/** Form controls, and buttons to copy, print and save. Loaded in a script of its own, beside the host's. */
 export { Checkbox, ChoiceGroup, Switch, type CheckboxProps, type Choice, type ChoiceGroupProps, type SwitchProps } from "./choices.tsx";
 export { clipboardMilliseconds, copyForAWhile, type CopiedForAWhile } from "./clipboard.ts";
 export { CopyButton, type CopyButtonProps } from "./CopyButton.tsx";

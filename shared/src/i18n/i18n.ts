@@ -7,7 +7,7 @@ import { fallbackLanguage } from "./languages.ts";
 /** Texts of one namespace, nested as in its file. */
 export type Texts = Readonly<Record<string, unknown>>;
 
-/** Fetches and checks the texts of one namespace. Rejects when that failed; it is asked again. */
+/** Fetches and parses the texts of one namespace. When it rejects, it is called again. */
 export type FetchTexts = (language: Language, namespace: string) => Promise<Texts>;
 
 export interface I18nSettings {
@@ -15,7 +15,7 @@ export interface I18nSettings {
   /** Stands where texts say `{{product}}`. */
   readonly product: string;
   readonly fetchTexts: FetchTexts;
-  /** Texts that are there before anything is fetched: what the page needs to say that something cannot be fetched. */
+  /** Texts that need not be fetched, such as those that say that something cannot be fetched. */
   readonly bundled?: Readonly<Partial<Record<Language, Readonly<Record<string, Texts>>>>>;
   /** Loaded before {@link createI18n} resolves. */
   readonly namespaces?: readonly string[];

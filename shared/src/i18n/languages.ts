@@ -17,7 +17,7 @@ export function detectLanguage(storage: Pick<Storage, "getItem">, browserLanguag
   return isLanguage(spoken) ? spoken : fallbackLanguage;
 }
 
-/** Remembers the choice. Without storage it lasts as long as the page: nothing else can be done, and nothing is lost. */
+/** Stores the choice. Without storage it lasts until the page is reloaded. */
 export function rememberLanguage(storage: Pick<Storage, "setItem">, language: Language): void {
   try {
     storage.setItem(languageKey, language);
@@ -30,6 +30,6 @@ function readQuietly(storage: Pick<Storage, "getItem">): string | null {
   try {
     return storage.getItem(languageKey);
   } catch {
-    return null; // Storage is forbidden: the browser's language is the next best thing.
+    return null; // storage is forbidden: the browser's language is used
   }
 }

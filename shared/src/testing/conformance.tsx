@@ -110,7 +110,7 @@ export function conformance(manifestJson: unknown, remote: RemoteModule, setting
             expect(vault.listeners()).toBe(0);
           };
           const watch = watchLeaks();
-          await once(); // libraries attach some things once
+          await once(); // libraries attach some listeners once, at first use
           const before = watch.count();
           for (let count = 0; count < mounts; count++) await once();
           const after = watch.count();
@@ -124,14 +124,14 @@ export function conformance(manifestJson: unknown, remote: RemoteModule, setting
 }
 
 function expectAScreen(app: RenderedApp, path: string): void {
-  // The router's own words for a screen that threw.
+  // The text that the router shows for a screen that threw.
   expect(screen.queryByText("Unexpected Application Error!")).not.toBeInTheDocument();
-  if (app.location() !== path) return; // it sent the person on to another screen
+  if (app.location() !== path) return; // the screen redirected
   expect(screen.queryByText(/^no screen at /)).not.toBeInTheDocument();
   expect(screen.getAllByRole("heading", { level: 1 }).length).toBeGreaterThan(0);
 }
 
-/** Lets promises and their drawing come to rest. */
+/** Waits until promises have settled and their results are rendered. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) {
     await act(

@@ -1,4 +1,4 @@
-/** What a screen must give back when it goes. */
+/** What a screen must clean up when it is unmounted. */
 export interface LeakCount {
   /** Listeners on window and document. */
   readonly listeners: number;
@@ -12,7 +12,7 @@ export interface LeakWatch {
   readonly stop: () => void;
 }
 
-/** Counts from now on, by wrapping the functions that attach and detach. */
+/** Starts counting, by wrapping the functions that attach and detach. */
 export function watchLeaks(): LeakWatch {
   const targets = [window, document] as const;
   const originals = targets.map((target) => ({ target, add: target.addEventListener, remove: target.removeEventListener }));

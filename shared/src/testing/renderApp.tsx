@@ -10,10 +10,9 @@ import { blocksLeaving, PortalContext, useLeaveQuestion, type Language, type Por
 import { createI18n } from "../i18n/index.ts";
 import { GlobalStyle } from "../ui/index.ts";
 import { createFakePortal, type FakePortalSettings, type PortalRecord } from "./fake-portal.ts";
-import { acceptForeignSignals } from "./router-request.ts";
 import { textsFromDisk } from "./texts-from-disk.ts";
 
-configure({ asyncUtilTimeout: 15_000 }); // a busy machine is slow, not wrong
+configure({ asyncUtilTimeout: 15_000 }); // a busy machine is slow
 
 export interface RenderAppSettings extends FakePortalSettings {
   readonly language?: Language;
@@ -24,7 +23,7 @@ export interface RenderAppSettings extends FakePortalSettings {
   readonly route?: string;
   /** Screens of a remote, beside `ui`. */
   readonly routes?: RemoteModule["routes"];
-  /** Draws what moves, as for everybody who does not ask for less motion. */
+  /** Runs animations, which are off otherwise. */
   readonly moving?: boolean;
   /** All that the router knows, in place of `ui` and of the portal around it: for the host, which brings both. */
   readonly tree?: RouteObject[];
@@ -114,7 +113,7 @@ export async function renderApp(ui: ReactNode, settings: RenderAppSettings = {})
   };
 }
 
-/** As the host's, without retries: a failure in a test is meant. */
+/** Like the host's, without retries: failures in tests are intended. */
 export function createTestQueryClient(): QueryClient {
   return new QueryClient({ defaultOptions: { queries: { retry: false, staleTime: 300_000, refetchOnWindowFocus: false, refetchOnReconnect: false }, mutations: { retry: false } } });
 }
@@ -150,7 +149,7 @@ function watchTexts(missing: Set<string>): void {
   watched.push(missing);
 }
 
-/** Throws with the texts that the screens of this test asked for in vain. Runs after each test. */
+/** Throws when screens of this test used texts that do not exist. Runs after each test. */
 export function expectTextsComplete(): void {
   const keys = watched.splice(0).flatMap((missing) => [...missing]);
   if (keys.length > 0) throw new Error(`texts are missing: ${[...new Set(keys)].join(", ")}`);
@@ -158,3 +157,18 @@ export function expectTextsComplete(): void {
 
 acceptForeignSignals();
 if (typeof afterEach === "function") afterEach(expectTextsComplete);
+
+/**
+ * The router makes a Request with jsdom's AbortSignal, and Node's Request refuses a signal of another realm. No test aborts a
+ * navigation, so such a signal is dropped.
+ */
+function acceptForeignSignals(): void {
+  const Native = globalThis.Request;
+  const own = new Native("http://localhost/").signal.constructor;
+  globalThis.Request = new Proxy(Native, {
+    construct: (target, [input, init]: [string | URL, RequestInit | undefined]) => {
+      const { signal, ...rest } = init ?? {};
+      return new target(input, signal != null && signal instanceof own ? { ...rest, signal } : rest);
+    },
+  });
+}

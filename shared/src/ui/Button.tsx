@@ -12,7 +12,7 @@ export interface ButtonProps extends ComponentPropsWithRef<"button"> {
   /** `primary`: the one thing to do here. `quiet`: anything else. `danger`: cannot be taken back. `plain`: words only. */
   readonly tone?: ButtonTone;
   readonly size?: ButtonSize;
-  /** Something is under way: keeps focus, takes no further press. */
+  /** An action is under way: the button keeps the focus and ignores presses. */
   readonly pending?: boolean;
   readonly icon?: ReactNode;
   /** As wide as its place. */

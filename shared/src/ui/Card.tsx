@@ -2,7 +2,7 @@ import { styled } from "styled-components";
 
 import { media, s, space } from "./tokens.ts";
 
-/** A sheet of paper on the page. */
+/** A bordered surface for a group of contents. */
 export const Card = styled.section`
   min-width: 0;
   padding: ${space(6)};

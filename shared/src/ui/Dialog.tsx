@@ -31,8 +31,8 @@ export interface DialogWithContentProps extends DialogProps {
 }
 
 /**
- * A dialog with focus kept inside; Escape and a click outside close it. It can be used while it still grows, and when it is
- * answered it is gone at once, with the page and the focus given back: only the shade behind it fades.
+ * A modal dialog; Escape and a click outside close it. It can be used during its opening animation. When it closes it is
+ * unmounted at once and the focus returns to the page; only the overlay behind it fades.
  */
 export function Dialog({ open, onClose, title, description, icon, mustAnswer = false, role = "dialog", footer, children }: DialogWithContentProps) {
   const { t } = useTranslation("common");
@@ -45,7 +45,7 @@ export function Dialog({ open, onClose, title, description, icon, mustAnswer = f
     chosen.focus();
   };
   const giveFocusBack = (event: Event) => {
-    event.preventDefault(); // Radix would look for a trigger of its own
+    event.preventDefault(); // Radix would focus its own trigger, which is not used here
     if (opener.current instanceof HTMLElement && opener.current.isConnected) opener.current.focus();
   };
   const stay = (event: Event) => {
@@ -93,7 +93,7 @@ export function Dialog({ open, onClose, title, description, icon, mustAnswer = f
   );
 }
 
-/** Whether a dialog is open, with its two moves. */
+/** State of a dialog: whether it is open, and functions to open and close it. */
 export function useDialog(initiallyOpen = false): DialogProps & { readonly show: () => void } {
   const [open, setOpen] = useState(initiallyOpen);
   const show = useCallback(() => {
@@ -105,7 +105,7 @@ export function useDialog(initiallyOpen = false): DialogProps & { readonly show:
   return useMemo(() => ({ open, show, onClose }), [open, show, onClose]);
 }
 
-/** Only to be looked at: a page can be used while the shade above it still fades. */
+/** The visible overlay. It takes no clicks, so that the page can be used while it fades. */
 const Shade = styled(m.div)`
   position: fixed;
   inset: 0;
@@ -114,7 +114,7 @@ const Shade = styled(m.div)`
   pointer-events: none;
 `;
 
-/** Takes the clicks beside the dialog, and keeps the page from scrolling. */
+/** Receives the clicks beside the dialog, and keeps the page from scrolling. */
 const Outside = styled(Radix.Overlay)`
   position: fixed;
   inset: 0;

@@ -1,25 +1,10 @@
 import { EllipsisVertical } from "lucide-react";
-import { useState, type KeyboardEvent, type ReactNode } from "react";
+import { useState, type KeyboardEvent } from "react";
 
 import { IconButton } from "./Button.tsx";
-import { MenuSheet } from "./MenuSheet.tsx";
+import { MenuSheet, type MenuProps } from "./MenuSheet.tsx";
 
-export interface MenuItem {
-  readonly key: string;
-  readonly label: string;
-  readonly icon?: ReactNode;
-  readonly tone?: "danger";
-  readonly disabled?: boolean;
-  readonly onSelect: () => void;
-}
-
-export interface MenuProps {
-  /** What the menu is about: the name of its button. */
-  readonly label: string;
-  readonly items: readonly MenuItem[];
-}
-
-/** A button with three dots and what it opens. A list has many: each is a plain button until it is pressed for the first time. */
+/** A button with three dots that opens a menu. Lists have many of them: Radix is rendered only after the first press. */
 export function Menu({ label, items }: MenuProps) {
   const [asked, setAsked] = useState<"pointer" | "keyboard" | null>(null);
   if (asked !== null) return <MenuSheet label={label} items={items} by={asked} />;
@@ -37,7 +22,7 @@ export function Menu({ label, items }: MenuProps) {
       data-state="closed"
       onKeyDown={handleKey}
       onClick={({ detail }) => {
-        setAsked(detail === 0 ? "keyboard" : "pointer"); // no pointer clicked
+        setAsked(detail === 0 ? "keyboard" : "pointer"); // a click by keyboard
       }}
     />
   );

@@ -1,25 +1,39 @@
 import * as Radix from "@radix-ui/react-dropdown-menu";
 import { m } from "framer-motion";
 import { EllipsisVertical } from "lucide-react";
-import { useRef, type FocusEvent } from "react";
+import { useRef, type FocusEvent, type ReactNode } from "react";
 import { styled } from "styled-components";
 
 import { IconButton } from "./Button.tsx";
-import type { MenuProps } from "./Menu.tsx";
 import { dialogMotion } from "./motion.ts";
 import { depths, s, space } from "./tokens.ts";
 
+export interface MenuItem {
+  readonly key: string;
+  readonly label: string;
+  readonly icon?: ReactNode;
+  readonly tone?: "danger";
+  readonly disabled?: boolean;
+  readonly onSelect: () => void;
+}
+
+export interface MenuProps {
+  /** What the menu is about: the name of its button. */
+  readonly label: string;
+  readonly items: readonly MenuItem[];
+}
+
 interface MenuSheetProps extends MenuProps {
-  /** How it was asked for: by keyboard, its first item has the focus. */
+  /** How it was opened; by keyboard, its first item gets the focus. */
   readonly by: "pointer" | "keyboard";
 }
 
-/** The menu's button and what it opens, open from the start: it takes the place of the plain button when that is pressed. */
+/** Radix's menu with its button, open from the start: it replaces the plain button when that is pressed. */
 export function MenuSheet({ label, items, by }: MenuSheetProps) {
   const first = useRef(by === "keyboard");
   const handleFocus = ({ target, currentTarget }: FocusEvent<HTMLDivElement>) => {
     if (!first.current || target !== currentTarget) return;
-    first.current = false; // from here on Radix knows by itself who uses the keyboard
+    first.current = false; // from now on Radix itself knows whether the keyboard is used
     currentTarget.querySelector<HTMLElement>("[role=menuitem]:not([data-disabled])")?.focus();
   };
   return (

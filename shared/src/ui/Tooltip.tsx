@@ -1,5 +1,6 @@
-import { useEffect, useRef, useState, type ReactElement } from "react";
-import { createPortal } from "react-dom";
+import { Slot } from "@radix-ui/react-slot";
+import * as Radix from "@radix-ui/react-tooltip";
+import { useState, type HTMLAttributes, type ReactElement } from "react";
 import { styled } from "styled-components";
 
 import { depths, s, space } from "./tokens.ts";
@@ -9,94 +10,50 @@ export interface TooltipProps {
   readonly side?: "top" | "right";
   /** Nothing is shown, while the element stays the same one and keeps the focus. */
   readonly disabled?: boolean;
-  /** One element that can be focused. It needs a name of its own: the tooltip only repeats it. */
+  /** One element that takes a ref and the handlers of an HTML element. It needs a name of its own: the tooltip only repeats it. */
   readonly children: ReactElement;
 }
 
-/** So long a pointer rests before the tooltip comes, in milliseconds. */
+/** How long a pointer rests before the tooltip opens, in milliseconds. */
 const restMilliseconds = 300;
-/** So long it stays when the pointer goes, which may be on its way to the tooltip itself. */
-const leaveMilliseconds = 120;
 const gap = 6;
 
-/** Words beside an element while a pointer rests on it or it has the focus. Escape, a press and scrolling take them away. */
+/** Shows words beside an element while a pointer rests on it or keyboard focus is on it. Escape, a press and scrolling close it. */
 export function Tooltip({ text, side = "top", disabled = false, children }: TooltipProps) {
-  const around = useRef<HTMLSpanElement>(null);
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const pressed = useRef(false);
-  const [place, setPlace] = useState<{ readonly left: number; readonly top: number } | null>(null);
-
-  const change = (show: boolean, wait: number) => {
-    clearTimeout(timer.current);
-    timer.current = setTimeout(() => {
-      const box = around.current?.firstElementChild?.getBoundingClientRect();
-      if (!show || disabled || box === undefined) setPlace(null);
-      else setPlace(side === "right" ? { left: box.right + gap, top: box.top + box.height / 2 } : { left: box.left + box.width / 2, top: box.top - gap });
-    }, wait);
-  };
-  useEffect(
-    () => () => {
-      clearTimeout(timer.current);
-    },
-    [],
-  );
-
-  const open = place !== null && !disabled;
-  useEffect(() => {
-    if (!open) return undefined;
-    const hide = (event: Event) => {
-      if (event instanceof KeyboardEvent && event.key !== "Escape") return;
-      clearTimeout(timer.current);
-      setPlace(null);
-    };
-    window.addEventListener("keydown", hide);
-    window.addEventListener("scroll", hide, { capture: true });
-    return () => {
-      window.removeEventListener("keydown", hide);
-      window.removeEventListener("scroll", hide, { capture: true });
-    };
-  }, [open]);
-
+  const [open, setOpen] = useState(false);
   return (
-    <Around
-      ref={around}
-      onPointerEnter={({ pointerType }) => {
-        if (pointerType !== "touch") change(true, open ? 0 : restMilliseconds);
-      }}
-      onPointerLeave={() => {
-        pressed.current = false;
-        change(false, leaveMilliseconds);
-      }}
-      onPointerDown={() => {
-        pressed.current = true; // the focus that follows is no reason to show it again
-        change(false, 0);
-      }}
-      onFocus={({ target }) => {
-        if (!pressed.current && target.matches(":focus-visible")) change(true, 0);
-      }}
-      onBlur={() => {
-        change(false, 0);
-      }}
-    >
-      {children}
-      {open &&
-        createPortal(
-          <Bubble role="tooltip" data-side={side} style={place}>
+    <Radix.Provider delayDuration={restMilliseconds} skipDelayDuration={0}>
+      <Radix.Root
+        open={open && !disabled}
+        onOpenChange={(next) => {
+          setOpen(next && !disabled);
+        }}
+      >
+        <Radix.Trigger
+          asChild
+          onFocus={(event) => {
+            // Focus that a press, or a dialog that closed, gave to the element: Radix opens on any focus.
+            if (!event.target.matches(":focus-visible")) event.preventDefault();
+          }}
+        >
+          <Undescribed>{children}</Undescribed>
+        </Radix.Trigger>
+        <Radix.Portal>
+          <Bubble side={side} sideOffset={gap} collisionPadding={8}>
             {text}
-          </Bubble>,
-          document.body,
-        )}
-    </Around>
+          </Bubble>
+        </Radix.Portal>
+      </Radix.Root>
+    </Radix.Provider>
   );
 }
 
-/** Without a box: what is in it lies as if it were not there. */
-const Around = styled.span`
-  display: contents;
-`;
+/** Takes away the description that Radix adds: a screen reader would read the same words as name and as description. */
+function Undescribed({ "aria-describedby": _, ...props }: HTMLAttributes<HTMLElement>) {
+  return <Slot {...props} />;
+}
 
-const Bubble = styled.div`
-  position: fixed;
+const Bubble = styled(Radix.Content)`
   z-index: ${depths.menu};
   width: max-content;
   max-width: min(280px, calc(100vw - ${space(4)}));
@@ -105,6 +62,4 @@ const Bubble = styled.div`
   background: ${s("text")};
   color: ${s("background")};
   font-size: ${s("textSmall")};
-  &[data-side="right"] { transform: translateY(-50%); }
-  &[data-side="top"] { transform: translate(-50%, -100%); }
 `;

@@ -209,6 +209,7 @@ describe("Tooltip", () => {
     await show();
     await userEvent.tab();
     expect(await screen.findByRole("tooltip")).toHaveTextContent("Home");
+    expect(screen.getByRole("button")).not.toHaveAccessibleDescription(); // it would repeat the name
     await expectAccessible();
     await userEvent.keyboard("{Escape}");
     expect(screen.queryByRole("tooltip")).not.toBeInTheDocument();
@@ -222,7 +223,8 @@ describe("Tooltip", () => {
     const tooltip = await screen.findByRole("tooltip");
     await user.hover(tooltip);
     expect(tooltip).toBeVisible();
-    await user.hover(screen.getByRole("main"));
+    // Where it goes is looked at by coordinates, since it may cross a gap on its way to the tooltip; nothing is laid out here.
+    for (const x of [400, 500]) await user.pointer({ target: screen.getByRole("main"), coords: { x, y: 500 } });
     await waitFor(() => {
       expect(screen.queryByRole("tooltip")).not.toBeInTheDocument();
     });

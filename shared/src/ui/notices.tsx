@@ -15,13 +15,13 @@ export interface NoticeProps {
   readonly title?: string;
   readonly children?: ReactNode;
   readonly actions?: ReactNode;
-  /** `status` is read out when it comes; `alert` at once; none when it was there from the start. */
+  /** `status` is read out politely when it appears, `alert` at once. None for a notice that is there from the start. */
   readonly role?: "status" | "alert";
 }
 
 const icons = { info: Info, success: CircleCheck, warn: TriangleAlert, danger: CircleAlert } as const;
 
-/** Something to know, in words; the icon and the colour only repeat it. */
+/** A message. Icon and colour only repeat what the text says. */
 export function Notice({ tone = "info", title, children, actions, role }: NoticeProps) {
   const Icon = icons[tone];
   return (
@@ -37,10 +37,10 @@ export function Notice({ tone = "info", title, children, actions, role }: Notice
 }
 
 export interface ErrorNoticeProps {
-  /** Whatever was thrown; nothing is shown for null, and for what the person cancelled. */
+  /** Anything that was thrown. Nothing is shown for null and for `cancelled`. */
   readonly error: unknown;
   readonly onRetry?: (() => void) | undefined;
-  /** What else helps here. */
+  /** Further actions. */
   readonly children?: ReactNode;
 }
 

@@ -83,7 +83,7 @@ const measures = {
   target: "44px",
 } as const;
 
-/** Soft shadow in light; in dark a hairline does the work. */
+/** A soft shadow in light; a hairline border in dark. */
 const shadows = {
   light: { shadow: "0 1px 2px rgb(60 50 35 / 0.06), 0 6px 20px rgb(60 50 35 / 0.06)", shadowRaised: "0 4px 12px rgb(60 50 35 / 0.1), 0 20px 48px rgb(60 50 35 / 0.16)" },
   dark: { shadow: "none", shadowRaised: "0 16px 48px rgb(0 0 0 / 0.5)" },
@@ -101,7 +101,7 @@ export function space(n: number): string {
   return `${String(n * 4)}px`;
 }
 
-/** What lies above what. The overlay of loading is below modals (specification, section 9), and so are guided tours. */
+/** z-index values. The loading overlay is below modals (specification, section 9), and so are guided tours. */
 export const depths = { raised: 1, frame: 50, overlay: 99, tour: 500, dialog: 1000, menu: 1100, toast: 1200 } as const;
 
 /** Widths in pixels. Below `mobile` the portal has its bottom bar. */

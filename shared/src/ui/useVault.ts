@@ -4,18 +4,18 @@ import { usePortal } from "../contract/portal.ts";
 import type { Vault, VaultState } from "../contract/vault.ts";
 import { toPortalError, type PortalError } from "../errors/index.ts";
 
-/** The vault as a screen sees it: on its way, there, or not to be had. */
+/** The vault as a screen sees it: loading, ready, or failed. */
 export type VaultAccess =
   | { readonly status: "loading" }
   | { readonly status: "ready"; readonly vault: Vault }
   | { readonly status: "failed"; readonly error: PortalError; readonly retry: () => void };
 
-/** The portal's vault. A screen that cannot do without it says so in words, and the rest of the page lives on. */
+/** The portal's vault. A screen that needs it shows a failure in its own area; the rest of the page keeps working. */
 export function useVault(): VaultAccess {
   const portal = usePortal();
   const [attempt, setAttempt] = useState(0);
   const [settled, setSettled] = useState<{ readonly promise: Promise<Vault>; readonly access: VaultAccess } | null>(null);
-  // Asked for once an attempt: after a failure the portal answers each asking with a new one.
+  // Read once per attempt: after a failure each read of `portal.vault` would give another promise.
   const { promise } = useMemo(() => ({ attempt, promise: portal.vault }), [portal, attempt]);
   useEffect(() => {
     let current = true;
@@ -42,7 +42,7 @@ export function useVault(): VaultAccess {
 
 const unknown: VaultState = { status: "unknown" };
 
-/** How the vault stands, kept up to date. `unknown` while there is no vault. */
+/** The state of the vault, kept up to date. `unknown` while there is no vault. */
 export function useVaultState(access: VaultAccess): VaultState {
   const vault = access.status === "ready" ? access.vault : null;
   const subscribe = useCallback((listener: () => void) => vault?.subscribe(listener) ?? (() => undefined), [vault]);

@@ -6,12 +6,12 @@ import { VisuallyHidden } from "./layout.tsx";
 import { s, space } from "./tokens.ts";
 
 export interface SkeletonProps {
-  /** CSS lengths of what it stands for. */
+  /** CSS lengths of the content that it replaces. */
   readonly width?: string;
   readonly height: string;
 }
 
-/** A grey bar of the size of what is coming. */
+/** A grey bar in place of content that is being loaded. */
 export function Skeleton({ width = "100%", height }: SkeletonProps) {
   return <Bar aria-hidden $width={width} $height={height} />;
 }
@@ -30,11 +30,11 @@ export interface ProgressProps {
   /** What is going on, in words. */
   readonly label: string;
   readonly done: number;
-  /** 0: nobody knows how long. */
+  /** 0 when the progress is unknown. */
   readonly total: number;
 }
 
-/** Steps of ten percent are read out, not each one. */
+/** Only steps of ten percent are announced. */
 const spokenStep = 10;
 
 /** A bar, and the same in words for assistive technology. */
@@ -70,7 +70,7 @@ export interface EmptyStateProps {
   readonly actions?: ReactNode;
 }
 
-/** Nothing here yet: what this place is for, and the first step. */
+/** An empty list: says what it is for, and offers the first step. */
 export function EmptyState({ icon, title, children, actions }: EmptyStateProps) {
   return (
     <Empty>

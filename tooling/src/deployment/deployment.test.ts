@@ -50,6 +50,13 @@ describe("publishDeployment", () => {
     expect(deployment).toMatchObject({ vendor_id: "relicario", origin: facts.origin, releases: { secrets: { stable: "secrets-0.3.1-0123456789ab" } }, release_records: { "recovery-0.3.1-0123456789ab": "a.recovery.c" } });
   });
 
+  it("says where identity and service are, and as which client, as it is told", async () => {
+    const identity = { authority: "https://id.acme.example/realms/acme", client_id: "acme-portal", scope: "openid email" };
+    const api = { base_url: "https://api.acme.example/v1", credentials: true };
+    await publishDeployment(folder, { ...facts, origin: "https://portal.acme.example", identity, api }, key, now);
+    expect(JSON.parse(Buffer.from(published().payload, "base64url").toString("utf8"))).toMatchObject({ origin: "https://portal.acme.example", identity, api });
+  });
+
   it("is valid for seven days", async () => {
     const deployment = await publishDeployment(folder, facts, key, now);
     expect(Date.parse(deployment.not_after) - Date.parse(deployment.issued_at)).toBe(7 * 24 * 3_600_000);

@@ -56,7 +56,7 @@ describe("importBoundaries", () => {
     ["host/src/remotes/load.ts", "jose", "host/src/deployment"],
     ["remote-recovery/engine/src/engine.ts", "@relicario/vault", "it knows nothing of keys"],
     ["remote-recovery/vault/src/vault.ts", "../../src/remote.tsx", "vault may not import remote-recovery"],
-    ["remote-recovery/src/remote.tsx", "../vault/src/create-vault.ts", "by its name, @relicario/vault"],
+    ["remote-recovery/src/remote.tsx", "../vault/src/worker/vault-client.ts", "by its name, @relicario/vault"],
     ["remote-secrets/src/home/HomePage.tsx", "@relicario/vault", "belongs to remote-recovery: ask the portal"],
     ["remote-recovery/src/recover/frame.ts", "age-encryption", "ask the vault"],
     ["host/src/frame/Frame.tsx", "@relicario/remote-secrets", "host may not import @relicario/remote-secrets: remotes are loaded at run time"],

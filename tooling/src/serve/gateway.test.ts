@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -44,7 +44,7 @@ describe("the gateway", () => {
     const signing = await developmentKey(join(folder, "keys"), "portal");
     const recordOf = (remote: RemoteName): ReleaseRecord => ({
       ...{ v: 1, release: release.replace("secrets", remote), version: "0.3.1", files: {}, federation: { id: "x", name: "x" } },
-      manifest: { name: remote, contract: "^2", title: { en: remote, es: remote }, routes: [], namespaces: remote === "secrets" ? ["beta-home"] : [], capabilities: [], api_paths: [] },
+      manifest: { name: remote, contract: "^2", title: { en: remote, es: remote }, routes: [], namespaces: remote === "secrets" ? ["beta-home"] : remote === "sharing" ? ["beta-share"] : [], capabilities: [], api_paths: [] },
     });
     await publishDeployment(
       join(folder, "deployments"),
@@ -67,7 +67,7 @@ describe("the gateway", () => {
     });
     service.all("/*", async (request, reply) => {
       seen.push({ url: request.url, headers: request.headers, body: typeof request.body === "string" ? request.body : "" });
-      return reply.code(request.url.startsWith("/busy") ? 503 : 201).header("x-service", "yes").send({ ok: true });
+      return reply.code(request.url.startsWith("/busy") ? 503 : 201).header("x-request-id", "yes").send({ ok: true });
     });
     await service.listen({ host: "127.0.0.1", port: 0 });
     remote = await buildRemoteServer({ folder: join(folder, "remote") });
@@ -114,6 +114,10 @@ describe("the gateway", () => {
       expect(answer.statusCode).toBe(404);
     });
 
+    it("answers a tool that takes anything, or says nothing of what it takes", async () => {
+      for (const headers of [{ accept: "*/*" }, { accept: "application/json" }, {}]) expect((await get("/home", headers)).headers["content-type"]).toBe("text/html; charset=utf-8");
+    });
+
     it("answers nothing but GET and HEAD", async () => {
       expect((await gateway.inject({ method: "POST", url: "/home", headers: navigation })).statusCode).toBe(404);
       expect((await gateway.inject({ method: "HEAD", url: "/home", headers: navigation })).statusCode).toBe(200);
@@ -142,7 +146,7 @@ describe("the gateway", () => {
       const policy = String(headers["content-security-policy"]).replace(/nonce-[^']+/g, "nonce-N");
       expect(policy.split("; ")).toEqual([
         "default-src 'none'",
-        "script-src 'self' 'nonce-N' 'wasm-unsafe-eval'",
+        "script-src http://localhost:3000/static/ http://localhost:3000/r/ 'nonce-N' 'wasm-unsafe-eval'",
         "style-src 'self' 'nonce-N'",
         "font-src 'self'",
         "img-src 'self' data: blob:",
@@ -206,14 +210,42 @@ describe("the gateway", () => {
   });
 
   describe("texts", () => {
-    it("come from the promoted release of their owner", async () => {
-      const answer = await get("/locales/es/beta-home.json");
-      expect(answer.headers.location).toBe(`/r/secrets/${release}/locales/es/beta-home.json`);
-      expect((await get(String(answer.headers.location))).json()).toEqual({ a: "Á" });
+    it("come from the promoted release of their owner, without a redirect, to be asked for each time", async () => {
+      const answer = await get("/locales/es/beta-home.json?x=1");
+      expect(answer.statusCode).toBe(200);
+      expect(answer.headers).toMatchObject({ "content-type": expect.stringContaining("application/json"), "cache-control": "no-cache" });
+      expect(answer.json()).toEqual({ a: "Á" });
+      expect((await get("/locales/es/beta-home.json", { "if-none-match": String(answer.headers.etag) })).statusCode).toBe(304);
+    });
+
+    it("answer 502 in our words when nobody is there", async () => {
+      const answer = await get("/locales/es/beta-share.json");
+      expect(answer.statusCode).toBe(502);
+      expect(answer.headers["cache-control"]).toBe("no-store");
+      expect(answer.json()).toMatchObject({ code: "remote_unreachable" });
+    });
+
+    it.each(["/locales/es/nothing.json", "/locales/en/beta-home.json", "/locales/ES/beta-home.json", "/locales/es/%62eta-home.json", "/locales/es/..%2f..%2findex.json"])("answer 404 for what is not there: %s", async (path) => {
+      const answer = await get(path);
+      expect(answer.statusCode).toBe(404);
+      expect(answer.headers["cache-control"]).toBe("no-store");
     });
 
     it("come from the host when they are its own", async () => {
       expect((await get("/locales/en/header.json")).json()).toEqual({ a: "A" });
+    });
+
+    it("are the host's alone while the document cannot be read", async () => {
+      const file = join(folder, "deployments/relicario.json");
+      const document = readFileSync(file, "utf8");
+      try {
+        writeFileSync(file, "broken");
+        expect((await get("/locales/es/beta-home.json")).statusCode).toBe(404);
+        expect(notes.at(-1)).toEqual({ failure: "SyntaxError" });
+        expect((await get("/locales/en/header.json")).json()).toEqual({ a: "A" });
+      } finally {
+        writeFileSync(file, document);
+      }
     });
   });
 
@@ -257,7 +289,7 @@ describe("the gateway", () => {
         payload: '{"a": 1}',
       });
       expect(answer.statusCode).toBe(201);
-      expect(answer.headers["x-service"]).toBe("yes");
+      expect(answer.headers["x-request-id"]).toBe("yes");
       const got = seen.at(-1);
       expect(got).toMatchObject({ url: "/secrets/store?limit=3", body: '{"a": 1}', headers: { authorization: "Bearer t", "content-type": "application/json" } });
       expect(got?.headers["x-forwarded-for"]).toBe("127.0.0.1");

@@ -12,6 +12,7 @@ import type { ErrorCode } from "@relicario/shared/errors";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 
 import { codeOf } from "../error-code.ts";
+import { answersOfReleases, answersOfService, guardAnswers, type AnswerRules } from "./answers-from-behind.ts";
 import { openDeployments } from "./deployments.ts";
 import { bareHeaders, commonHeaders, pageHeaders, policyOfFiles, policyOfHost, policyOfRenewal } from "./headers.ts";
 import { pageOfFile } from "./page.ts";
@@ -37,6 +38,7 @@ export interface GatewaySettings {
 
 /** Below these, nothing is ever answered with the host's page. */
 const notPages = /^\/(api|r|deployments|locales|static)(\/|$)/;
+const textsPath = /^\/locales\/([a-z]{2})\/([a-z][a-z-]*)\.json(?:\?|$)/;
 const aFile = /\.[a-z0-9]{2,12}$/i;
 const loopback = new Set(["127.0.0.1", "[::1]"]);
 
@@ -46,6 +48,7 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
     logger: false, // paths hold ids of shares, and addresses are people's: what is worth a line is written below
     forceCloseConnections: "idle",
     routerOptions: { ignoreDuplicateSlashes: false, maxParamLength: 200 },
+    rewriteUrl: ({ url = "/" }) => textsOfRelease(url) ?? url,
   });
   const page = pageOfFile(join(hostFolder, "index.html"), settings.page);
   const hashedFolder = join(resolve(hostFolder), "static", sep);
@@ -57,6 +60,10 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
   app.addHook("onRequest", async (_request, reply) => {
     void reply.headers(ofEverything);
   });
+  app.addHook("onSend", async ({ originalUrl }, reply) => {
+    // A release's file never changes, but the release that this address stands for does.
+    if (originalUrl.startsWith("/locales/") && reply.statusCode < 400) void reply.header("cache-control", "no-cache");
+  });
 
   app.get("/healthz", async (_request, reply) => reply.header("cache-control", "no-store").send({ status: "ok" }));
 
@@ -66,28 +73,27 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
     return reply.header("cache-control", "no-cache").type("application/jose+json").send(document);
   });
 
-  await app.register(httpProxy, {
+  const behind = (rules: AnswerRules, upstream: string, code: ErrorCode, options: FastifyHttpProxyOptions) =>
+    app.register(async (scope) => {
+      guardAnswers(scope, { rules, own: ofEverything, code, refused: (failure) => { note({ upstream, failure }); } });
+      await scope.register(httpProxy, { ...options, rewritePrefix: "/" });
+    });
+  await behind(answersOfService, settings.service, "service_unavailable", {
     ...proxyTo({ upstream: settings.service, code: "service_unavailable", patienceMs: 65_000, note }),
     prefix: "/api",
-    rewritePrefix: "/",
   });
   for (const [remote, upstream] of settings.remotes) {
-    await app.register(httpProxy, {
+    await behind(answersOfReleases, upstream, "remote_unreachable", {
       ...proxyTo({ upstream, code: "remote_unreachable", patienceMs: 10_000, note }),
       prefix: `/r/${remote}`,
-      rewritePrefix: "/",
       httpMethods: ["GET", "HEAD"],
     });
   }
 
-  // The portal itself reads the pinned file, with integrity; this is the plain way in, for people and tools.
-  app.get<{ Params: { language: string; file: string } }>("/locales/:language/:file", async ({ params }, reply) => {
-    const namespace = /^([a-z][a-z-]*)\.json$/.exec(params.file)?.[1];
-    if (namespace === undefined || !/^[a-z]{2}$/.test(params.language)) return sendProblem(reply, 404, "not_found", "Not found");
-    const owner = deployments.ownerOfNamespace(settings.page.vendor_id, namespace);
-    void reply.header("cache-control", "no-cache");
-    if (owner === null) return reply.sendFile(`locales/${params.language}/${namespace}.json`, { cacheControl: false });
-    return reply.redirect(`/r/${owner.remote}/${owner.release}/locales/${params.language}/${namespace}.json`, 302);
+  // Texts of the host itself; those of remotes went to their release before.
+  app.get<{ Params: { language: string; file: string } }>("/locales/:language/:file", async ({ params: { language, file } }, reply) => {
+    if (!textsPath.test(`/locales/${language}/${file}`)) return sendProblem(reply, 404, "not_found", "Not found");
+    return reply.sendFile(`locales/${language}/${file}`, { cacheControl: false });
   });
 
   await app.register(fastifyStatic, {
@@ -120,11 +126,25 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
   });
   return app;
 
+  /** Where the promoted release keeps these texts. The portal itself reads the pinned file there, with integrity; this is the plain way in. */
+  function textsOfRelease(url: string): string | null {
+    const [path, language = "", namespace = ""] = textsPath.exec(url) ?? [];
+    if (path === undefined) return null;
+    try {
+      const owner = deployments.ownerOfNamespace(settings.page.vendor_id, namespace);
+      return owner === null ? null : `/r/${owner.remote}/${owner.release}/locales/${language}/${namespace}.json`;
+    } catch (error) {
+      // Nobody answers for what is thrown before a route is found. Without a document that can be read, there are the host's texts alone.
+      note({ failure: error instanceof Error ? error.name : "unknown" });
+      return null;
+    }
+  }
+
   function sendPage(reply: FastifyReply): FastifyReply {
     const nonce = randomBytes(16).toString("base64url");
     const { identityOrigin, apiOrigin } = settings;
     return reply
-      .headers(pageHeaders(policyOfHost({ nonce, identityOrigin, apiOrigin })))
+      .headers(pageHeaders(policyOfHost({ nonce, origin, identityOrigin, apiOrigin })))
       .header("cache-control", "no-store")
       .type("text/html; charset=utf-8")
       .send(page().html(nonce));
@@ -137,7 +157,7 @@ function isNavigation(request: FastifyRequest): boolean {
   const path = request.url.split("?", 1)[0] ?? "/";
   if (notPages.test(path) || aFile.test(path)) return false;
   const mode = request.headers["sec-fetch-mode"];
-  return mode === undefined ? (request.headers.accept ?? "").includes("text/html") : mode === "navigate";
+  return mode === undefined || mode === "navigate"; // what says nothing is a tool or a reader: it may see what this is
 }
 
 /** Settings that pass everything on, and answer quickly and in our words when nobody is there. */
@@ -150,7 +170,8 @@ function proxyTo({ upstream, code, patienceMs, note }: { upstream: string; code:
       retryDelay: ({ err, req, attempt }) => (attempt === 0 && req.method === "GET" && codeOf(err) === "UND_ERR_SOCKET" ? 10 : null),
       rewriteRequestHeaders: (request, headers) => {
         // What the browser claims of its own address counts for nothing.
-        const { forwarded: _forwarded, ...kept } = headers;
+        // Cookies of other servers of this host, the identity provider's among them, are nobody's business there.
+        const { forwarded: _forwarded, cookie: _cookie, ...kept } = headers;
         return { ...kept, "x-forwarded-for": request.ip, "x-forwarded-proto": request.protocol, "x-forwarded-host": request.host };
       },
       onError: (reply, { error }) => {

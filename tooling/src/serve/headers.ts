@@ -31,11 +31,11 @@ export function bareHeaders(policy: string): Readonly<Record<string, string>> {
   return { "content-security-policy": policy, "permissions-policy": Object.entries(permissions).map(([name, who]) => `${name}=${who}`).join(", ") };
 }
 
-/** What the host's page may do. Where code comes from is never configuration: only this origin, and blobs for workers. */
-export function policyOfHost({ nonce, identityOrigin, apiOrigin }: { nonce: string; identityOrigin: string; apiOrigin: string }): string {
+/** What the host's page may do. Where code comes from is never configuration: the folders of code of this origin, and blobs for workers. */
+export function policyOfHost({ nonce, origin, identityOrigin, apiOrigin }: { nonce: string; origin: string; identityOrigin: string; apiOrigin: string }): string {
   return policy({
     "default-src": "'none'",
-    "script-src": `'self' 'nonce-${nonce}' 'wasm-unsafe-eval'`,
+    "script-src": `${origin}/static/ ${origin}/r/ 'nonce-${nonce}' 'wasm-unsafe-eval'`,
     "style-src": `'self' 'nonce-${nonce}'`,
     "font-src": "'self'",
     "img-src": "'self' data: blob:",
@@ -60,6 +60,9 @@ export const policyOfRenewal = policy({
 
 /** Any other document that somebody opens from here: it may do nothing. */
 export const policyOfFiles = policy({ "default-src": "'none'", "base-uri": "'none'", "form-action": "'none'", "frame-ancestors": "'none'" });
+
+/** What comes from behind the gateway is data and code of the page, never a document: as one it has no origin and may do nothing. */
+export const policyOfAnswers = "sandbox; default-src 'none'; frame-ancestors 'none'";
 
 function policy(directives: Readonly<Record<string, string>>): string {
   return Object.entries(directives).map(([name, value]) => `${name} ${value}`).join("; ");

@@ -7,6 +7,11 @@ describe("readStartSettings", () => {
     expect(readStartSettings({})).toMatchObject({ port: 3000, databaseUrls: null, authority: null, clientId: "relicario-portal", environment: "test" });
   });
 
+  it("takes the provider's address, the client and the environment from where it is started", () => {
+    const authority = "https://id.acme.example/realms/acme";
+    expect(readStartSettings({ IDP_AUTHORITY: authority, IDP_CLIENT_ID: "acme-portal", ENVIRONMENT: "dev" })).toMatchObject({ authority, clientId: "acme-portal", environment: "dev" });
+  });
+
   it("takes folders of remotes from elsewhere, as in PATH", () => {
     expect(readStartSettings({ REMOTES: ["/a/one", "/b/two"].join(delimiter) }).remoteFolders).toEqual(["/a/one", "/b/two"].map((folder) => resolve(folder)));
     expect(readStartSettings({ REMOTES: "" }).remoteFolders).toEqual([]);

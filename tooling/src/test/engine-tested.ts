@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { rootFolder } from "../paths.ts";
 import { filesBelow } from "../release/files.ts";
 
-/** Sources, tests, vectors and pictures of the image engine. */
-const folders = ["remote-recovery/engine", "remote-recovery/src/engine"];
-const notTested = /^(build|bench|browser|fuzz|study|reference)\/|\.md$|^tested\.json$/;
+const folder = join(rootFolder, "remote-recovery/engine");
+const record = join(folder, "tested.json");
 
-const record = join(rootFolder, "remote-recovery/engine/tested.json");
+/** Of its folder, what its tests do not depend on. */
+const notTested = /^(node_modules|build|bench|browser|fuzz|study|reference)\/|\.md$|^tested\.json$/;
 
 /**
  * Whether the image engine is byte for byte the one whose tests passed last, with the same decoders and compiler. Its vectors
@@ -31,10 +31,8 @@ export function noteEngineTested(): void {
 
 function engineHash(): string {
   const hash = createHash("sha256").update(versions());
-  for (const folder of folders) {
-    for (const file of filesBelow(join(rootFolder, folder))) {
-      if (!notTested.test(file)) hash.update(`${folder}/${file}\0`).update(readFileSync(join(rootFolder, folder, file))).update("\0");
-    }
+  for (const file of filesBelow(folder)) {
+    if (!notTested.test(file)) hash.update(`${file}\0`).update(readFileSync(join(folder, file))).update("\0");
   }
   return hash.digest("hex");
 }

@@ -1,22 +1,16 @@
+import createAvifDecoder from "@jsquash/avif/codec/dec/avif_dec.js";
+import createJpegDecoder from "@jsquash/jpeg/codec/dec/mozjpeg_dec.js";
+import createWebpDecoder from "@jsquash/webp/codec/dec/webp_dec.js";
 import { PortalError } from "@relicario/shared/errors";
 import type { Raster } from "../rows.ts";
-import { mostPixels, readHeader, unreadable, type PictureHeader } from "./header.ts";
-import { decodeAvif } from "./avif.ts";
+import { decodeOnce } from "./emscripten.ts";
+import { readHeader } from "./header.ts";
 import { decodeHeic } from "./heic.ts";
-import { decodeJpeg } from "./jpeg.ts";
+import { mostPixels, unreadable, type Decoded, type PictureHeader } from "./picture-file.ts";
 import { decodePng } from "./png.ts";
-import { decodeWebp } from "./webp.ts";
 
 /** Codecs: the first two come with the engine, the others when a picture asks for them. */
 export type CodecName = PictureHeader["kind"];
-
-/** Pixels of a codec: RGBA as stored, valid until `release`, which clears them. */
-export interface Decoded {
-  readonly width: number;
-  readonly height: number;
-  readonly rgba: Uint8Array;
-  readonly release: () => void;
-}
 
 /** Estimated need above this is refused before decoding, in bytes. */
 export const mostMemory = 900_000_000;
@@ -76,4 +70,33 @@ async function decodeWith(kind: CodecName, bytes: Uint8Array, module: WebAssembl
     // Whatever a codec throws (a trap, a C++ exception's address, out of memory) means: it could not read this file.
     throw error instanceof PortalError ? error : unreadable("broken", kind, error);
   }
+}
+
+/** libjpeg fills in grey for what is missing, and only warns; of several warnings it says the first alone. */
+const missing = /premature end/i;
+/** A part of the picture is lost: worth a try while it takes little memory. */
+const damaged = /premature end|bad Huffman code|instead of RST/i;
+/** A broken picture may take so many bytes. */
+const mostForBroken = 600_000_000;
+
+/**
+ * Decodes a baseline or progressive JPEG with mozjpeg. EXIF orientation and ICC profiles are not applied.
+ * `picture_unreadable` when the file is broken, or a part of it is missing.
+ */
+export function decodeJpeg(bytes: Uint8Array, module: WebAssembly.Module, mostMemory: number): Promise<Decoded> {
+  const giveUpAt = mostMemory > mostForBroken ? damaged : missing;
+  return decodeOnce({ kind: "jpeg", create: createJpegDecoder, decode: (codec, file) => codec.decode(file, false), giveUpAt }, module, mostMemory, bytes);
+}
+
+/** Decodes a still WebP, lossy or lossless, with libwebp. `picture_unreadable` when the file is broken or cut. */
+function decodeWebp(bytes: Uint8Array, module: WebAssembly.Module, mostMemory: number): Promise<Decoded> {
+  return decodeOnce({ kind: "webp", create: createWebpDecoder, decode: (codec, file) => codec.decode(file) }, module, mostMemory, bytes);
+}
+
+/**
+ * Decodes an AVIF with libavif to 8 bits a channel. Its turn and mirror are not applied: the header says them.
+ * `picture_unreadable` when the file is broken or cut.
+ */
+function decodeAvif(bytes: Uint8Array, module: WebAssembly.Module, mostMemory: number): Promise<Decoded> {
+  return decodeOnce({ kind: "avif", create: createAvifDecoder, decode: (codec, file) => codec.decode(file, 8) }, module, mostMemory, bytes);
 }

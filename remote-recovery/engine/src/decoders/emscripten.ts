@@ -1,5 +1,5 @@
-import type { Decoded } from "./decode.ts";
-import { unreadable } from "./header.ts";
+import type { Decoded } from "./picture-file.ts";
+import { unreadable } from "./picture-file.ts";
 
 interface Instance {
   readonly HEAPU8: Uint8Array;

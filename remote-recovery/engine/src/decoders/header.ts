@@ -2,27 +2,11 @@
  * What a picture file says of itself, read before anything is decoded: kind, size, orientation, and what decides how much
  * memory it needs. Reads nothing else; of the metadata only the orientation tag is looked at.
  */
-import { PortalError } from "@relicario/shared/errors";
 import { readIsoHeader } from "./iso-header.ts";
 import { readJpegHeader } from "./jpeg-header.ts";
 import { readExifOrientation } from "./exif-orientation.ts";
 import { otherKind } from "./other-kinds.ts";
-
-/** More is refused before decoding. */
-export const mostPixels = 52_000_000;
-
-export interface PictureHeader {
-  readonly kind: "jpeg" | "png" | "webp" | "avif" | "heic";
-  /** As stored. */
-  readonly width: number;
-  readonly height: number;
-  /** EXIF orientation 1…8 that is left to apply after decoding; 1 when the file names none. */
-  readonly orientation: number;
-  /** Bytes per pixel that the codec keeps while decoding, beside its RGBA result: coefficients, or planes of another colour space. */
-  readonly extraBytesPerPixel: number;
-  /** The codec crops what it has decoded (HEIC's clean aperture): then the result is this size or smaller. */
-  readonly cropped?: boolean;
-}
+import { mostPixels, startsWith, unreadable, viewOf, type PictureHeader } from "./picture-file.ts";
 
 /**
  * Reads the header. `picture_unreadable` with `details.reason`: `empty`, `not_a_picture`, `unsupported` (a picture, but of a
@@ -37,13 +21,6 @@ export function readHeader(bytes: Uint8Array): PictureHeader {
   if (iso !== null) return iso;
   const other = otherKind(bytes);
   throw other === null ? unreadable("not_a_picture") : unreadable("unsupported", other);
-}
-
-export function unreadable(reason: "empty" | "not_a_picture" | "unsupported" | "broken" | "too_small", kind?: string, cause?: unknown): PortalError {
-  return new PortalError("picture_unreadable", {
-    details: kind === undefined ? { reason } : { reason, kind },
-    ...(cause === undefined ? {} : { cause }),
-  });
 }
 
 /** Chunks (PNG, third edition, 5.3): IHDR first, eXIf anywhere, IEND last; without that the file is cut. */
@@ -114,12 +91,4 @@ function losslessSize(body: Uint8Array) {
 
 function chunkType(bytes: Uint8Array, at: number): string {
   return String.fromCharCode(...bytes.subarray(at + 4, at + 8));
-}
-
-export function startsWith(bytes: Uint8Array, ...start: readonly number[]): boolean {
-  return bytes.length >= start.length && start.every((value, index) => bytes[index] === value);
-}
-
-export function viewOf(bytes: Uint8Array): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

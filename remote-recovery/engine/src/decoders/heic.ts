@@ -1,7 +1,7 @@
 import createLibheif from "libheif-js/libheif-wasm/libheif.js";
-import type { Decoded } from "./decode.ts";
+import type { Decoded } from "./picture-file.ts";
 import { clear, optionsFor } from "./emscripten.ts";
-import { unreadable } from "./header.ts";
+import { unreadable } from "./picture-file.ts";
 
 /**
  * Decodes the primary image of a HEIC with libheif, turned and mirrored as the file says, in an instance of its own that is

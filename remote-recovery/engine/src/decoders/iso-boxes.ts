@@ -1,5 +1,5 @@
 /** Boxes of ISO/IEC 14496-12, and what items of a picture file hold (8.11 there, and ISO/IEC 23008-12). */
-import { unreadable } from "./header.ts";
+import { unreadable } from "./picture-file.ts";
 
 export interface Box {
   readonly type: string;

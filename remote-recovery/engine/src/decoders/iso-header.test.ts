@@ -3,7 +3,7 @@ import { readKind, readPhoto } from "../../tests/vectors.ts";
 import { PortalError } from "@relicario/shared/errors";
 import { loadCodecInNode, loadModulesInNode } from "../load-engine.ts";
 import { decodePicture, estimateMemory, type CodecName } from "./decode.ts";
-import { decodeJpeg } from "./jpeg.ts";
+import { decodeJpeg } from "./decode.ts";
 import { av1FrameSizes } from "./frame-sizes.ts";
 import { readHeader } from "./header.ts";
 

@@ -1,6 +1,6 @@
 /** AVIF and HEIC: the size that the file says, and that its frames say the same. */
 import { av1FrameSizes, hevcFrameSizes, type FrameSize } from "./frame-sizes.ts";
-import { unreadable, type PictureHeader } from "./header.ts";
+import { unreadable, type PictureHeader } from "./picture-file.ts";
 import { find, nameAt, readItems, type Box, type Items } from "./iso-boxes.ts";
 
 /** The header of an AVIF or HEIC file; null when it is neither. `picture_unreadable` when it is one, but broken or a sequence. */

@@ -1,6 +1,6 @@
 /** What a JPEG says of itself, and whether it goes on to its end. */
 import { readExifOrientation } from "./exif-orientation.ts";
-import { startsWith, unreadable, viewOf, type PictureHeader } from "./header.ts";
+import { startsWith, unreadable, viewOf, type PictureHeader } from "./picture-file.ts";
 
 /** Segments up to the start of the first scan, then the scans up to the end (ISO/IEC 10918-1, annex B). */
 export function readJpegHeader(bytes: Uint8Array): PictureHeader {

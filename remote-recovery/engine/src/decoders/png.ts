@@ -1,6 +1,6 @@
 import { clear } from "./emscripten.ts";
-import { unreadable } from "./header.ts";
-import type { Decoded } from "./decode.ts";
+import { unreadable } from "./picture-file.ts";
+import type { Decoded } from "./picture-file.ts";
 
 /**
  * Decodes a PNG of any colour type and depth to RGBA with the Rust codec of @jsquash/png, in an instance of its own. Depth

@@ -18,7 +18,7 @@ export async function images(vault: VaultContext): Promise<RecoveryImage[]> {
  *
  * @throws PortalError `picture_unreadable`, `picture_too_large`.
  */
-export async function examine(vault: VaultContext, picture: Blob, options: ActOptions): Promise<PictureVerdict> {
+export async function examine(vault: VaultContext, picture: Blob, options: ActOptions = {}): Promise<PictureVerdict> {
   const bytes = await pictureBytes(picture);
   const gate = await vault.engine.inspect(bytes, engineOptions(options));
   refuseCancelled(options.signal);

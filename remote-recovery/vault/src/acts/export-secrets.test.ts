@@ -5,7 +5,8 @@ import { z } from "zod";
 
 import { isIdentity, openWith } from "../seal/age.ts";
 import { copyOf, digestOf, sha256, type Bytes } from "../seal/bytes.ts";
-import { padText, parseDocument } from "../seal/padding.ts";
+import { padText } from "../seal/content.ts";
+import { parseDocument } from "../seal/document.ts";
 import { isSignedBy, OwnerTicket } from "../seal/ticket.ts";
 import { createWorld, shown, textSecret, userId, type World } from "../testing/world.ts";
 import type { Sink } from "../transfer/sinks.ts";

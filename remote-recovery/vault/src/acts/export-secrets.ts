@@ -9,11 +9,11 @@ import { contentHeadBytes, paddedLength, pieceBytes, sealedLength } from "../sea
 import type { Label } from "../seal/label.ts";
 import type { ShownOpener } from "../seal/opener.ts";
 import { sealSigned, signTicket, type OwnerTicket } from "../seal/ticket.ts";
-import { refuseCancelled, type ActOptions, type VaultContext } from "../vault-context.ts";
+import { refuseCancelled, type AccountRow, type ActOptions, type VaultContext } from "../vault-context.ts";
 import { committed, type Sink } from "../transfer/sinks.ts";
 import { untilThrough, type Patience } from "../transfer/until-through.ts";
 import type { TransferCalls } from "../transfer/upload-calls.ts";
-import { labelOf, readAccount, requireRow, type AccountRow, type AccountView } from "../steps/read-account.ts";
+import { labelOf, readAccount, requireRow, type AccountView } from "../steps/read-account.ts";
 import { readMe } from "./export-texts.ts";
 import type { OpenedKeyring } from "../steps/read-keyring.ts";
 import { readTicket, withShownOpener } from "./recover.ts";
@@ -65,7 +65,7 @@ const rangeBytes = 64 * pieceBytes;
  * @throws PortalError those of showing a picture, `opener_needed` when it opens none of them, `list_mismatch`,
  *   `decryption_failed` (`secret_id` in its details), `storage_full`, `cancelled`.
  */
-export function exportSecrets(vault: VaultContext, parts: ExportParts, secretIds: readonly string[], shown: ShownImage, options: ActOptions): Promise<ExportedSecrets> {
+export function exportSecrets(vault: VaultContext, parts: ExportParts, secretIds: readonly string[], shown: ShownImage, options: ActOptions = {}): Promise<ExportedSecrets> {
   return withShownOpener(vault, shown, options, async (account, show) => {
     const wanted = await labelled(vault, account, secretIds);
     const opener = await show();

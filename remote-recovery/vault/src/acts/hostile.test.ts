@@ -8,11 +8,11 @@ import { copyOf, randomBytes } from "../seal/bytes.ts";
 import { makeHelper } from "../seal/helper.ts";
 import { newId } from "../seal/ids.ts";
 import type { ShownOpener } from "../seal/opener.ts";
-import { documentBytes } from "../seal/padding.ts";
+import { documentBytes } from "../seal/document.ts";
 import type { OwnerTicket } from "../seal/ticket.ts";
 import type { VaultContext } from "../vault-context.ts";
 import { createFakeEngine, sketchFor } from "../testing/fake-engine.ts";
-import { lastOf, touch, type FakeAccount, type FakeRow } from "../testing/fake-service.ts";
+import { lastOf, touch, type FakeAccount, type FakeRow } from "../testing/fake-account.ts";
 import { rewriteRow } from "../testing/rewrite.ts";
 import { createWorld, shown, textSecret, userId, type World } from "../testing/world.ts";
 import { exportSecrets } from "./export-secrets.ts";
@@ -25,9 +25,6 @@ import { answerDevice, unlock } from "./unlock.ts";
 import { update } from "./update.ts";
 
 jest.setTimeout(60_000); // for a busy machine
-
-/** The smallest costs of Argon2id that are let in: all else is as it is. */
-jest.mock("../seal/kdf.ts", () => ({ ...jest.requireActual<object>("../seal/kdf.ts"), argon2Costs: { memoryKib: 19 * 1024, passes: 2, lanes: 1 } }));
 
 const code = (expected: string): unknown => expect.objectContaining({ code: expected });
 const keyringOf = (account: FakeAccount): NonNullable<FakeAccount["keyring"]> => {

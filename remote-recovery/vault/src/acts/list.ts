@@ -1,8 +1,8 @@
 import type { ListOptions, SecretLabel, SecretRow } from "@relicario/shared/contract";
 
 import type { Label } from "../seal/label.ts";
-import { refuseCancelled, type VaultContext } from "../vault-context.ts";
-import { labelOf, readAccount, type AccountRow } from "../steps/read-account.ts";
+import { refuseCancelled, type AccountRow, type VaultContext } from "../vault-context.ts";
+import { labelOf, readAccount } from "../steps/read-account.ts";
 
 /** Labels of the first batch: what a screen shows. */
 const firstBatch = 100;

@@ -11,9 +11,6 @@ import { answerDevice, unlock } from "./unlock.ts";
 
 jest.setTimeout(60_000); // for a busy machine
 
-/** The smallest costs of Argon2id that are let in: all else is as it is. */
-jest.mock("../seal/kdf.ts", () => ({ ...jest.requireActual<object>("../seal/kdf.ts"), argon2Costs: { memoryKib: 19 * 1024, passes: 2, lanes: 1 } }));
-
 const code = (expected: string): unknown => expect.objectContaining({ code: expected });
 
 async function worldWith(passphrase: string | null): Promise<{ world: World; secretId: string }> {
@@ -81,6 +78,30 @@ describe("unlock", () => {
 });
 
 describe("recover", () => {
+  it("reads the keyring once, locked or not, and once more when somebody wrote in between", async () => {
+    const { world, secretId } = await worldWith(null);
+    const phone = await world.open("phone");
+    const readings = async (): Promise<number> => {
+      const before = world.service.calls.length;
+      await recover(phone, secretId, shown("market"), {});
+      return world.service.calls.slice(before).filter((call) => call === "GET /user/keyring").length;
+    };
+    expect(phone.keys).toBeNull();
+    expect(await readings()).toBe(1);
+    expect(phone.keys).not.toBeNull();
+    expect(await readings()).toBe(1);
+
+    const tablet = await world.open("tablet");
+    let written = false;
+    world.service.before = async (call) => {
+      if (call !== "GET /secrets/store" || written) return;
+      written = true;
+      await protect(phone, textSecret("Meanwhile"), {});
+    };
+    expect((await recover(tablet, secretId, shown("market"), {})).title).toBe("First");
+    expect(written).toBe(true);
+  });
+
   it("takes an opener every time, also on an unlocked device", async () => {
     const { world, secretId } = await worldWith(null);
     const laptop = await world.open();

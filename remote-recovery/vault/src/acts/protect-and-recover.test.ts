@@ -8,9 +8,6 @@ import { answerDevice, unlock } from "./unlock.ts";
 
 jest.setTimeout(60_000); // for a busy machine
 
-/** The smallest costs of Argon2id that are let in: all else is as it is. */
-jest.mock("../seal/kdf.ts", () => ({ ...jest.requireActual<object>("../seal/kdf.ts"), argon2Costs: { memoryKib: 19 * 1024, passes: 2, lanes: 1 } }));
-
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
 describe("the main job", () => {

@@ -2,9 +2,18 @@ import "fake-indexeddb/auto";
 
 import { fromB64u, maxSmallContentBytes, maxSmallSecretBytes } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
+import { bech32 } from "@scure/base";
 
-import { lastOf } from "../testing/fake-service.ts";
+import { withAccountKeyBytes } from "../seal/account-key.ts";
+import { identityOf } from "../seal/age.ts";
+import { copyOf, sha256, utf8 } from "../seal/bytes.ts";
+import { openHelper, parseHelper, sketchOf } from "../seal/helper.ts";
+import { hkdfBytes } from "../seal/kdf.ts";
+import { openTicket } from "../seal/ticket.ts";
+import { lastOf } from "../testing/fake-account.ts";
+import { sketchFor } from "../testing/fake-engine.ts";
 import { createWorld, shown, textSecret, type World } from "../testing/world.ts";
+import { requireKeys } from "../vault-context.ts";
 import { list } from "./list.ts";
 import { protect } from "./protect.ts";
 import { conflictTries } from "../steps/publish.ts";
@@ -14,12 +23,21 @@ import { unlock } from "./unlock.ts";
 
 jest.setTimeout(60_000); // for a busy machine
 
-/** The smallest costs of Argon2id that are let in: all else is as it is. */
-jest.mock("../seal/kdf.ts", () => ({ ...jest.requireActual<object>("../seal/kdf.ts"), argon2Costs: { memoryKib: 19 * 1024, passes: 2, lanes: 1 } }));
-
 const code = (expected: string): unknown => expect.objectContaining({ code: expected });
 const stores = (world: World): number => world.service.calls.filter((call) => call === "POST /secrets/store").length;
 const titles = async (vault: Parameters<typeof list>[0]): Promise<(string | undefined)[]> => (await list(vault)).map((row) => row.label?.title);
+
+/** A text as bytes, and what its stretches of base64, base64url and hex stand for, from each place where a group could begin. */
+function decodings(text: string): readonly Buffer[] {
+  const stretches = (pattern: RegExp, encoding: "base64" | "hex", places: readonly number[]): Buffer[] =>
+    (text.match(pattern) ?? []).flatMap((stretch) => places.map((place) => Buffer.from(stretch.slice(place), encoding)));
+  return [
+    Buffer.from(text, "latin1"),
+    ...stretches(/[A-Za-z0-9+/]{20,}/g, "base64", [0, 1, 2, 3]),
+    ...stretches(/[A-Za-z0-9_-]{20,}/g, "base64", [0, 1, 2, 3]),
+    ...stretches(/[0-9a-f]{20,}/gi, "hex", [0, 1]),
+  ];
+}
 
 /** The service does what it is told, and from then on nothing of it is heard. */
 function goAwayAfterStoring(world: World): void {
@@ -60,6 +78,56 @@ describe("the first secret", () => {
     const everything = sent + sent.replace(/[A-Za-z0-9_-]{20,}/g, (b64u) => Buffer.from(b64u, "base64url").toString("latin1"));
     for (const form of forms) expect(everything).not.toContain(form);
     expect(everything).not.toContain("AGE-SECRET-KEY");
+  });
+
+  it("sends no key, no image secret, no identity and nothing of the picture, in no writing", async () => {
+    const world = createWorld();
+    const picture = `market/${Buffer.from(Array.from({ length: 4 }, (_, at) => [...sha256(utf8(String(at)))]).flat()).toString("base64")}`;
+    const laptop = await world.open();
+    await protect(laptop, textSecret("First", shown(picture, "phrase")), {});
+    await protect(laptop, textSecret("Second"), {});
+    const phone = await world.open("phone");
+    const { opener } = await unlock(phone, shown(picture, "phrase"), {});
+    await protect(phone, textSecret("Third", shown("forest")), {});
+
+    const { accountKey } = requireKeys(laptop);
+    const found = await world.engine.recover(utf8(`photo:${picture}`), [sketchFor("market")]);
+    if (found.outcome !== "recovered") throw new Error("the picture is found");
+    const helper = parseHelper(fromB64u(world.service.account.keyring?.imageRecords[0]?.helper ?? ""));
+    const [row] = world.service.account.rows.values();
+    const ticket = await openTicket(opener, fromB64u(row?.versions[0]?.ticket ?? ""));
+    const seedOf = (identity: string): Uint8Array => bech32.decodeToBytes(identity).bytes;
+    const identitySeed = await hkdfBytes(accountKey.hkdf, "relicario/v1/identity");
+    const secrets: Record<string, Uint8Array> = {
+      "account key": await withAccountKeyBytes(accountKey, (bytes) => Promise.resolve(copyOf(bytes))),
+      "image secret": found.imageSecretBytes,
+      "image root": await openHelper(helper, await sketchOf(helper, "phrase"), copyOf(found.imageSecretBytes), "phrase"),
+      "identity of the image": utf8(opener.identity),
+      "seed of the image's identity": seedOf(opener.identity),
+      "key of the slot's mac": opener.slotAuth,
+      "identity of the account": utf8(identityOf(identitySeed)),
+      "seed of the account's identity": identitySeed,
+      "signing seed": await hkdfBytes(accountKey.hkdf, "relicario/v1/sign"),
+      "identity of the content": utf8(ticket.content_identity),
+      "seed of the content's identity": seedOf(ticket.content_identity),
+    };
+    for (let at = 0; at + 16 <= picture.length; at += 16) secrets[`picture from ${String(at)}`] = utf8(picture.slice(at, at + 16));
+    const needles = Object.entries(secrets).map(([name, bytes]) => [name, Buffer.from(bytes)] as const);
+    const sentOf = (text: string): string[] => {
+      const everything = decodings(text);
+      return needles.filter(([, bytes]) => everything.some((each) => each.includes(bytes))).map(([name]) => name);
+    };
+    expect(needles.every(([, bytes]) => bytes.length >= 16)).toBe(true);
+    const sent = [...world.service.calls, JSON.stringify(world.service.bodies)].join(" ");
+    expect(sentOf(sent)).toEqual([]);
+
+    // Each would be found, in whatever writing it went out: the search above can fail.
+    for (const [name, bytes] of needles) {
+      for (const offset of [0, 1, 2]) {
+        const among = Buffer.concat([Buffer.alloc(offset, "."), bytes]);
+        for (const writing of ["latin1", "base64", "base64url", "hex"] as const) expect(sentOf(`{"x":"${among.toString(writing)}"}`)).toEqual([name]);
+      }
+    }
   });
 
   it("needs a picture: there is no opener yet", async () => {

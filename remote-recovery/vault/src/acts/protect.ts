@@ -9,8 +9,7 @@ import { openerChoice } from "../steps/choose-openers.ts";
 import { checkRequest } from "../steps/check-request.ts";
 import { publishUntilItFits, requireOpened, type Attempt } from "../steps/publish.ts";
 import { readKeyring } from "../steps/read-keyring.ts";
-import { sealInCall, type ReadyContent } from "../steps/ready-content.ts";
-import { sealRow, type Described } from "../steps/sealed-row.ts";
+import { sealInCall, sealRow, type ReadyContent, type Described } from "../steps/sealed-secret.ts";
 import { firstChange, firstKeys, nextChange } from "../steps/signed-change.ts";
 import { unlock } from "./unlock.ts";
 
@@ -33,14 +32,14 @@ export interface Published {
  *
  * @throws PortalError as the contract lists them. Nothing is half published.
  */
-export async function protect(vault: VaultContext, request: ProtectRequest, options: ActOptions): Promise<Published> {
+export async function protect(vault: VaultContext, request: ProtectRequest, options: ActOptions = {}): Promise<Published> {
   checkRequest(request);
   const content = await sealInCall(vault, request, options);
   return publishNew(vault, { ...request, createdAt: timestamp(vault.now()), rehearsedAt: null }, request.protection, content, options);
 }
 
 /** Steps 2 to 6. */
-export async function publishNew(vault: VaultContext, described: Described, protection: ProtectRequest["protection"], content: ReadyContent, options: ActOptions, secretId = newId(vault.now())): Promise<Published> {
+export async function publishNew(vault: VaultContext, described: Described, protection: ProtectRequest["protection"], content: ReadyContent, options: ActOptions = {}, secretId = newId(vault.now())): Promise<Published> {
   const place: LabelPlace = { secretId, version: 1, rev: 1 };
   const result: Published = { secretId, version: place.version };
   const choice = openerChoice(vault, protection, options);
@@ -59,7 +58,7 @@ export async function publishNew(vault: VaultContext, described: Described, prot
     const row = { secret_db_id: secretId, label, ticket, keyring: change.keyring };
     return { change, send: () => content.publish(row), result };
   };
-  const published = (account: AccountView): Published | null => (account.rows.has(secretId) ? result : null); // our id is nobody else's
+  const published = (account: AccountView): Published | null => (account.rows.has(secretId) ? result : null); // a new random id: a row with it can only be ours
   const onConflict = async (account: AccountView | null): Promise<void> => {
     if (account === null) await joinExisting(vault, protection, options);
   };
@@ -72,11 +71,12 @@ export async function publishNew(vault: VaultContext, described: Described, prot
 
 /**
  * A conflict at bootstrapping: another device was first, or our own answer got lost. Ours opens under the pending key.
- * Otherwise the picture that is shown now must open a slot of that keyring; if it does not, it stops, aloud.
+ * Otherwise the picture that is shown now must open a slot of that keyring; if it does not, the act fails with
+ * `pending_dropped`, so that the person hears that another account key is in use.
  */
 async function joinExisting(vault: VaultContext, protection: ProtectRequest["protection"], options: ActOptions): Promise<void> {
   const view = await readKeyring(vault, options.signal, "drop");
-  if (view?.opened !== null) return; // nothing there after all, or ours
+  if (view?.opened !== null) return; // there is no keyring, or the pending key opened it: it is ours
   try {
     if (protection.kind !== "picture") throw new PortalError("vault_locked");
     const { opener } = await unlock(vault, protection.shown, options);

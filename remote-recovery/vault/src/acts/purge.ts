@@ -11,7 +11,7 @@ import { nextChange } from "../steps/signed-change.ts";
  *
  * @throws PortalError `not_in_trash`, `not_found`, `vault_locked`, and those of publishing.
  */
-export async function purge(vault: VaultContext, secretIds: readonly string[], options: ActOptions): Promise<void> {
+export async function purge(vault: VaultContext, secretIds: readonly string[], options: ActOptions = {}): Promise<void> {
   const wanted = new Set(secretIds);
   if (wanted.size === 0) return;
   refuseUnknown(await readAccount(vault, options.signal), wanted);

@@ -2,17 +2,16 @@ import { fromB64u, toB64u, type SecretContent } from "@relicario/shared/api";
 import type { AgeFile, RecoveredSecret, ShownImage } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
-import type { AccountKeys } from "../seal/account-key.ts";
+import { signingKeyOf, type AccountKeys } from "../seal/account-key.ts";
 import type { Book } from "../seal/book.ts";
 import { sha256, type Bytes } from "../seal/bytes.ts";
 import { openContent } from "../seal/content.ts";
 import type { Label } from "../seal/label.ts";
 import type { ShownOpener } from "../seal/opener.ts";
-import { signingKeyOf } from "../seal/sign.ts";
 import { labelDigest } from "../seal/state.ts";
 import { isSignedBy, openTicket, ticketFor, type OwnerTicket } from "../seal/ticket.ts";
-import { refuseCancelled, type ActOptions, type VaultContext } from "../vault-context.ts";
-import { labelOf, readAccount, requireRow, type AccountRow, type AccountView } from "../steps/read-account.ts";
+import { refuseCancelled, type AccountRow, type ActOptions, type VaultContext } from "../vault-context.ts";
+import { labelOf, readAccount, requireRow, type AccountView } from "../steps/read-account.ts";
 import type { OpenedKeyring } from "../steps/read-keyring.ts";
 import { recogniseImage } from "../steps/recognise-image.ts";
 import { unlock } from "./unlock.ts";
@@ -59,14 +58,14 @@ interface WantedVersion {
  * @throws PortalError those of {@link unlock}, `not_found`, `opener_needed` (this picture does not open this secret),
  *   `list_mismatch`, `decryption_failed`, `payload_too_large`.
  */
-export async function recover(vault: VaultContext, secretId: string, shown: ShownImage, options: ActOptions & WantedVersion): Promise<OpenedSecret> {
+export async function recover(vault: VaultContext, secretId: string, shown: ShownImage, options: ActOptions & WantedVersion = {}): Promise<OpenedSecret> {
   const secret = await recoverAny(vault, secretId, shown, options);
   if (secret.content === null) throw new PortalError("payload_too_large");
   return secret;
 }
 
 /** The same for contents of any size; a large one is checked when it is saved. */
-export function recoverAny(vault: VaultContext, secretId: string, shown: ShownImage, options: ActOptions & WantedVersion): Promise<OpenedSecret | OpenedLarge> {
+export function recoverAny(vault: VaultContext, secretId: string, shown: ShownImage, options: ActOptions & WantedVersion = {}): Promise<OpenedSecret | OpenedLarge> {
   return withShownOpener(vault, shown, options, async (account, show) => {
     const { opened, row } = requireRow(account, secretId);
     const version = options.version ?? row.version;
@@ -96,9 +95,10 @@ export async function withShownOpener<T>(
   options: ActOptions,
   act: (account: AccountView | null, show: () => Promise<ShownOpener>) => Promise<T>,
 ): Promise<T> {
-  let opener = vault.keys === null ? (await unlock(vault, shown, options)).opener : null;
+  const unlocked = vault.keys === null ? await unlock(vault, shown, options) : null;
+  let opener = unlocked?.opener ?? null;
   try {
-    const account = await readAccount(vault, options.signal);
+    const account = await readAccount(vault, options.signal, unlocked?.view);
     return await act(account, async () => (opener ??= (await recogniseImage(vault, shown, account?.view.opened?.book ?? null, options)).opener));
   } finally {
     opener?.forget();

@@ -3,9 +3,9 @@ import type { DeviceKind, ShownImage } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import { deriveAccountKeys, importAccountKey, isSameAccountKey, unwrapAccountKey, type AccountKeys } from "../seal/account-key.ts";
-import { openSlot } from "../seal/slot.ts";
+import { openSlot } from "../seal/opener.ts";
 import { requireKeys, type ActOptions, type VaultContext } from "../vault-context.ts";
-import { openKeyring, readKeyring, remember, type OpenedKeyring } from "../steps/read-keyring.ts";
+import { openKeyring, readKeyring, remember, type KeyringView, type OpenedKeyring } from "../steps/read-keyring.ts";
 import { recogniseImage, type RecognisedImage } from "../steps/recognise-image.ts";
 
 /**
@@ -18,16 +18,17 @@ import { recogniseImage, type RecognisedImage } from "../steps/recognise-image.t
  * 6. The helper must have the book's digest, the opener must stand in the book.
  * 7. Only then the vault is unlocked, and the state remembered.
  *
- * @returns the recognised image, for the one action that it was shown for: call `opener.forget()`.
+ * @returns the recognised image, for the one act that it was shown for (call `opener.forget()`), and the keyring as it was
+ *   read and opened, so that the act need not read it again.
  * @throws PortalError `no_keyring`, those of {@link recogniseImage}, `own_key_changed`, `helper_changed`, `decryption_failed`.
  */
-export async function unlock(vault: VaultContext, shown: ShownImage, options: ActOptions): Promise<RecognisedImage> {
+export async function unlock(vault: VaultContext, shown: ShownImage, options: ActOptions = {}): Promise<RecognisedImage & { readonly view: KeyringView }> {
   const view = await readKeyring(vault, options.signal);
   if (view === null) throw new PortalError("no_keyring");
   const image = await recogniseImage(vault, shown, view.opened?.book ?? null, options);
   try {
-    await unlockWith(vault, view.keyring, image, options);
-    return image;
+    const opened = await unlockWith(vault, view.keyring, image, options);
+    return { ...image, view: { keyring: view.keyring, opened } };
   } catch (error) {
     image.opener.forget();
     throw error;
@@ -35,7 +36,7 @@ export async function unlock(vault: VaultContext, shown: ShownImage, options: Ac
 }
 
 /** Steps 3 to 7. */
-export async function unlockWith(vault: VaultContext, keyring: Keyring, image: RecognisedImage, options: ActOptions): Promise<void> {
+async function unlockWith(vault: VaultContext, keyring: Keyring, image: RecognisedImage, options: ActOptions): Promise<OpenedKeyring> {
   const { opener } = image;
   options.onProgress?.({ phase: "opening", done: 0, total: 1 });
   const slot = keyring.slots.find((one) => one.opener_id === opener.openerId && one.kind === "image");
@@ -52,6 +53,7 @@ export async function unlockWith(vault: VaultContext, keyring: Keyring, image: R
   if (kind === "own") await keepAccountKey(vault, keys);
   vault.setState({ status: "unlocked", device: kind });
   options.onProgress?.({ phase: "opening", done: 1, total: 1 });
+  return opened;
 }
 
 /** Stores the account key on an own device. `storage_full`. */

@@ -7,10 +7,10 @@ import { PortalError } from "@relicario/shared/errors";
 
 import { sealTo } from "../seal/age.ts";
 import { randomBytes } from "../seal/bytes.ts";
-import { documentBytes } from "../seal/padding.ts";
+import { documentBytes } from "../seal/document.ts";
 import { openTicket } from "../seal/ticket.ts";
 import type { VaultContext } from "../vault-context.ts";
-import { lastOf } from "../testing/fake-service.ts";
+import { lastOf } from "../testing/fake-account.ts";
 import { createWorld, shown, textSecret, type World } from "../testing/world.ts";
 import { list } from "./list.ts";
 import { protect } from "./protect.ts";
@@ -24,9 +24,6 @@ import { update } from "./update.ts";
 import { history, restoreVersion } from "./versions.ts";
 
 jest.setTimeout(60_000); // for a busy machine
-
-/** The smallest costs of Argon2id that are let in: all else is as it is. */
-jest.mock("../seal/kdf.ts", () => ({ ...jest.requireActual<object>("../seal/kdf.ts"), argon2Costs: { memoryKib: 19 * 1024, passes: 2, lanes: 1 } }));
 
 const code = (expected: string): unknown => expect.objectContaining({ code: expected });
 const market = shown("market");

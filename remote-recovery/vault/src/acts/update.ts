@@ -4,20 +4,19 @@ import { isPortalError, PortalError } from "@relicario/shared/errors";
 import type { Book, BookOpener } from "../seal/book.ts";
 import { timestamp } from "../seal/ids.ts";
 import { sealLabel, type Label } from "../seal/label.ts";
-import type { ActOptions, VaultContext } from "../vault-context.ts";
-import { labelOf, readAccount, requireRow, type AccountRow, type AccountView } from "../steps/read-account.ts";
+import type { AccountRow, ActOptions, VaultContext } from "../vault-context.ts";
+import { labelOf, readAccount, requireRow, type AccountView } from "../steps/read-account.ts";
 import { openerChoice, type ChosenOpeners } from "../steps/choose-openers.ts";
 import { checkChange } from "../steps/check-request.ts";
 import { publishUntilItFits, type Attempt } from "../steps/publish.ts";
-import { sealInCall, type ChosenContent, type ReadyContent } from "../steps/ready-content.ts";
-import { rootRow, sealRow } from "../steps/sealed-row.ts";
+import { sealInCall, rootRow, sealRow, type ChosenContent, type ReadyContent } from "../steps/sealed-secret.ts";
 import { nextChange } from "../steps/signed-change.ts";
 
 export interface NewVersion {
   readonly version: number;
 }
 
-/** What an edit was based on. Without a `rev` only another version is a conflict, and other changes of the label stay. */
+/** What an edit was based on. Without a `rev` only another version is a conflict; a changed title or tags are not, and are kept. */
 interface Base {
   readonly version: number;
   readonly rev: number | undefined;
@@ -31,7 +30,7 @@ interface Base {
  * @throws PortalError `version_conflict` when another device saved first, `validation_error`, `not_found`, `vault_locked`,
  *   `opener_needed`, and those of publishing.
  */
-export async function update(vault: VaultContext, secretId: string, change: SecretChange, options: ActOptions): Promise<NewVersion> {
+export async function update(vault: VaultContext, secretId: string, change: SecretChange, options: ActOptions = {}): Promise<NewVersion> {
   checkChange(change);
   const base: Base = { version: change.baseVersion, rev: change.baseRev };
   const { content } = change;
@@ -75,7 +74,7 @@ interface VersionRequest extends Naming {
 }
 
 /** Publishes content that is sealed already as the version after `base`. */
-export async function publishVersion(vault: VaultContext, secretId: string, base: Base, request: VersionRequest, ready: ReadyContent, options: ActOptions): Promise<NewVersion> {
+export async function publishVersion(vault: VaultContext, secretId: string, base: Base, request: VersionRequest, ready: ReadyContent, options: ActOptions = {}): Promise<NewVersion> {
   const sent = new Set<string>();
   const createdAt = timestamp(vault.now());
   const choice = request.protection === undefined ? null : openerChoice(vault, request.protection, options);
@@ -92,7 +91,7 @@ export async function publishVersion(vault: VaultContext, secretId: string, base
       title: request.title ?? before.title,
       tags: request.tags ?? before.tags,
       createdAt,
-      rehearsedAt: isSameSet(before.openers, chosen.openers) ? before.rehearsed_at : null, // proven with these openers alone
+      rehearsedAt: isSameSet(before.openers, chosen.openers) ? before.rehearsed_at : null, // a rehearsal holds for the openers it was made with
     };
     const { label, ticket, root } = await sealRow(vault, opened.keys, place, described, ready, chosen.openers);
     sent.add(root.labelHex);
@@ -107,7 +106,7 @@ export async function publishVersion(vault: VaultContext, secretId: string, base
   }
 }
 
-/** A conflict that the service found first is told with the version that stands now, as one that we found. */
+/** Adds the current version to a `version_conflict` that the service reported without one. */
 async function sayVersion<T>(vault: VaultContext, secretId: string, base: Base, publishing: Promise<T>): Promise<T> {
   try {
     return await publishing;
@@ -134,7 +133,7 @@ function isSameSet(ids: readonly string[], openers: readonly Pick<BookOpener, "i
   return ids.length === openers.length && openers.every(({ id }) => ids.includes(id));
 }
 
-/** Our own row, by the digest of its label: an answer got lost, and nobody saved since. */
+/** The version that we published, found by the digest of its label: the answer was lost, and nobody saved since. */
 function publishedVersion(account: AccountView, secretId: string, sent: ReadonlySet<string>): NewVersion | null {
   const row = account.rows.get(secretId);
   return row !== undefined && sent.has(row.labelHex) ? { version: row.version } : null;

@@ -21,9 +21,6 @@ import { beginUpload, discardUpload, finishUpload, uploads, type UploadOrder } f
 
 jest.setTimeout(60_000); // for a busy machine
 
-/** The smallest costs of Argon2id that are let in: all else is as it is. */
-jest.mock("../seal/kdf.ts", () => ({ ...jest.requireActual<object>("../seal/kdf.ts"), argon2Costs: { memoryKib: 19 * 1024, passes: 2, lanes: 1 } }));
-
 const { plain, file } = randomFile(3 * fakePartBytes + 77);
 let world: World;
 let laptop: VaultContext;

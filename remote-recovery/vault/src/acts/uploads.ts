@@ -8,7 +8,7 @@ import { openerChoice } from "../steps/choose-openers.ts";
 import { checkChange, checkRequest } from "../steps/check-request.ts";
 import { publishNew, type Published } from "./protect.ts";
 import { publishUntilItFits, requireOpened, type Attempt } from "../steps/publish.ts";
-import type { ReadyContent } from "../steps/ready-content.ts";
+import type { ReadyContent } from "../steps/sealed-secret.ts";
 import { nextChange } from "../steps/signed-change.ts";
 import { publishVersion } from "./update.ts";
 import { wipe } from "../seal/bytes.ts";
@@ -21,8 +21,8 @@ import { mayPass, untilThrough, type Patience } from "../transfer/until-through.
 import type { TransferCalls } from "../transfer/upload-calls.ts";
 
 /*
- * The vault's half of an upload: what it is to become is decided before it begins, and published when all of it is there.
- * Between the two the transfer's worker seals and sends, without a key of the account.
+ * The vault's part of an upload: title, openers and place are decided before the first byte is sent, and the secret is
+ * published after the last one. In between the transfer's worker seals and sends, without a key of the account.
  */
 
 /** What the acts of an upload need beside the vault. */
@@ -45,6 +45,8 @@ export type UploadOrder =
       readonly handle: FileSystemFileHandle | null;
     };
 
+export type Protection = ProtectRequest["protection"];
+
 const content = { contentKind: z.enum(["text", "seed", "file"]), name: z.string(), mime: z.string() };
 /** Openers by id; null where a picture has to be shown again: the very first one, whose account is made with the secret. */
 const openers = z.array(z.string()).nullable();
@@ -63,7 +65,7 @@ const Request = z.discriminatedUnion("flow", [
 ]);
 
 /**
- * Decides everything about an upload but its bytes, and writes it down, wrapped, before the first of them leaves.
+ * Decides everything about an upload but its bytes, and keeps it on the device, wrapped, before the first byte is sent.
  *
  * A new image of an account that is there becomes an opener now, by a keyring change of its own: a picture is not kept, and
  * publishing may come a day later. The very first image comes with the account, when the upload is published.
@@ -71,7 +73,7 @@ const Request = z.discriminatedUnion("flow", [
  * @throws PortalError `validation_error`, `payload_too_large`, `vault_locked`, `quota_exceeded`, `version_conflict`,
  *   `storage_full`, and those of choosing openers.
  */
-export async function beginUpload(vault: VaultContext, { records, calls }: UploadParts, order: UploadOrder, options: ActOptions): Promise<string> {
+export async function beginUpload(vault: VaultContext, { records, calls }: UploadParts, order: UploadOrder, options: ActOptions = {}): Promise<string> {
   const empty = new Blob();
   if (order.act === "protect") checkRequest({ ...order.request, content: empty });
   else checkChange({ ...order.change, content: { ...order.change.content, content: empty } });
@@ -100,7 +102,7 @@ export async function beginUpload(vault: VaultContext, { records, calls }: Uploa
           ...(ids === undefined ? {} : { openers: ids }),
         };
   try {
-    await vault.device.write({}); // the device key stays as long as an account does
+    await vault.device.write({}); // keeps a record of this account, so that the device key is not removed while the upload waits
     await records.add({
       account: vault.device.name,
       uploadId: started.upload_id,
@@ -134,7 +136,7 @@ export async function beginUpload(vault: VaultContext, { records, calls }: Uploa
 }
 
 /** Ids of the openers as they stand now; null before the account is made. A picture is judged in either case. */
-async function openersNow(vault: VaultContext, protection: ProtectRequest["protection"], options: ActOptions): Promise<string[] | null> {
+async function openersNow(vault: VaultContext, protection: Protection, options: ActOptions): Promise<string[] | null> {
   const choice = openerChoice(vault, protection, options);
   const prepare = async (account: AccountView | null): Promise<Attempt<string[] | null> | { done: string[] | null }> => {
     const opened = requireOpened(account);
@@ -162,7 +164,7 @@ async function openersNow(vault: VaultContext, protection: ProtectRequest["prote
  * @throws PortalError `not_found`, `upload_incomplete`, `vault_locked`, `opener_needed` (an account is to be made, and its
  *   picture is not there any more: protect anything with it first), `version_conflict`, and those of publishing.
  */
-export async function finishUpload(vault: VaultContext, { records, calls }: UploadParts, uploadId: string, protection: ProtectRequest["protection"] | null, options: ActOptions): Promise<Published> {
+export async function finishUpload(vault: VaultContext, { records, calls }: UploadParts, uploadId: string, protection: Protection | null, options: ActOptions = {}): Promise<Published> {
   const record = await records.get(uploadId);
   if (record === null) throw new PortalError("not_found");
   const [sealing, publishing, state] = await Promise.all([readSealing(vault.device, record), readPublishing(vault.device, record), calls.state(uploadId, options.signal)]);
@@ -191,7 +193,7 @@ async function publish(
   { uploadId, secretId }: UploadRecord,
   sealed: Pick<ReadyContent, "sha256" | "identity" | "size">,
   request: z.infer<typeof Request>,
-  protection: ProtectRequest["protection"] | null,
+  protection: Protection | null,
   options: ActOptions,
 ): Promise<Published> {
   const ready: ReadyContent = {

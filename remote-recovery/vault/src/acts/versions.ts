@@ -5,7 +5,7 @@ import { PortalError } from "@relicario/shared/errors";
 import { wipe } from "../seal/bytes.ts";
 import type { ActOptions, VaultContext } from "../vault-context.ts";
 import { readAccount, requireRow } from "../steps/read-account.ts";
-import { sealInCall } from "../steps/ready-content.ts";
+import { sealInCall } from "../steps/sealed-secret.ts";
 import { recover } from "./recover.ts";
 import { publishVersion, type NewVersion } from "./update.ts";
 
@@ -15,7 +15,7 @@ import { publishVersion, type NewVersion } from "./update.ts";
  *
  * @throws PortalError `not_found`, `list_mismatch` when the newest is not the one of the list.
  */
-export async function history(vault: VaultContext, secretId: string, options: ActOptions): Promise<SecretVersion[]> {
+export async function history(vault: VaultContext, secretId: string, options: ActOptions = {}): Promise<SecretVersion[]> {
   if (!Id.safeParse(secretId).success) throw new PortalError("not_found");
   const stored = await vault.service.secret(secretId, null, options.signal);
   const versions = stored.versions.toSorted((left, right) => right.version - left.version);
@@ -30,7 +30,7 @@ export async function history(vault: VaultContext, secretId: string, options: Ac
  *
  * @throws PortalError those of {@link recover} and of a new version.
  */
-export async function restoreVersion(vault: VaultContext, secretId: string, version: number, shown: ShownImage, options: ActOptions): Promise<NewVersion> {
+export async function restoreVersion(vault: VaultContext, secretId: string, version: number, shown: ShownImage, options: ActOptions = {}): Promise<NewVersion> {
   const former = await recover(vault, secretId, shown, { ...options, version });
   try {
     if (former.current) return { version };

@@ -133,7 +133,7 @@ function deviceOn(store: Store, name: string): Device {
         return new Uint8Array(await crypto.subtle.decrypt({ name: "AES-GCM", iv, additionalData: purposeBytes(purpose, name) }, await store.deviceKey(), data));
       } catch (cause) {
         if (cause instanceof PortalError) throw cause;
-        return null; // what waits can no longer be read; its owner says so aloud
+        return null; // the caller reports that what waited can no longer be read
       }
     },
     wipe: () => store.remove(name),
@@ -141,7 +141,7 @@ function deviceOn(store: Store, name: string): Device {
   };
 }
 
-/** What does not parse was written by another version or half lost: the device starts as if new. */
+/** A record that does not parse was written by another version or damaged: the device starts as a new one. */
 function parseRecord(value: unknown): DeviceRecord {
   const parsed = DeviceRecord.safeParse(value);
   return parsed.success ? parsed.data : emptyRecord;
@@ -225,14 +225,14 @@ function memoryStore(): Store {
   };
 }
 
-/** Since when what a device keeps is locked: by a lock, or by too long a time without activity. Null when it is not. */
+/** Since when this device is locked, by a lock or by too long a time without activity; null when it is not. */
 export function lockedSince(record: Pick<DeviceRecord, "locked" | "lockedAt" | "lastActivity" | "autoLockMinutes">, now: number): number | null {
   if (record.locked) return record.lockedAt ?? now;
   const end = (record.lastActivity ?? 0) + record.autoLockMinutes * 60_000;
   return now >= end ? end : null;
 }
 
-/** What a lock leaves: a page loaded later starts locked. A lock that is there already keeps its time. */
+/** Keeps a lock on the device, so that a page loaded later starts locked. A lock that is there already keeps its time. */
 export async function markLocked(account: DeviceAccount, now: number): Promise<void> {
   await onDevice(account, async (device) => {
     const { accountKey, locked } = await device.read();
@@ -240,7 +240,7 @@ export async function markLocked(account: DeviceAccount, now: number): Promise<v
   });
 }
 
-/** What an act of unlocking without an opener leaves. */
+/** Removes the lock from the device, after unlocking by a fresh sign-in. */
 export async function markUnlocked(account: DeviceAccount, now: number): Promise<void> {
   await onDevice(account, (device) => device.write({ locked: false, lockedAt: null, lastActivity: now }));
 }
@@ -259,7 +259,7 @@ export async function noteOnDevice(account: DeviceAccount, change: Partial<Pick<
   }
 }
 
-/** What sign-out leaves: on an own device all but the unlocked page, elsewhere nothing. */
+/** At sign-out: removes everything of the account, except on an own device. */
 export async function leaveDevice(account: DeviceAccount): Promise<void> {
   await onDevice(account, async (device) => {
     const { kind } = await device.read();

@@ -93,7 +93,7 @@ export function createIdleLock({ account, minutes: atFirst, lock, keep }: IdleLo
     tabs?.post({ kind: "activity", at } satisfies TabMessage);
   }
 
-  /** Tabs whose timers sleep hear of it. */
+  /** Tells the other tabs too: their timers may be suspended. */
   function expire(): void {
     tabs?.post({ kind: "lock" } satisfies TabMessage);
     lock();
@@ -143,7 +143,7 @@ export function createIdleLock({ account, minutes: atFirst, lock, keep }: IdleLo
 }
 
 const signs = ["keydown", "pointerdown", "pointermove", "wheel", "touchstart"] as const;
-/** Moving a pointer says the same a hundred times a second. */
+/** Pointer events come a hundred times a second; one in a second is enough. */
 const noticeMilliseconds = 1_000;
 
 /** The page as it is. */

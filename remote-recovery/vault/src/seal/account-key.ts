@@ -1,9 +1,10 @@
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { signedBytes, toB64u, type Json, type SignaturePrefix } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 
 import { identityOf, recipientOf } from "./age.ts";
-import { equalBytes, randomBytes, wipe, type Bytes } from "./bytes.ts";
+import { copyOf, equalBytes, randomBytes, wipe, type Bytes } from "./bytes.ts";
 import { hkdfAesKey, hkdfBytes } from "./kdf.ts";
-import { signingKeyOf } from "./sign.ts";
 
 /**
  * The account key as a device holds it: twice, and never as readable bytes. `hkdf` derives everything from it; `sealed`
@@ -107,4 +108,18 @@ export async function withSigningSeed<T>(keys: AccountKeys, work: (seed: Bytes) 
 /** True when both hang on the same account key: the signing keys say so without showing either. */
 export function isSameAccountKey(left: AccountKeys, right: AccountKeys): boolean {
   return left.keyEpoch === right.keyEpoch && equalBytes(left.signingKey, right.signingKey);
+}
+
+/** Public key, 32 bytes, of an Ed25519 seed. */
+export function signingKeyOf(seed: Uint8Array): Bytes {
+  return copyOf(ed25519.getPublicKey(seed));
+}
+
+/** Adds `sig` (RFC 8032, base64url) over `<prefix> ‖ 0x0A ‖ JCS without sig`. */
+export function signDocument<T extends Readonly<Record<string, Json | undefined>>>(
+  prefix: SignaturePrefix,
+  document: T,
+  seed: Uint8Array,
+): T & { readonly sig: string } {
+  return { ...document, sig: toB64u(ed25519.sign(signedBytes(prefix, document), seed)) };
 }

@@ -5,7 +5,7 @@ import type { Sketch } from "@relicario/engine";
 import type { AccountKeys } from "./account-key.ts";
 import { isRecipient } from "./age.ts";
 import { sketchBytes } from "./helper.ts";
-import { jweTypes, openJwe, sealJwe, type JweHeader } from "./jwe.ts";
+import { jweTypes, openJwe, sealJwe, type JweHeader } from "./document.ts";
 
 const HybridRecipient = Recipient.refine((text) => isRecipient(text), "not a hybrid recipient");
 

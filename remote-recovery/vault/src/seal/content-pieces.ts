@@ -1,5 +1,3 @@
-import { textStep } from "./padding.ts";
-
 /* Sizes of sealed contents: numbers alone, so that the page may ask too. */
 
 /** Plain bytes of every piece but the last, and the tag behind each. */
@@ -7,6 +5,7 @@ export const pieceBytes = 64 * 1024;
 export const tagBytes = 16;
 export const sealedPieceBytes = pieceBytes + tagBytes;
 export const payloadNonceBytes = 16;
+const textStep = 256;
 /** More than header and nonce of a content ever have. */
 export const contentHeadBytes = 2048;
 

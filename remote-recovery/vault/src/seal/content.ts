@@ -3,9 +3,11 @@ import { PortalError } from "@relicario/shared/errors";
 import type { z } from "zod";
 
 import { newIdentity, openWith, recipientOf, sealTo } from "./age.ts";
-import { digestOf, wipe, type Bytes } from "./bytes.ts";
+import { concat, copyOf, digestOf, wipe, type Bytes } from "./bytes.ts";
 import type { ContentKind } from "./label.ts";
-import { padText, unpadText } from "./padding.ts";
+import { paddedLength } from "./content-pieces.ts";
+
+const lineFeed = 0x0a;
 
 export interface SealedContent {
   readonly sealed: Bytes;
@@ -45,4 +47,20 @@ export async function openContent(kind: Kind, sealed: Bytes, expected: { sha256:
   if (isPadded(kind)) return unpadText(plain, expected.size);
   if (plain.length !== expected.size) throw new PortalError("decryption_failed");
   return plain;
+}
+
+/** Text content is padded to 256 · max(1, ⌈size / 256⌉) bytes with line feeds, so that its size says little. */
+export function padText(text: Uint8Array): Bytes {
+  return concat(text, new Uint8Array(paddedLength("text", text.length) - text.length).fill(lineFeed));
+}
+
+/**
+ * Cuts a padded text to its size after checking the padding.
+ *
+ * @throws PortalError `decryption_failed` when length or padding is not what {@link padText} makes.
+ */
+export function unpadText(padded: Uint8Array, size: number): Bytes {
+  const fits = padded.length === paddedLength("text", size) && padded.subarray(size).every((byte) => byte === lineFeed);
+  if (!fits) throw new PortalError("decryption_failed");
+  return copyOf(padded.subarray(0, size));
 }

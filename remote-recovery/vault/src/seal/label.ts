@@ -3,7 +3,7 @@ import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
 import type { AccountKeys } from "./account-key.ts";
-import { headerOf, jweTypes, openJwe, sealJwe, type JweHeader } from "./jwe.ts";
+import { headerOf, jweTypes, openJwe, sealJwe, type JweHeader } from "./document.ts";
 
 export const ContentKind = z.enum(["text", "seed", "file"]);
 

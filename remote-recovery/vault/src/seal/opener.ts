@@ -1,5 +1,12 @@
-import { identityOf, recipientOf } from "./age.ts";
-import { wipe, type Bytes } from "./bytes.ts";
+import { hmac } from "@noble/hashes/hmac.js";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesB64u, canonicalBytes, Counter, Digest, fromB64u, Id, toB64u, type Json } from "@relicario/shared/api";
+import { PortalError } from "@relicario/shared/errors";
+import { z } from "zod";
+
+import { identityOf, openWith, recipientOf, sealTo } from "./age.ts";
+import { equalBytes, wipe, type Bytes } from "./bytes.ts";
+import { documentBytes, parseDocument } from "./document.ts";
 import { hkdf } from "./kdf.ts";
 
 /**
@@ -28,4 +35,55 @@ export async function openerFromSeed(openerId: string, seed: Bytes): Promise<Sho
   const slotAuth = hkdf(seed, "relicario/v1/slot-auth");
   wipe(seed);
   return { openerId, identity, recipient: await recipientOf(identity), slotAuth, forget: () => { wipe(slotAuth); } };
+}
+
+const SlotDocument = z.strictObject({
+  v: z.literal(1),
+  kind: z.literal("slot"),
+  user_id: Id,
+  opener_id: Id,
+  key_epoch: Counter,
+  account_key: bytesB64u(32, { exact: true }),
+  mac: Digest,
+});
+
+/** Whose slot, and of which generation. */
+export interface SlotPlace {
+  readonly userId: string;
+  readonly keyEpoch: number;
+}
+
+/** Seals the account key to one opener alone. The caller wipes the key. */
+export async function sealSlot(opener: ShownOpener, place: SlotPlace, accountKey: Bytes): Promise<Bytes> {
+  const body = { v: 1, kind: "slot", user_id: place.userId, opener_id: opener.openerId, key_epoch: place.keyEpoch, account_key: toB64u(accountKey) };
+  const plain = documentBytes({ ...body, mac: toB64u(slotMac(opener.slotAuth, body)) });
+  try {
+    return await sealTo([opener.recipient], plain);
+  } finally {
+    wipe(plain);
+  }
+}
+
+/**
+ * Opens a slot; mac, user, opener and epoch are checked before the key is given out.
+ *
+ * @returns 32 bytes of account key; wipe them after use.
+ * @throws PortalError `decryption_failed`.
+ */
+export async function openSlot(opener: ShownOpener, place: SlotPlace, sealed: Bytes): Promise<Bytes> {
+  const plain = await openWith(opener.identity, sealed, "one");
+  if (plain === null) throw new PortalError("decryption_failed");
+  try {
+    const { mac, ...body } = parseDocument(SlotDocument, plain);
+    const ours = body.user_id === place.userId && body.opener_id === opener.openerId && body.key_epoch === place.keyEpoch;
+    if (!equalBytes(fromB64u(mac), slotMac(opener.slotAuth, body)) || !ours) throw new PortalError("decryption_failed");
+    return fromB64u(body.account_key);
+  } finally {
+    wipe(plain);
+  }
+}
+
+/** HMAC-SHA-256 over the JCS without `mac`: whoever only knows the recipient cannot make a slot. */
+export function slotMac(slotAuth: Bytes, body: Readonly<Record<string, Json>>): Uint8Array {
+  return hmac(sha256, slotAuth, canonicalBytes(body));
 }

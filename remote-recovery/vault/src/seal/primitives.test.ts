@@ -3,10 +3,10 @@ import fc from "fast-check";
 
 import { concat, copyOf, equalBytes, len32, sha256, utf8, wipe, withSecret } from "./bytes.ts";
 import { identityOf, isIdentity, isRecipient, recipientOf } from "./age.ts";
-import { openContent, sealContent } from "./content.ts";
+import { openContent, sealContent, padText, unpadText } from "./content.ts";
 import { newId, timestamp } from "./ids.ts";
 import { requireSaneCosts } from "./kdf.ts";
-import { documentBytes, padText, parseDocument, unpadText } from "./padding.ts";
+import { documentBytes, parseDocument } from "./document.ts";
 import { z } from "zod";
 
 jest.setTimeout(60_000);

@@ -2,7 +2,7 @@ import { bytesB64u, Counter, Id, Recipient } from "@relicario/shared/api";
 import { z } from "zod";
 
 import type { AccountKeys } from "./account-key.ts";
-import { jweTypes, openJwe, sealJwe, type JweHeader } from "./jwe.ts";
+import { jweTypes, openJwe, sealJwe, type JweHeader } from "./document.ts";
 
 /** What the account remembers of its own shares; made empty with the account. */
 export const Shares = z.strictObject({

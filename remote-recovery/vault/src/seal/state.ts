@@ -5,7 +5,7 @@ import { z } from "zod";
 
 import type { AccountKeys } from "./account-key.ts";
 import { sha256, utf8 } from "./bytes.ts";
-import { digestOfJwe, headerOf, jweTypes, openJwe, sealJwe } from "./jwe.ts";
+import { digestOfJwe, headerOf, jweTypes, openJwe, sealJwe } from "./document.ts";
 
 /** What the whole account looked like after one keyring change. */
 export const State = z.strictObject({

@@ -11,19 +11,15 @@ import { emptyBook, openBook, sealBook } from "./book.ts";
 import { concat, copyOf, randomBytes, utf8, type Bytes } from "./bytes.ts";
 import { openContent, sealContent } from "./content.ts";
 import { makeHelper, openHelper, parseHelper, sketchOf } from "./helper.ts";
-import { isOwnKeyStatement, makeKeyStatement } from "./key-statement.ts";
+import { isOwnKeyStatement, makeKeyStatement } from "./account-signatures.ts";
 import { openLabel, sealLabel, type Label } from "./label.ts";
-import { openerFromSeed, type ShownOpener } from "./opener.ts";
-import { documentBytes } from "./padding.ts";
+import { openerFromSeed, openSlot, sealSlot, type ShownOpener } from "./opener.ts";
+import { documentBytes } from "./document.ts";
 import { emptyShares, openShares, sealShares } from "./shares.ts";
-import { openSlot, sealSlot } from "./slot.ts";
 import { openState, sealState, type State } from "./state.ts";
 import { isSignedBy, openTicket, sealTicket, type OwnerTicket } from "./ticket.ts";
 
 jest.setTimeout(60_000); // for a busy machine
-
-/** The smallest costs of Argon2id that are let in: all else is as it is. The vectors use those of v1. */
-jest.mock("./kdf.ts", () => ({ ...jest.requireActual<object>("./kdf.ts"), argon2Costs: { memoryKib: 19 * 1024, passes: 2, lanes: 1 } }));
 
 const secretId = "019a9e2c-7c1e-7abc-8def-00000000beef";
 const otherId = "019a9e2c-7c1e-7abc-8def-00000000dead";

@@ -2,13 +2,12 @@ import { Counter, Digest, hasValidSignature, Id, Signature, Timestamp } from "@r
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
-import { withSigningSeed, type AccountKeys } from "./account-key.ts";
+import { withSigningSeed, signDocument, type AccountKeys } from "./account-key.ts";
 import { isIdentity, openWith, sealTo } from "./age.ts";
 import { wipe, type Bytes } from "./bytes.ts";
 import { ContentKind } from "./label.ts";
 import type { ShownOpener } from "./opener.ts";
-import { documentBytes, parseDocument } from "./padding.ts";
-import { signDocument } from "./sign.ts";
+import { documentBytes, parseDocument } from "./document.ts";
 
 /** What opens one version of a secret, and proves who sealed it. Holds the content identity: a secret. */
 export const OwnerTicket = z.strictObject({

@@ -8,19 +8,18 @@ import { deriveAccountKeys, importAccountKey, withAccountKeyBytes, type AccountK
 import { identityOf, isRecipient, recipientOf } from "./age.ts";
 import { openBook, type Book } from "./book.ts";
 import { utf8 } from "./bytes.ts";
-import { openContent } from "./content.ts";
+import { openContent, padText, unpadText } from "./content.ts";
 import { assembleHelper, openHelper, parseHelper, sketchBytes, sketchOf } from "./helper.ts";
-import { makeKeyStatement } from "./key-statement.ts";
-import { signKeyringChange } from "./keyring-change.ts";
+import { makeKeyStatement, signKeyringChange } from "./account-signatures.ts";
 import { hkdf } from "./kdf.ts";
 import { openLabel, revOf, type Label } from "./label.ts";
-import { imageOpener } from "./opener.ts";
-import { documentBytes, padText, unpadText } from "./padding.ts";
+import { imageOpener, openSlot, slotMac } from "./opener.ts";
+import { documentBytes } from "./document.ts";
 import { openShares, type Shares } from "./shares.ts";
-import { openSlot, slotMac } from "./slot.ts";
 import { labelDigest, openState, previousOf, rootOf, stateDigest, type State } from "./state.ts";
 import { isSignedBy, openTicket, type OwnerTicket } from "./ticket.ts";
 
+jest.unmock("./kdf.ts"); // real costs
 jest.setTimeout(60_000); // hybrid keys and 64 MiB of Argon2id take their time on a busy machine
 
 /** Made by remote-recovery/vault/vectors/make_vectors.py with Python's cryptography, argon2-cffi and Go's age. */

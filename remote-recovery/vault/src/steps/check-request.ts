@@ -1,9 +1,7 @@
-import { Counter, Id, maxFileNameLength, maxSmallSecretBytes, maxTagLength, maxTags, maxTitleLength } from "@relicario/shared/api";
+import { Counter, Id, maxFileNameLength, maxTagLength, maxTags, maxTitleLength } from "@relicario/shared/api";
 import type { ProtectRequest, SecretChange } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
-
-import type { Bytes } from "../seal/bytes.ts";
 
 /** Text that JCS can carry, counted in characters as people see the limits. */
 function text(max: number): z.ZodString {
@@ -49,23 +47,4 @@ function check(schema: z.ZodType, given: unknown): void {
   if (parsed.success) return;
   const fields = [...new Set(parsed.error.issues.map((issue) => String(issue.path[0] ?? "request")))];
   throw new PortalError("validation_error", { details: { fields } });
-}
-
-/**
- * The content's bytes.
- *
- * @throws PortalError `payload_too_large` for what cannot go in one call; `validation_error` when the file has gone.
- */
-export async function contentBytes(content: Blob): Promise<Bytes> {
-  if (content.size > maxSmallSecretBytes) throw new PortalError("payload_too_large", { details: { limit: maxSmallSecretBytes } });
-  try {
-    return new Uint8Array(await content.arrayBuffer());
-  } catch (cause) {
-    throw new PortalError("validation_error", { cause, details: { fields: ["content"] } });
-  }
-}
-
-/** @throws PortalError `payload_too_large` when the sealed content is over the limit of one call. */
-export function requireSmall(sealed: Bytes): void {
-  if (sealed.length > maxSmallSecretBytes) throw new PortalError("payload_too_large", { details: { limit: maxSmallSecretBytes } });
 }

@@ -32,7 +32,7 @@ type Protection = ProtectRequest["protection"];
 
 /** Openers for one writer, over all its tries. */
 export interface OpenerChoice {
-  /** Chosen once for the same book, anew for another one: so the same picture is never sketched twice. Null: no book yet. */
+  /** Chosen once for a book, and anew when another device changed it. So a picture is sketched once. Null: there is no book yet. */
   readonly from: (book: Book | null) => Promise<ChosenOpeners>;
   readonly forget: () => void;
 }
@@ -115,7 +115,7 @@ interface KnownSketch {
   readonly opener: BookOpener | undefined;
 }
 
-/** Openers first: a picture that was removed and added again is the opener that it is now. */
+/** Current openers come first, so that a picture that was removed and added again is found as the opener that it is now. */
 async function knownSketches(vault: VaultContext, book: Book): Promise<KnownSketch[]> {
   const sketches = bookSketches(book);
   const inBook = book.images.map((image, index) => ({

@@ -9,13 +9,13 @@ import type { FreshImage } from "./choose-openers.ts";
 import { forgetPending, forgetSketch } from "./pending.ts";
 import { remember, type OpenedKeyring } from "./read-keyring.ts";
 
-/** Tries at a conflicting state before it is said in words. */
+/** Tries at a conflicting state before `state_conflict` is thrown. */
 export const conflictTries = 8;
 /** Tries of one call after the first, while no answer comes. */
 const resends = 2;
 const pauseMilliseconds = 800;
 
-/** A signed keyring change, and what the account is like once it is through. */
+/** A signed keyring change, and the account after it. */
 export interface SignedChange {
   readonly keys: AccountKeys;
   readonly keyring: KeyringChange;
@@ -27,7 +27,7 @@ export interface SignedChange {
 /** One try: a signed change, the call that it goes with, and what the writer answers then. */
 export interface Attempt<T> {
   readonly change: SignedChange;
-  /** The same bytes at every call: a lost answer is asked for again. */
+  /** Sends the same bytes at every call, so that it can be repeated when its answer is lost. */
   readonly send: () => Promise<unknown>;
   readonly result: T;
 }
@@ -90,8 +90,8 @@ export function requireOpened(account: AccountView | null): OpenedKeyring | null
 }
 
 /**
- * Sends a call whose answer may get lost. Its body carries a keyring change, and the same bytes once more answer as the
- * first time: so they are sent again when nothing, or nothing certain, was answered.
+ * Sends a call, and up to two times again while its answer is lost. Its body holds a keyring change; the service answers the
+ * same bytes as it did the first time, so repeating them is safe.
  */
 async function sendUntilAnswered<T>(vault: VaultContext, send: () => Promise<T>): Promise<T> {
   for (let done = 0; ; done++) {
@@ -104,12 +104,12 @@ async function sendUntilAnswered<T>(vault: VaultContext, send: () => Promise<T>)
   }
 }
 
-/** Whether the service may have done it all the same. */
+/** Whether the service may have done it all the same. Not what is transient: too many calls are refused, and then nothing was done. */
 function isAnswerLost(error: unknown): boolean {
   return isPortalError(error, "service_unavailable", "timed_out", "internal_error", "bad_answer", "offline");
 }
 
-/** No answer, several times: perhaps it was published all the same. Null when that cannot be seen. */
+/** After lost answers: reads the account and returns what was published all the same, or null when that cannot be seen. */
 async function lookAgain<T>(vault: VaultContext, writer: Writer<T>, options: ActOptions): Promise<T | null> {
   try {
     const account = await readAccount(vault, options.signal);
@@ -119,7 +119,7 @@ async function lookAgain<T>(vault: VaultContext, writer: Writer<T>, options: Act
   }
 }
 
-/** Published: the key is held, the state remembered, what waited is forgotten. */
+/** After publishing: holds the keys, remembers the state, and removes what was pending. */
 async function settle(vault: VaultContext, { keys, keyring, state, fresh }: SignedChange): Promise<void> {
   vault.keys = keys;
   await remember(vault, keyring, state);
@@ -128,12 +128,12 @@ async function settle(vault: VaultContext, { keys, keyring, state, fresh }: Sign
     if (fresh !== null) await forgetSketch(vault.device, fresh.sketch);
   } catch (error) {
     if (!isPortalError(error, "storage_full")) throw error;
-    // What waited stays and is settled at the next reading: it opens what was published.
+    // The disk is full: the pending key stays, and the next reading removes it, since it opens what was published.
   }
   vault.setState({ status: "unlocked", device: (await vault.device.read()).kind });
 }
 
-/** Milliseconds: growing, and never the same on two devices. */
+/** A pause in milliseconds that grows with each try and is random, so that two devices do not meet again. */
 function jitter(tries: number): number {
   return Math.round(50 * 2 ** Math.min(tries, 5) * (0.5 + Math.random()));
 }

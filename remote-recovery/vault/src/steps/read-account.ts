@@ -3,28 +3,9 @@ import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import type { AccountKeys } from "../seal/account-key.ts";
 import { openLabel, revOf, type Label } from "../seal/label.ts";
-import { labelDigest, rootOf, type RootRow } from "../seal/state.ts";
-import type { VaultContext } from "../vault-context.ts";
+import { labelDigest, rootOf } from "../seal/state.ts";
+import type { AccountRow, HeldList, VaultContext } from "../vault-context.ts";
 import { readKeyring, recall, withSecondReading, type KeyringView, type OpenedKeyring } from "./read-keyring.ts";
-
-/**
- * A row as the vault holds it: of its label the digest, and the label itself once it was opened. So a write reads the
- * changes alone, and computes the root of all.
- */
-export interface AccountRow extends RootRow {
-  readonly stored: Omit<StoredSecret, "label">;
-  /** As sent; dropped once it is opened. */
-  sealedLabel: string | null;
-  /** The opened label, or its opening: two that ask at once open it once. */
-  label: Promise<Label> | null;
-}
-
-/** All rows as they were read and checked last, and where the account's counter of row changes stood. */
-export interface HeldList {
-  readonly rows: ReadonlyMap<string, AccountRow>;
-  readonly stateRev: number;
-  readonly changes: number;
-}
 
 /** Everything of the account at one `state_rev`: keyring and rows that fit each other. */
 export interface AccountView {
@@ -33,7 +14,7 @@ export interface AccountView {
   readonly rows: ReadonlyMap<string, AccountRow>;
 }
 
-/** Writers move on between our two calls; so often we read again before it counts as a mismatch. */
+/** Another device may write between reading the keyring and reading the list: so many readings before it is a mismatch. */
 const patience = 3;
 
 /**
@@ -41,12 +22,17 @@ const patience = 3;
  * a list reads the changes since; when they do not fit, everything is read anew before it counts as a mismatch. Null when
  * nothing was ever kept.
  *
+ * @param given a keyring that was read and opened a moment ago. It takes the place of the first reading: when the list does
+ *   not fit it, both are read.
  * @throws PortalError `list_mismatch`, `older_state`, `keyring_missing`.
  */
-export function readAccount(vault: VaultContext, signal?: AbortSignal): Promise<AccountView | null> {
+export function readAccount(vault: VaultContext, signal?: AbortSignal, given?: KeyringView): Promise<AccountView | null> {
+  let known = given;
   return withSecondReading(async () => {
     try {
-      return await readOnce(vault, signal);
+      const first = known;
+      known = undefined;
+      return await readOnce(vault, signal, first);
     } catch (error) {
       if (isPortalError(error, "list_mismatch", "older_state", "keyring_missing")) vault.held = null;
       throw error;
@@ -54,9 +40,9 @@ export function readAccount(vault: VaultContext, signal?: AbortSignal): Promise<
   });
 }
 
-async function readOnce(vault: VaultContext, signal: AbortSignal | undefined): Promise<AccountView | null> {
+async function readOnce(vault: VaultContext, signal: AbortSignal | undefined, given: KeyringView | undefined): Promise<AccountView | null> {
   for (let reading = 1; ; reading++) {
-    const view = await readKeyring(vault, signal);
+    const view = reading === 1 && given !== undefined ? given : await readKeyring(vault, signal);
     if (view === null) return null;
     const list = await readList(vault, signal);
     if (list.stateRev === view.keyring.state_rev) {

@@ -4,11 +4,10 @@ import { PortalError } from "@relicario/shared/errors";
 import { deriveAccountKeys, importAccountKey, newAccountKeyBytes, withAccountKeyBytes, type AccountKey, type AccountKeys } from "../seal/account-key.ts";
 import { sealBook } from "../seal/book.ts";
 import { copyOf, wipe } from "../seal/bytes.ts";
-import { digestOfJwe } from "../seal/jwe.ts";
-import { makeKeyStatement } from "../seal/key-statement.ts";
-import { signKeyringChange } from "../seal/keyring-change.ts";
+import { digestOfJwe } from "../seal/document.ts";
+import { makeKeyStatement, signKeyringChange } from "../seal/account-signatures.ts";
 import { emptyShares, sealShares } from "../seal/shares.ts";
-import { sealSlot } from "../seal/slot.ts";
+import { sealSlot } from "../seal/opener.ts";
 import { rootOf, sealState, stateDigest, type RootRow, type State } from "../seal/state.ts";
 import type { VaultContext } from "../vault-context.ts";
 import type { AccountView } from "./read-account.ts";
@@ -17,7 +16,7 @@ import { firstKeyEpoch, keepPending, pendingAccountKey } from "./pending.ts";
 import type { SignedChange } from "./publish.ts";
 import type { OpenedKeyring } from "./read-keyring.ts";
 
-/** What changes beside the rows. */
+/** What a change may hold beside the rows. */
 interface Besides {
   /** Book, slot and image record, when a new image comes with it. */
   readonly chosen?: ChosenOpeners;
@@ -59,7 +58,7 @@ export async function firstKeys(vault: VaultContext): Promise<AccountKeys> {
 /** The very first change: everything that hangs on the account key. @throws PortalError `opener_needed`. */
 export async function firstChange(vault: VaultContext, keys: AccountKeys, rows: readonly RootRow[], chosen: ChosenOpeners): Promise<SignedChange> {
   const { fresh } = chosen;
-  if (fresh === null) throw new PortalError("opener_needed"); // the first opener is made here, or there is none
+  if (fresh === null) throw new PortalError("opener_needed"); // an account begins with an image: without one nothing could open it
   const [book, shares, statement, entry] = await Promise.all([
     sealBook(keys, vault.userId, chosen.book),
     sealShares(keys, vault.userId, emptyShares()),

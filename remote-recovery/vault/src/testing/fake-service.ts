@@ -1,39 +1,10 @@
-import { canonicalText, hasValidSignature, fromB64u, KeyringChange, maxSmallSecretBytes, StoreSecret, type Keyring, type Slot } from "@relicario/shared/api";
+import { canonicalText, fromB64u, KeyringChange, maxSmallSecretBytes, StoreSecret } from "@relicario/shared/api";
 import type { Http, HttpMethod, HttpOptions, HttpStream } from "@relicario/shared/contract";
-import { PortalError, type ErrorCode } from "@relicario/shared/errors";
+import { PortalError } from "@relicario/shared/errors";
 import type { z } from "zod";
 
-import { handleStream, handleUpload, type FakeUpload } from "./fake-uploads.ts";
-
-/** Rows, keyring and objects of one account, as the service keeps them. Tests tamper with it directly. */
-export interface FakeAccount {
-  keyring: {
-    keyEpoch: number;
-    states: { state_rev: number; state: string }[];
-    book: string;
-    shares: string;
-    slots: Slot[];
-    keyStatement: Keyring["key_statement"];
-    imageRecords: { id: string; helper: string; created_at: string }[];
-    lastChange: string;
-  } | null;
-  rows: Map<string, FakeRow>;
-  changes: number;
-  /** Ids that went for good, with the counter then. */
-  purged?: Map<string, number>;
-  /** Large contents on their way, by id. */
-  uploads?: Map<string, FakeUpload>;
-}
-
-export interface FakeRow {
-  favorite: boolean;
-  createdAt: string;
-  updatedAt: string;
-  deletedAt: string | null;
-  versions: { label: string; ticket: string; content: string; createdAt: string }[];
-  /** The account's counter when it changed last. */
-  change?: number;
-}
+import { applyChange, fail, lastOf, touch, type FakeAccount, type FakeRow } from "./fake-account.ts";
+import { handleStream, handleUpload } from "./fake-uploads.ts";
 
 export interface FakeService {
   readonly http: Http;
@@ -104,15 +75,6 @@ function handle(service: FakeService, userId: string, call: string, body: unknow
   throw fail("not_found");
 }
 
-/** The last item: `.at(-1)` is typed as if it were always there. */
-export function lastOf<T>(items: ArrayLike<T> | undefined): T | undefined {
-  return items?.[items.length - 1];
-}
-
-function fail(code: ErrorCode): PortalError {
-  return new PortalError(code);
-}
-
 function presentKeyring(account: FakeAccount, since: string | number | boolean | undefined): unknown {
   const { keyring } = account;
   const last = lastOf(keyring?.states);
@@ -127,37 +89,6 @@ function presentKeyring(account: FakeAccount, since: string | number | boolean |
     key_statement: keyring.keyStatement,
     ...(since === undefined ? {} : { states: keyring.states.filter((state) => state.state_rev > Number(since)) }),
   };
-}
-
-/** Checks and applies a keyring change; gives the new `state_rev`. The last one once more answers as the first time. */
-export function applyChange(account: FakeAccount, userId: string, change: KeyringChange): number {
-  const before = account.keyring;
-  if (before?.lastChange === canonicalText(change)) return change.state_rev;
-  const signingKey = before?.keyStatement.signing_key ?? change.key_statement?.signing_key;
-  if (signingKey === undefined || change.user_id !== userId) throw fail("keyring_change_invalid");
-  if (change.state_rev !== (lastOf(before?.states)?.state_rev ?? 0) + 1) throw fail("state_conflict"); // before the signature: at bootstrapping it is another key's
-  if (!hasValidSignature("put", change, fromB64u(signingKey))) throw fail("keyring_change_invalid");
-  const { book = before?.book, shares = before?.shares, key_statement: statement = before?.keyStatement } = change;
-  if (book === undefined || shares === undefined || statement === undefined) throw fail("keyring_change_invalid");
-  if (before === null && !hasValidSignature("key", statement, fromB64u(signingKey))) throw fail("keyring_change_invalid");
-  const slots = [...(before?.slots ?? []).filter((slot) => !change.slots?.set.some((one) => one.opener_id === slot.opener_id)), ...(change.slots?.set ?? [])];
-  const records = [...(before?.imageRecords ?? []), ...(change.image_records?.set ?? [])];
-  for (const id of change.purge ?? []) if (account.rows.get(id)?.deletedAt == null) throw fail("keyring_change_invalid");
-  for (const id of change.purge ?? []) {
-    account.rows.delete(id);
-    account.purged = new Map(account.purged).set(id, ++account.changes);
-  }
-  account.keyring = {
-    keyEpoch: change.key_epoch,
-    states: [...(before?.states ?? []), { state_rev: change.state_rev, state: change.state }],
-    book,
-    shares,
-    slots: slots.filter((slot) => change.slots?.remove.includes(slot.opener_id) !== true),
-    keyStatement: statement,
-    imageRecords: records.filter((record) => change.image_records?.remove.includes(record.id) !== true),
-    lastChange: canonicalText(change),
-  };
-  return change.state_rev;
 }
 
 function store(account: FakeAccount, userId: string, body: StoreSecret): unknown {
@@ -187,11 +118,6 @@ function store(account: FakeAccount, userId: string, body: StoreSecret): unknown
   account.rows.set(body.secret_db_id, stored);
   touch(account, stored);
   return { secret_db_id: body.secret_db_id, version: stored.versions.length, state_rev: newRev };
-}
-
-/** The account's counter moves on with every change of a row; a test that tampers with one touches it too. */
-export function touch(account: FakeAccount, row: FakeRow): void {
-  row.change = ++account.changes;
 }
 
 function presentRow(id: string, row: FakeRow): unknown {

@@ -2,18 +2,9 @@ import { FinishUpload, fromB64u, PartFields, StartUpload, toB64u } from "@relica
 import type { HttpMethod, HttpOptions, HttpStream } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
-import { concat, copyOf, sha256, type Bytes } from "../seal/bytes.ts";
+import { concat, copyOf, sha256 } from "../seal/bytes.ts";
 import { newId } from "../seal/ids.ts";
-import { applyChange, touch, type FakeAccount } from "./fake-service.ts";
-
-export interface FakeUpload {
-  readonly secretId: string;
-  readonly baseVersion: number | null;
-  readonly size: number;
-  /** By number, from 1. */
-  readonly parts: Map<number, Bytes>;
-  published: { readonly version: number; readonly stateRev: number; readonly body: string } | null;
-}
+import { applyChange, touch, type FakeAccount, type FakeUpload } from "./fake-account.ts";
 
 /** Small, and no multiple of a piece, so that every test has several. */
 export const fakePartBytes = 100_000;

@@ -6,7 +6,7 @@ import type { ShownOpener } from "../seal/opener.ts";
 import { labelDigest, openState, rootOf, sealState, stateDigest } from "../seal/state.ts";
 import { openTicket, type OwnerTicket } from "../seal/ticket.ts";
 import { requireKeys, type VaultContext } from "../vault-context.ts";
-import { lastOf, touch } from "./fake-service.ts";
+import { lastOf, touch } from "./fake-account.ts";
 import type { World } from "./world.ts";
 
 /**

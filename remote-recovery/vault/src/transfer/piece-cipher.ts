@@ -1,9 +1,9 @@
 import { PortalError } from "@relicario/shared/errors";
+import libsodium, { type Sodium } from "libsodium";
 
 import { equalBytes, release, wipe, type Bytes } from "../seal/bytes.ts";
 import { pieceBytes, sealedPieceBytes, tagBytes } from "../seal/content-pieces.ts";
 import { pieceNonce } from "../seal/content-stream.ts";
-import { loadSodium } from "./sodium.ts";
 
 declare global {
   interface SubtleCrypto {
@@ -164,4 +164,22 @@ async function sodiumPieces(key: Bytes): Promise<PieceCipher> {
       for (const at of [keyAt, nonceAt, inAt, outAt]) sodium._free(at);
     },
   };
+}
+
+let loading: Promise<Sodium> | null = null;
+
+/** Loaded at first need; its WASM is inside the script. A failed load is forgotten. */
+function loadSodium(): Promise<Sodium> {
+  loading ??= start().catch((error: unknown) => {
+    loading = null;
+    throw error;
+  });
+  return loading;
+}
+
+/** As an ES module it is a function that makes an instance; where it was `require`d, an instance that becomes ready. */
+async function start(): Promise<Sodium> {
+  if (typeof libsodium === "function") return libsodium();
+  await libsodium.ready;
+  return libsodium;
 }

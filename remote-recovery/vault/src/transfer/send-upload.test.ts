@@ -15,9 +15,6 @@ import { beginUpload, finishUpload } from "../acts/uploads.ts";
 
 jest.setTimeout(60_000); // for a busy machine
 
-/** The smallest costs of Argon2id that are let in: all else is as it is. */
-jest.mock("../seal/kdf.ts", () => ({ ...jest.requireActual<object>("../seal/kdf.ts"), argon2Costs: { memoryKib: 19 * 1024, passes: 2, lanes: 1 } }));
-
 const { plain, file } = randomFile(5 * fakePartBytes + 77);
 const parts = 6;
 const isPart = (call: string): boolean => call.startsWith("POST /v2/secrets/secret/upload/");

@@ -13,9 +13,6 @@ import { createVaultClient } from "../worker/vault-client.ts";
 
 jest.setTimeout(60_000); // for a busy machine
 
-/** The smallest costs of Argon2id that are let in: all else is as it is. */
-jest.mock("../seal/kdf.ts", () => ({ ...jest.requireActual<object>("../seal/kdf.ts"), argon2Costs: { memoryKib: 19 * 1024, passes: 2, lanes: 1 } }));
-
 leavePortsUnwaited();
 
 const { plain, file } = randomFile(6 * fakePartBytes + 77);

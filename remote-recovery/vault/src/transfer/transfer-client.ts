@@ -1,21 +1,23 @@
+import { serveCalls } from "@relicario/engine/worker-calls";
 import type { CallOptions, Http, ProtectRequest, SecretChange } from "@relicario/shared/contract";
 import { isPortalError, PortalError, toPortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
-import { accountName, openDevice, type DeviceAccount } from "../device/device.ts";
 import type { Published } from "../acts/protect.ts";
+import type { Protection, UploadOrder } from "../acts/uploads.ts";
+import { accountName, openDevice, type DeviceAccount } from "../device/device.ts";
 import { refuseCancelled } from "../vault-context.ts";
-import { servePageHttp } from "../worker/port-http.ts";
+import { pageHttp } from "../worker/port-http.ts";
 import type { RunningWorker } from "../worker/start-workers.ts";
 import { forgetUploads, openUploadRecords } from "./records.ts";
+import type { SendOptions } from "./send-upload.ts";
 import { sweepPrivateFiles } from "./sinks.ts";
 import type { TransferWorkerApi } from "./transfer-worker-api.ts";
-import type { UploadOrder } from "../acts/uploads.ts";
 
 /** The vault's worker, as far as uploads need it. Each call may find it locked. */
 export interface UploadActs {
   readonly begin: (order: UploadOrder, options: CallOptions) => Promise<string>;
-  readonly finish: (uploadId: string, protection: ProtectRequest["protection"] | null, options: CallOptions) => Promise<Published>;
+  readonly finish: (uploadId: string, protection: Protection | null, options: CallOptions) => Promise<Published>;
   readonly discard: (uploadId: string) => Promise<void>;
   /** Resolves while the vault is unlocked, or once it is. `cancelled`; `vault_unavailable` after sign-out. */
   readonly unlocked: (signal: AbortSignal | undefined) => Promise<void>;
@@ -70,6 +72,7 @@ export function createTransfers({ account, http, startWorker, acts }: TransferPa
 
   async function start(): Promise<Running> {
     const [main, helper] = await Promise.all([startWorker(), startWorker()]);
+    const [page, digests] = [new MessageChannel(), new MessageChannel()];
     let refuse: (error: PortalError) => void = () => undefined;
     const gone = new Promise<never>((_, reject) => {
       refuse = reject;
@@ -80,14 +83,14 @@ export function createTransfers({ account, http, startWorker, acts }: TransferPa
       refuse(new PortalError("vault_unavailable"));
       main.end();
       helper.end();
+      page.port1.close();
     };
     for (const { failed } of [main, helper]) void failed.then(end);
-    const { port1, port2 } = new MessageChannel();
-    // Its second port goes to the helper as the place where digests are asked for.
+    serveCalls(pageHttp(http), page.port1);
     await Promise.race([
       Promise.all([
-        helper.remote.serveDigests(Comlink.transfer(port2, [port2])),
-        main.remote.start(account, Comlink.proxy(servePageHttp(http)), Comlink.transfer(port1, [port1])),
+        helper.remote.serveDigests(Comlink.transfer(digests.port2, [digests.port2])),
+        main.remote.start(account, Comlink.transfer(page.port2, [page.port2]), Comlink.transfer(digests.port1, [digests.port1])),
       ]),
       gone,
     ]);
@@ -95,8 +98,7 @@ export function createTransfers({ account, http, startWorker, acts }: TransferPa
   }
 
   /** A call to the worker that `controller` ends. */
-  async function call<T>(controller: AbortController, phase: "sending" | "opening", options: CallOptions, run: (remote: Comlink.Remote<TransferWorkerApi>, id: string, onProgress: (done: number, total: number) => void) => Promise<T>): Promise<T> {
-    const { signal } = options;
+  async function call<T>(controller: AbortController, phase: "sending" | "opening", { signal, onProgress }: CallOptions, run: (remote: Comlink.Remote<TransferWorkerApi>, options: SendOptions) => Promise<T>): Promise<T> {
     const follow = (): void => {
       controller.abort(signal?.reason);
     };
@@ -104,12 +106,8 @@ export function createTransfers({ account, http, startWorker, acts }: TransferPa
     signal?.addEventListener("abort", follow, { once: true });
     try {
       const { remote, gone } = await ensureRunning();
-      const id = crypto.randomUUID();
-      const stop = (): void => void remote.cancel(id);
       refuseCancelled(controller.signal);
-      controller.signal.addEventListener("abort", stop, { once: true });
-      const tell = (done: number, total: number): void => options.onProgress?.({ phase, done, total });
-      return await Promise.race([run(remote, id, Comlink.proxy(tell)), gone]);
+      return await Promise.race([run(remote, { signal: controller.signal, onProgress: (done, total) => onProgress?.({ phase, done, total }) }), gone]);
     } catch (error) {
       throw toPortalError(error);
     } finally {
@@ -118,11 +116,11 @@ export function createTransfers({ account, http, startWorker, acts }: TransferPa
   }
 
   /** Sends, and publishes what is sent. */
-  async function run(uploadId: string, file: Blob, protection: ProtectRequest["protection"] | null, options: CallOptions): Promise<Published> {
+  async function run(uploadId: string, file: Blob, protection: Protection | null, options: CallOptions): Promise<Published> {
     const controller = new AbortController();
     sending.set(uploadId, controller);
     try {
-      await call(controller, "sending", options, (remote, id, onProgress) => remote.upload(id, onProgress, uploadId, file));
+      await call(controller, "sending", options, (remote, ofCall) => remote.upload(uploadId, file, ofCall));
       refuseCancelled(options.signal);
       return await finishUnlocked(uploadId, protection, options);
     } catch (error) {
@@ -134,7 +132,7 @@ export function createTransfers({ account, http, startWorker, acts }: TransferPa
   }
 
   /** Publishing waits for unlocking: the device may have been locked while parts were sent. */
-  async function finishUnlocked(uploadId: string, protection: ProtectRequest["protection"] | null, options: CallOptions): Promise<Published> {
+  async function finishUnlocked(uploadId: string, protection: Protection | null, options: CallOptions): Promise<Published> {
     for (;;) {
       try {
         return await acts.finish(uploadId, protection, options);
@@ -167,9 +165,9 @@ export function createTransfers({ account, http, startWorker, acts }: TransferPa
       const controller = new AbortController();
       downloads.add(controller);
       try {
-        return await call(controller, "opening", options, async (remote, id, onProgress) => {
+        return await call(controller, "opening", options, async (remote, ofCall) => {
           const port = await keys();
-          return remote.save(id, onProgress, Comlink.transfer(port, [port]), openedId, target);
+          return remote.save(Comlink.transfer(port, [port]), openedId, target, ofCall);
         });
       } catch (error) {
         throw controller.signal.reason === "lock" ? new PortalError("vault_locked", { cause: error }) : error;

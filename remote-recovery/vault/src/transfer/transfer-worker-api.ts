@@ -1,3 +1,4 @@
+import { callsTo } from "@relicario/engine/worker-calls";
 import { PortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
@@ -6,12 +7,10 @@ import { httpOverPage, type PageHttp } from "../worker/port-http.ts";
 import { openUploadRecords, uploadLock, type UploadRecords } from "./records.ts";
 import { createRunningDigest, digestOver, type RunningDigest } from "./running-digest.ts";
 import { saveContent, type OpenableContent } from "./save-content.ts";
-import { sendUpload } from "./send-upload.ts";
+import { sendUpload, type SendOptions } from "./send-upload.ts";
 import { chosenFile, privateFile } from "./sinks.ts";
 import { browserPatience } from "./until-through.ts";
 import { transferCallsOn, type TransferCalls } from "./upload-calls.ts";
-
-type BytesListener = ((done: number, total: number) => unknown) & { readonly [Comlink.releaseProxy]?: () => void };
 
 /** Gives digests that run in a worker of their own. */
 export interface DigestMaker {
@@ -24,18 +23,18 @@ export interface ContentKeys {
   readonly contentKey: (openedId: string) => Promise<OpenableContent>;
 }
 
-/** What a transfer's worker offers over Comlink. Two are started: one sends and fetches, the other computes its digests. */
+/** What a transfer's worker offers. Two are started: one sends and fetches, the other computes its digests. */
 export interface TransferWorkerApi {
+  /** Answers when the worker runs. */
+  readonly ping: () => void;
   /** In the second one: digests are asked for at this port. */
   readonly serveDigests: (port: MessagePort) => void;
-  /** In the first one, once, before any other call. */
-  readonly start: (account: DeviceAccount, http: PageHttp, helper: MessagePort) => Promise<void>;
+  /** In the first one, once, before any other call. The page answers {@link PageHttp} at `page`. */
+  readonly start: (account: DeviceAccount, page: MessagePort, helper: MessagePort) => Promise<void>;
   /** Sends what is left of an upload. Only one tab does so at a time: `conflict` in another one. */
-  readonly upload: (id: string, onProgress: BytesListener, uploadId: string, file: Blob) => Promise<void>;
+  readonly upload: (uploadId: string, file: Blob, options: SendOptions) => Promise<void>;
   /** The vault's worker answers at `keys`: what opens the content never passes the page. */
-  readonly save: (id: string, onProgress: BytesListener, keys: MessagePort, openedId: string, target: FileSystemFileHandle | null) => Promise<Blob | null>;
-  /** Ends a call with `cancelled`. Without effect when it is over. */
-  readonly cancel: (id: string) => void;
+  readonly save: (keys: MessagePort, openedId: string, target: FileSystemFileHandle | null, options: SendOptions) => Promise<Blob | null>;
 }
 
 interface Started {
@@ -47,7 +46,6 @@ interface Started {
 
 export function createTransferWorkerApi(): TransferWorkerApi {
   let started: Started | null = null;
-  const running = new Map<string, AbortController>();
 
   function requireStarted(): Started {
     if (started === null) throw new PortalError("vault_unavailable");
@@ -65,18 +63,8 @@ export function createTransferWorkerApi(): TransferWorkerApi {
     }
   }
 
-  async function cancellable<T>(id: string, onProgress: BytesListener, work: (options: { signal: AbortSignal; onProgress: (done: number, total: number) => void }) => Promise<T>): Promise<T> {
-    const controller = new AbortController();
-    running.set(id, controller);
-    try {
-      return await work({ signal: controller.signal, onProgress: (done, total) => void onProgress(done, total) });
-    } finally {
-      running.delete(id);
-      onProgress[Comlink.releaseProxy]?.();
-    }
-  }
-
   return {
+    ping: () => undefined,
     serveDigests: (port) => {
       const maker: DigestMaker = {
         digest: (own) => {
@@ -85,26 +73,21 @@ export function createTransferWorkerApi(): TransferWorkerApi {
       };
       Comlink.expose(maker, port);
     },
-    start: async (account, http, helper) => {
+    start: async (account, page, helper) => {
       const device = await openDevice(account);
-      started = { device, records: await openUploadRecords(device.name), calls: transferCallsOn(httpOverPage(http)), helper: Comlink.wrap<DigestMaker>(helper) };
+      const http = httpOverPage(callsTo<PageHttp>(page));
+      started = { device, records: await openUploadRecords(device.name), calls: transferCallsOn(http), helper: Comlink.wrap<DigestMaker>(helper) };
     },
-    upload: (id, onProgress, uploadId, file) =>
-      cancellable(id, onProgress, (options) =>
-        alone(uploadId, () => withDigest((digest) => sendUpload({ ...requireStarted(), digest, patience: browserPatience, now: Date.now }, uploadId, file, options))),
-      ),
-    save: (id, onProgress, keys, openedId, target) =>
-      cancellable(id, onProgress, async (options) => {
-        const content = await Comlink.wrap<ContentKeys>(keys)
-          .contentKey(openedId)
-          .finally(() => {
-            keys.close();
-          });
-        const sink = await (target === null ? privateFile() : chosenFile(target));
-        return withDigest((digest) => saveContent({ ...requireStarted(), digest, patience: browserPatience, sink }, content, options));
-      }),
-    cancel: (id) => {
-      running.get(id)?.abort();
+    upload: (uploadId, file, options) =>
+      alone(uploadId, () => withDigest((digest) => sendUpload({ ...requireStarted(), digest, patience: browserPatience, now: Date.now }, uploadId, file, options))),
+    save: async (keys, openedId, target, options) => {
+      const content = await callsTo<ContentKeys>(keys)
+        .contentKey(openedId)
+        .finally(() => {
+          keys.close();
+        });
+      const sink = await (target === null ? privateFile() : chosenFile(target));
+      return withDigest((digest) => saveContent({ ...requireStarted(), digest, patience: browserPatience, sink }, content, options));
     },
   };
 }

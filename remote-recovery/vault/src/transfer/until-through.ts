@@ -1,6 +1,6 @@
-import { isPortalError, PortalError } from "@relicario/shared/errors";
+import { isPortalError, isTransient, PortalError } from "@relicario/shared/errors";
 
-/** How the outside is waited for; a seam for tests. */
+/** How pauses are made; tests replace it. */
 export interface Patience {
   /** Resolves after so long, or sooner when the device is online again. Rejects with `cancelled`. */
   readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>;
@@ -11,7 +11,8 @@ const longestPause = 20_000;
 
 /**
  * Makes a call until it is through: after a lost connection, a service that starts anew, or too many calls. Only for calls
- * that may be made twice.
+ * that may be made twice. A loop of its own: it has no last try, pauses for as long as the service asks, and goes on at once
+ * when the device is online again.
  */
 export async function untilThrough<T>(call: () => Promise<T>, patience: Patience, signal: AbortSignal): Promise<T> {
   for (let failed = 0; ; failed++) {
@@ -25,9 +26,9 @@ export async function untilThrough<T>(call: () => Promise<T>, patience: Patience
   }
 }
 
-/** Whether the outside may answer otherwise a little later. */
+/** Whether the outside may answer otherwise a little later. A part that was damaged on its way (`digest_mismatch`) is sent anew. */
 export function mayPass(error: unknown): boolean {
-  return isPortalError(error, "offline", "service_unavailable", "timed_out", "internal_error", "too_many_requests", "digest_mismatch");
+  return isTransient(error) || isPortalError(error, "digest_mismatch");
 }
 
 /** Growing, never the same in two tabs, and not shorter than the service asks for. */

@@ -4,12 +4,13 @@ import * as Comlink from "comlink";
 import { z } from "zod";
 
 import { release } from "../seal/bytes.ts";
+import { refuseCancelled } from "../vault-context.ts";
 
 /** A form as it crosses: a FormData itself cannot. */
 type FormFields = readonly (readonly [name: string, value: string | File])[];
 
-/** What of {@link HttpOptions} crosses to the page. */
-export type CrossingOptions = Pick<HttpOptions, "body" | "query" | "headers"> & { readonly form?: FormFields };
+/** {@link HttpOptions} as they cross to the page. */
+export type CrossingOptions = HttpOptions & { readonly form?: FormFields };
 
 /** A binary answer as it crosses: whole, so ask for ranges of a size that memory can hold. Its blocks are not joined in the page. */
 interface CrossingBytes {
@@ -19,75 +20,49 @@ interface CrossingBytes {
 }
 
 /**
- * Calls to the service cross from the vault's worker to the page, which holds the session token. Schemas and signals do
- * not cross: answers arrive as they are and are parsed in the worker, a call is cancelled by its id.
+ * Calls to the service cross from a worker to the page, which holds the session token. Schemas do not cross: answers arrive as
+ * they are and are parsed in the worker.
  */
 export interface PageHttp {
-  readonly request: (id: string, method: HttpMethod, path: string, options: CrossingOptions) => Promise<unknown>;
-  readonly bytes: (id: string, method: HttpMethod, path: string, options: CrossingOptions) => Promise<CrossingBytes>;
-  /** Without effect when the call is over. */
-  readonly cancel: (id: string) => void;
+  readonly request: (method: HttpMethod, path: string, options: CrossingOptions) => Promise<unknown>;
+  readonly bytes: (method: HttpMethod, path: string, options: CrossingOptions) => Promise<CrossingBytes>;
 }
 
 /** The page's side. */
-export function servePageHttp(http: Http): PageHttp {
-  const running = new Map<string, AbortController>();
-
-  async function cancellable<T>(id: string, { form, ...options }: CrossingOptions, call: (options: HttpOptions) => Promise<T>): Promise<T> {
-    const controller = new AbortController();
-    running.set(id, controller);
-    try {
-      return await call({ ...options, ...(form === undefined ? {} : { body: formOf(form) }), signal: controller.signal });
-    } finally {
-      running.delete(id);
-    }
-  }
-
+export function pageHttp(http: Http): PageHttp {
+  const withForm = ({ form, ...options }: CrossingOptions): HttpOptions => (form === undefined ? options : { ...options, body: formOf(form) });
   return {
-    request: (id, method, path, options) => cancellable(id, options, (all) => http.request(method, path, z.unknown(), all)),
-    bytes: (id, method, path, options) =>
-      cancellable(id, options, async (all) => {
-        const { size, start, body } = await http.stream(method, path, all);
-        const blocks = await collected(body);
-        return Comlink.transfer(
-          { size, start, blocks },
-          blocks.map(({ buffer }) => buffer),
-        );
-      }),
-    cancel: (id) => {
-      running.get(id)?.abort();
+    request: (method, path, options) => http.request(method, path, z.unknown(), withForm(options)),
+    bytes: async (method, path, options) => {
+      const { size, start, body } = await http.stream(method, path, withForm(options));
+      const blocks = await collected(body);
+      return Comlink.transfer(
+        { size, start, blocks },
+        blocks.map(({ buffer }) => buffer),
+      );
     },
   };
 }
 
 /** The worker's side: the contract's Http over the page. */
-export function httpOverPage(page: Comlink.Remote<PageHttp> | PageHttp): Http {
-  async function crossing<T>({ signal, body, query, headers }: HttpOptions, call: (id: string, options: CrossingOptions) => Promise<T>): Promise<T> {
-    if (signal?.aborted === true) throw new PortalError("cancelled", { cause: signal.reason });
-    const id = crypto.randomUUID();
-    const cancel = (): void => void page.cancel(id);
-    signal?.addEventListener("abort", cancel, { once: true });
+export function httpOverPage(page: Comlink.Remote<PageHttp>): Http {
+  async function crossing<T>({ body, ...options }: HttpOptions, call: (options: CrossingOptions) => Promise<T>): Promise<T> {
+    refuseCancelled(options.signal);
     try {
-      return await call(id, {
-        ...(body === undefined ? {} : body instanceof FormData ? { form: [...body] } : { body }),
-        ...(query === undefined ? {} : { query }),
-        ...(headers === undefined ? {} : { headers }),
-      });
+      return await call({ ...options, ...(body === undefined ? {} : body instanceof FormData ? { form: [...body] } : { body }) });
     } catch (error) {
       throw toPortalError(error);
-    } finally {
-      signal?.removeEventListener("abort", cancel);
     }
   }
 
   return {
     request: async <T>(method: HttpMethod, path: string, answer: z.ZodType<T>, options: HttpOptions = {}): Promise<T> => {
-      const parsed = answer.safeParse(await crossing(options, (id, given): Promise<unknown> => page.request(id, method, path, given)));
+      const parsed = answer.safeParse(await crossing(options, (given) => page.request(method, path, given)));
       if (!parsed.success) throw new PortalError("bad_answer", { cause: parsed.error });
       return parsed.data;
     },
     stream: async (method, path, options = {}) => {
-      const { size, start, blocks } = await crossing(options, (id, given) => page.bytes(id, method, path, given));
+      const { size, start, blocks } = await crossing(options, (given) => page.bytes(method, path, given));
       const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
         start: (controller) => {
           for (const block of blocks) controller.enqueue(block);
@@ -108,12 +83,12 @@ function formOf(fields: FormFields): FormData {
   return form;
 }
 
-/** What is put together at a time. */
+/** Bytes of a block. */
 const blockBytes = 1024 * 1024;
 
 /**
- * All bytes of a stream, in blocks. Read piece by piece: a Response over it would tell a connection that broke as a
- * TypeError, which nobody tries again. Each piece is copied and given back as it comes: all of them at the end are a long task.
+ * All bytes of a stream, in blocks. Read piece by piece, because a Response over it would report a broken connection as a
+ * TypeError, which is not tried again. Each piece is copied and released as it comes: copying all of them at the end blocks the page.
  */
 async function collected(body: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<Uint8Array<ArrayBuffer>[]> {
   const blocks: Uint8Array<ArrayBuffer>[] = [];

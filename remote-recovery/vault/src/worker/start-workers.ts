@@ -1,9 +1,9 @@
+import { compileModule, compileModules, type LazyCodec } from "@relicario/engine/modules";
+import type { EngineWorkerApi } from "@relicario/engine/worker-api";
+import { callsTo } from "@relicario/engine/worker-calls";
 import { PortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
-import { compileModule, compileModules } from "@relicario/engine/modules";
-import type { LazyCodec } from "@relicario/engine/modules";
-import type { EngineWorkerApi } from "@relicario/engine/client";
 import type { TransferWorkerApi } from "../transfer/transfer-worker-api.ts";
 import type { VaultWorkerApi } from "./vault-worker-api.ts";
 
@@ -15,7 +15,7 @@ export interface RunningWorker<T> {
   readonly end: () => void;
 }
 
-/** Starts the two workers of the vault; a seam for tests. */
+/** Starts the workers; tests replace it. */
 export interface WorkerStarter {
   readonly vault: () => Promise<RunningWorker<VaultWorkerApi>>;
   /** With its WASM already handed over. */
@@ -35,13 +35,13 @@ declare const __webpack_public_path__: string;
  * address, so the page fetches the WASM, with integrity too, and hands the compiled modules over.
  */
 export const browserWorkers: WorkerStarter = {
-  vault: () => startWorker<VaultWorkerApi>("vault-worker", (remote) => remote.cancel("")),
+  vault: () => startWorker<VaultWorkerApi>("vault-worker", (remote) => remote.ping()),
   engine: async () => {
-    const [worker, modules] = await Promise.all([startWorker<EngineWorkerApi>("engine-worker", (remote) => remote.cancel("")), compileModules(fetchAsset)]);
+    const [worker, modules] = await Promise.all([startWorker<EngineWorkerApi>("engine-worker", (remote) => remote.ping()), compileModules(fetchAsset)]);
     await orFailed(worker.failed, worker.remote.init(modules, Comlink.proxy(loadCodec)));
     return worker;
   },
-  transfer: () => startWorker<TransferWorkerApi>("transfer-worker", (remote) => remote.cancel("")),
+  transfer: () => startWorker<TransferWorkerApi>("transfer-worker", (remote) => remote.ping()),
 };
 
 /** The codec of a picture that is neither JPEG nor PNG, fetched when one is shown. */
@@ -60,7 +60,7 @@ async function startWorker<T>(name: AssetName, ping: (remote: Comlink.Remote<T>)
       resolve(new PortalError("vault_unavailable", { cause: event.error }));
     });
   });
-  const remote = Comlink.wrap<T>(worker);
+  const remote = callsTo<T>(worker);
   const end = (): void => {
     worker.terminate();
   };

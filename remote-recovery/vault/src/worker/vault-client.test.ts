@@ -5,15 +5,13 @@ import { PortalError } from "@relicario/shared/errors";
 
 import { noteOnDevice } from "../device/device.ts";
 import { channelWorkers, leavePortsUnwaited } from "../testing/channel-workers.ts";
-import { createFakeService, lastOf, type FakeService } from "../testing/fake-service.ts";
+import { lastOf } from "../testing/fake-account.ts";
+import { createFakeService, type FakeService } from "../testing/fake-service.ts";
 import { createFakeMachine, type FakeMachine, type FakeTab } from "../testing/surroundings.ts";
 import { shown, textSecret, userId } from "../testing/world.ts";
 import { createVaultClient } from "./vault-client.ts";
 
 jest.setTimeout(60_000); // for a busy machine
-
-/** The smallest costs of Argon2id that are let in: all else is as it is. */
-jest.mock("../seal/kdf.ts", () => ({ ...jest.requireActual<object>("../seal/kdf.ts"), argon2Costs: { memoryKib: 19 * 1024, passes: 2, lanes: 1 } }));
 
 leavePortsUnwaited();
 

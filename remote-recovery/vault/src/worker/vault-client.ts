@@ -1,30 +1,35 @@
+import type { EngineWorkerApi } from "@relicario/engine/worker-api";
+import { serveCalls, signalAmong } from "@relicario/engine/worker-calls";
 import { maxSmallContentBytes } from "@relicario/shared/api";
-import { autoLockMinutes, type AutoLock, type CallOptions, type PortalForServices, type ProtectRequest, type RecoveredSecret, type RowsListener, type SecretRow, type Vault, type VaultState } from "@relicario/shared/contract";
+import { autoLockMinutes, type AutoLock, type PortalForServices, type RecoveredSecret, type SecretRow, type Vault, type VaultState } from "@relicario/shared/contract";
 import { PortalError, toPortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
-import { carryPortalErrors } from "@relicario/engine/worker-calls";
-import type { EngineWorkerApi } from "@relicario/engine/client";
 import { accountName, leaveDevice, lockedSince, markLocked, markUnlocked, noteOnDevice, readDevice } from "../device/device.ts";
-import { createIdleLock, type Surroundings } from "../device/idle.ts";
-import { refuseCancelled } from "../vault-context.ts";
+import { createIdleLock, pageSurroundings, type Surroundings } from "../device/idle.ts";
 import { chosenFile, committed } from "../transfer/sinks.ts";
 import { createTransfers } from "../transfer/transfer-client.ts";
-import { servePageHttp } from "./port-http.ts";
-import type { RunningWorker, WorkerStarter } from "./start-workers.ts";
-import type { CallId, OpenedByWorker, ProgressListener, VaultWorkerApi } from "./vault-worker-api.ts";
+import { refuseCancelled } from "../vault-context.ts";
+import { pageHttp } from "./port-http.ts";
+import { browserWorkers, type RunningWorker, type WorkerStarter } from "./start-workers.ts";
+import type { OpenedByWorker, VaultPage, VaultWorkerApi } from "./vault-worker-api.ts";
 
-/** The vault's worker with its half of the channel to the engine. */
+/** The vault of one sign-in, but for what it draws. */
+export async function createVault(portal: PortalForServices): Promise<Omit<Vault, "PictureField">> {
+  const { issuer, subject } = portal.account;
+  const { autoLockMinutes: minutes } = await readDevice({ vendorId: portal.vendorId, issuer, subject });
+  return createVaultClient(portal, browserWorkers, { surroundings: pageSurroundings, minutes });
+}
+
+/** The vault's worker. */
 interface Running {
   readonly worker: RunningWorker<VaultWorkerApi>;
-  /** The engine's end of the channel, until the engine is there to take it. */
-  readonly engine: () => Promise<void>;
   /** Rejects when the worker is ended or fails: a call to a worker that is gone would never settle. */
   readonly gone: Promise<never>;
   readonly end: (code: "vault_locked" | "vault_unavailable") => void;
 }
 
-/** What a client has of the page, and what this device was told before. */
+/** What a client takes from the page and the device. */
 export interface PageParts {
   readonly surroundings: Surroundings;
   /** Until the vault locks itself. */
@@ -33,11 +38,10 @@ export interface PageParts {
 
 /**
  * The contract's vault over its workers, on the page. The vault's own worker starts at once, since whoever makes a vault
- * calls it; the engine starts with the first call that looks at a picture. A start that failed is forgotten, so that the
+ * calls it; the engine starts when that worker first needs it. A start that failed is forgotten, so that the
  * next call tries again. Locking ends the workers.
  */
 export function createVaultClient(portal: PortalForServices, workers: WorkerStarter, { surroundings, minutes = autoLockMinutes.usual }: PageParts): Omit<Vault, "PictureField"> {
-  carryPortalErrors();
   const { vendorId } = portal;
   const { userId, issuer, subject } = portal.account;
   const device = { vendorId, issuer, subject };
@@ -91,22 +95,38 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
 
   async function start(): Promise<Running> {
     const worker = await workers.vault();
-    const channel = new MessageChannel();
+    const [page, engineChannel] = [new MessageChannel(), new MessageChannel()];
     let engine: Promise<RunningWorker<EngineWorkerApi>> | null = null;
     let ended = false;
     let refuse: (error: PortalError) => void = () => undefined;
     const gone = new Promise<never>((_, reject) => {
       refuse = reject;
     });
-    gone.catch(() => undefined); // each call hears of it; without a call there is nobody to tell
+    gone.catch(() => undefined); // it is raced by each call; without a call nobody needs it
 
     const one: Running = {
       worker,
       gone,
-      engine: async () => {
+      end: (code) => {
+        if (ended) return;
+        ended = true;
+        refuse(new PortalError(code));
+        worker.end();
+        page.port1.close();
+        void engine?.then((started) => {
+          started.end();
+        }, () => undefined); // an engine that never started has nothing to end
+      },
+    };
+    void worker.failed.then(() => {
+      stop("vault_unavailable");
+    });
+    const answers: VaultPage = {
+      ...pageHttp(portal.http),
+      startEngine: async () => {
         engine ??= workers.engine().then(async (started) => {
           if (ended) started.end();
-          else await started.remote.connect(Comlink.transfer(channel.port1, [channel.port1]));
+          else await started.remote.connect(Comlink.transfer(engineChannel.port1, [engineChannel.port1]));
           void started.failed.then(() => {
             stop("vault_unavailable"); // the channel is gone with it: both start anew
           });
@@ -119,24 +139,14 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
           throw error;
         }
       },
-      end: (code) => {
-        if (ended) return;
-        ended = true;
-        refuse(new PortalError(code));
-        worker.end();
-        void engine?.then((started) => {
-          started.end();
-        }, () => undefined); // an engine that never started has nothing to end
+      tell: (next) => {
+        if (!ended) setState(next);
       },
     };
-    void worker.failed.then(() => {
-      stop("vault_unavailable");
-    });
-    const tell = (next: VaultState): void => {
-      if (!ended) setState(next);
-    };
+    serveCalls(answers, page.port1);
+    const [pagePort, enginePort] = [page.port2, engineChannel.port2];
     await Promise.race([
-      worker.remote.start({ userId, ...device, locked: lockedHere }, Comlink.proxy(servePageHttp(portal.http)), Comlink.transfer(channel.port2, [channel.port2]), Comlink.proxy(tell)),
+      worker.remote.start({ userId, ...device, locked: lockedHere }, Comlink.transfer(pagePort, [pagePort]), Comlink.transfer(enginePort, [enginePort])),
       gone,
     ]);
     return one;
@@ -152,26 +162,15 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     running = null;
   }
 
-  async function call<T>(
-    options: CallOptions | undefined,
-    needs: "engine" | "vault",
-    run: (remote: Comlink.Remote<VaultWorkerApi>, id: CallId, onProgress: ProgressListener | null) => Promise<T>,
-  ): Promise<T> {
-    const { signal, onProgress } = options ?? {};
-    const id = crypto.randomUUID();
-    refuseCancelled(signal);
-    const { worker, engine, gone } = await ensureRunning();
-    const cancel = (): void => void worker.remote.cancel(id);
-    signal?.addEventListener("abort", cancel, { once: true });
-    try {
-      if (needs === "engine") await Promise.race([engine(), gone]);
-      refuseCancelled(signal); // a call that the worker does not know yet cannot be cancelled there
-      return await Promise.race([run(worker.remote, id, onProgress === undefined ? null : Comlink.proxy(onProgress)), gone]);
-    } catch (error) {
-      throw toPortalError(error);
-    } finally {
-      signal?.removeEventListener("abort", cancel);
-    }
+  /** A member of the contract that is an act of the worker, with the same arguments and the same answer. */
+  function inWorker<Given extends readonly unknown[], Answer>(act: (worker: Comlink.Remote<VaultWorkerApi>) => (...given: Given) => Promise<Answer>): (...given: Given) => Promise<Answer> {
+    return async (...given) => {
+      const signal = signalAmong(given);
+      refuseCancelled(signal);
+      const { worker, gone } = await ensureRunning();
+      refuseCancelled(signal);
+      return orGone(gone, act(worker.remote)(...given));
+    };
   }
 
   const transfers = createTransfers({
@@ -179,9 +178,9 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     http: portal.http,
     startWorker: workers.transfer,
     acts: {
-      begin: (order, options) => call(options, engineFor(order.act === "protect" ? order.request.protection : order.change.protection), (remote, id, onProgress) => remote.beginUpload(id, onProgress, order)),
-      finish: (uploadId, protection, options) => call(options, engineFor(protection), (remote, id, onProgress) => remote.finishUpload(id, onProgress, uploadId, protection)),
-      discard: (uploadId) => call(undefined, "vault", (remote) => remote.discardUpload(uploadId)),
+      begin: inWorker((worker) => worker.beginUpload),
+      finish: inWorker((worker) => worker.finishUpload),
+      discard: inWorker((worker) => worker.discardUpload),
       unlocked,
     },
   });
@@ -214,6 +213,14 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     );
   }
 
+  const acts = {
+    refresh: inWorker<[], VaultState>((worker) => worker.refresh),
+    list: inWorker((worker) => worker.list),
+    protect: inWorker((worker) => worker.protect),
+    update: inWorker((worker) => worker.update),
+    recover: inWorker((worker) => worker.recover),
+  };
+
   ensureRunning().catch(() => undefined); // the first call tries again, and says what happened
   return {
     getState: () => state,
@@ -223,35 +230,31 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
         listeners.delete(listener);
       };
     },
-    refresh: () => call<VaultState>(undefined, "vault", async (remote) => await remote.refresh()),
+    refresh: acts.refresh,
     list: async (options) => {
       const newestFirst: SecretRow[] = [];
-      const take: RowsListener = (rows, progress) => {
-        newestFirst.push(...rows);
-        options?.onRows?.(rows, progress);
-      };
-      await call(options, "vault", (remote, id) => remote.list(id, Comlink.proxy(take)));
+      await acts.list({
+        ...options,
+        onRows: (rows, progress) => {
+          newestFirst.push(...rows);
+          options?.onRows?.(rows, progress);
+        },
+      });
       return newestFirst.reverse();
     },
-    examine: (picture, options) => call(options, "engine", (remote, id, onProgress) => remote.examine(id, onProgress, picture)),
-    images: () => call(undefined, "vault", (remote) => remote.images()),
-    protect: (request, options) =>
-      request.content.size > maxSmallContentBytes
-        ? transfers.protect(request, options)
-        : call(options, engineFor(request.protection), (remote, id, onProgress) => remote.protect(id, onProgress, request)),
+    examine: inWorker((worker) => worker.examine),
+    images: inWorker((worker) => worker.images),
+    protect: (request, options) => (request.content.size > maxSmallContentBytes ? transfers.protect(request, options) : acts.protect(request, options)),
     update: (secretId, change, options) => {
       const { content } = change;
-      return content !== undefined && content.content.size > maxSmallContentBytes
-        ? transfers.update(secretId, { ...change, content }, options)
-        : call(options, engineFor(change.protection), (remote, id, onProgress) => remote.update(id, onProgress, secretId, change));
+      return content !== undefined && content.content.size > maxSmallContentBytes ? transfers.update(secretId, { ...change, content }, options) : acts.update(secretId, change, options);
     },
-    history: (secretId, options) => call(options, "vault", (remote, id) => remote.history(id, secretId)),
-    restoreVersion: (secretId, version, opener, options) =>
-      call(options, "engine", (remote, id, onProgress) => remote.restoreVersion(id, onProgress, secretId, version, opener)),
-    purge: (secretIds, options) => call(options, "vault", (remote, id) => remote.purge(id, secretIds)),
-    uploads: () => call(undefined, "vault", (remote) => remote.uploads()),
-    resumeUpload: (uploadId, file, options) => transfers.resume(uploadId, file, options),
-    discardUpload: (uploadId) => transfers.discard(uploadId),
+    history: inWorker((worker) => worker.history),
+    restoreVersion: inWorker((worker) => worker.restoreVersion),
+    purge: inWorker((worker) => worker.purge),
+    uploads: inWorker((worker) => worker.uploads),
+    resumeUpload: transfers.resume,
+    discardUpload: transfers.discard,
     unlockByPresence: async () => {
       if (signedOut) throw new PortalError("vault_unavailable");
       if (state.status === "unlocked") return;
@@ -264,17 +267,17 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
         await markUnlocked(device, surroundings.now());
       }
       lockedHere = false;
-      await end(); // a worker that was started locked
-      await call<VaultState>(undefined, "vault", async (remote) => await remote.refresh());
+      await end(); // the worker that was started locked
+      await acts.refresh();
     },
     autoLock,
-    unlock: (opener, options) => call(options, "engine", (remote, id, onProgress) => remote.unlock(id, onProgress, opener)),
-    recover: async (secretId, opener, options) => present(await call(options, "engine", (remote, id, onProgress) => remote.recover(id, onProgress, secretId, opener, options?.version))),
-    exportSecrets: (secretIds, opener, options) => call(options, "engine", (remote, id, onProgress) => remote.exportSecrets(id, onProgress, secretIds, opener)),
-    answerDevice: (kind) => call(undefined, "vault", (remote) => remote.answerDevice(kind)),
-    setFavorite: (secretId, favorite) => call(undefined, "vault", (remote) => remote.setFavorite(secretId, favorite)),
-    trash: (secretId) => call(undefined, "vault", (remote) => remote.trash(secretId)),
-    restore: (secretId) => call(undefined, "vault", (remote) => remote.restore(secretId)),
+    unlock: inWorker((worker) => worker.unlock),
+    recover: async (...given) => present(await acts.recover(...given)),
+    exportSecrets: inWorker((worker) => worker.exportSecrets),
+    answerDevice: inWorker((worker) => worker.answerDevice),
+    setFavorite: inWorker((worker) => worker.setFavorite),
+    trash: inWorker((worker) => worker.trash),
+    restore: inWorker((worker) => worker.restore),
     lock: async () => {
       idle.tellLocked();
       await putAway();
@@ -287,7 +290,7 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
       await leaveDevice(device);
       setState({ status: "unknown" });
     },
-    acceptOlderState: () => call(undefined, "vault", (remote) => remote.acceptOlderState()),
+    acceptOlderState: inWorker((worker) => worker.acceptOlderState),
   };
 
   /** What stays in the worker is asked of the worker that opened it, and of no later one. */
@@ -307,13 +310,7 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
           throw toPortalError(error);
         }
       },
-      exportAge: async () => {
-        try {
-          return await Promise.race([worker.remote.exportAge(openedId), gone]);
-        } catch (error) {
-          throw toPortalError(error);
-        }
-      },
+      exportAge: () => orGone(gone, worker.remote.exportAge(openedId)),
       putAway: () => {
         worker.remote.putAway(openedId).catch(() => undefined); // a worker that is gone has forgotten it already
       },
@@ -321,8 +318,13 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
   }
 }
 
-function engineFor(protection: ProtectRequest["protection"] | null | undefined): "engine" | "vault" {
-  return protection?.kind === "picture" ? "engine" : "vault";
+/** A call to a worker that is gone would never settle. */
+async function orGone<T>(gone: Promise<never>, call: Promise<T>): Promise<T> {
+  try {
+    return await Promise.race([call, gone]);
+  } catch (error) {
+    throw toPortalError(error);
+  }
 }
 
 /** A port at which the vault's worker answers the transfer's: what opens a content never passes the page. */

@@ -1,0 +1,37 @@
+import { PortalError } from "@relicario/shared/errors";
+import { lazy, type ReactNode } from "react";
+import { useTranslation } from "react-i18next";
+import { useLocation } from "react-router-dom";
+
+import { HostArea } from "./frame/HostArea.tsx";
+import { destinations } from "./frame/navigation.ts";
+import { AreaProblem } from "./remotes/RemoteBoundary.tsx";
+import type { HostScreen } from "./routes.ts";
+import StatusPage from "./status/StatusPage.tsx"; // part of the first script: it is for when little else loads
+
+const HelpPage = lazy(async () => ({ default: (await import("./help/HelpPage.tsx")).HelpPage }));
+const DebugFlagsPage = lazy(() => import("./flags/DebugFlagsPage.tsx"));
+const ValidateEmailPage = lazy(() => import("./validate-email/ValidateEmailPage.tsx"));
+
+/** The screen that the host draws for one of its routes. */
+export function HostRoute({ screen }: { readonly screen: HostScreen }) {
+  return <HostArea>{hostScreens[screen]}</HostArea>;
+}
+
+/** A destination of the navigation whose remote could not be verified, so that not even its routes are known. */
+function UnavailableArea() {
+  const { t } = useTranslation("beta-sidebar");
+  const { pathname } = useLocation();
+  const { name } = destinations.find(({ path }) => path === pathname) ?? { name: "home" };
+  return <AreaProblem area={t(`destination.${name}`)} error={refused} onRetry={() => window.location.reload()} />;
+}
+
+const refused = new PortalError("remote_refused");
+
+const hostScreens: Readonly<Record<HostScreen, ReactNode>> = {
+  help: <HelpPage />,
+  status: <StatusPage />,
+  "validate-email": <ValidateEmailPage />,
+  flags: <DebugFlagsPage />,
+  unavailable: <UnavailableArea />,
+};

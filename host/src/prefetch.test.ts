@@ -1,0 +1,87 @@
+import { mayUseVault, prefetchRoute, prefetchWhenIdle } from "./prefetch.ts";
+import { fakeHost } from "./testing/fake-host.tsx";
+
+const { routes, verified } = fakeHost().host;
+
+describe("prefetchRoute", () => {
+  it.each([
+    ["/secrets", "secrets", "/secrets"],
+    ["/shared/abc", "sharing", "/shared/:shareId"],
+    ["/", "secrets", "/home"],
+    ["/settings", "settings", "/settings/*"],
+  ])("for %s loads %s ahead, with the page at %s", (path, remote, pattern) => {
+    const prefetch = jest.fn();
+    prefetchRoute(routes, path, { prefetch });
+    expect(prefetch).toHaveBeenCalledTimes(1);
+    expect(prefetch).toHaveBeenCalledWith(remote, pattern);
+  });
+
+  it("loads nothing for a screen of the host's own", () => {
+    const prefetch = jest.fn();
+    prefetchRoute(routes, "/status", { prefetch });
+    expect(prefetch).not.toHaveBeenCalled();
+  });
+});
+
+describe("mayUseVault", () => {
+  it.each([
+    ["/secrets", true],
+    ["/", true],
+    ["/settings/profile", false],
+    ["/status", false],
+  ])("at %s is %s", (path, expected) => {
+    expect(mayUseVault(routes, path, verified.remotes)).toBe(expected);
+  });
+
+  it("is not said of a remote that was refused", () => {
+    const { host } = fakeHost({ refused: ["secrets"] });
+    expect(mayUseVault(host.routes, "/secrets", host.verified.remotes)).toBe(false);
+  });
+});
+
+describe("prefetchWhenIdle", () => {
+  let page: HTMLElement;
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    page = document.createElement("div");
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  const settle = async () => {
+    await Promise.resolve(); // changes of the page are told after what made them
+    await jest.advanceTimersByTimeAsync(1_000);
+  };
+
+  it("waits for the first screen, and fetches once", async () => {
+    const load = jest.fn(() => Promise.resolve());
+    prefetchWhenIdle(page, [load]);
+    page.innerHTML = "<div role='status' aria-busy='true'></div>";
+    await settle();
+    expect(load).not.toHaveBeenCalled();
+
+    page.innerHTML = "<h1>Home</h1>";
+    await settle();
+    page.innerHTML = "<h1>Secrets</h1>";
+    await settle();
+    expect(load).toHaveBeenCalledTimes(1);
+  });
+
+  it("fetches the rest when one part does not come", async () => {
+    const load = jest.fn(() => Promise.resolve());
+    page.innerHTML = "<h1>Home</h1>";
+    prefetchWhenIdle(page, [() => Promise.reject(new Error("chunk")), load]);
+    await settle();
+    expect(load).toHaveBeenCalledTimes(1);
+  });
+
+  it("fetches nothing after its undo", async () => {
+    const load = jest.fn(() => Promise.resolve());
+    page.innerHTML = "<h1>Home</h1>";
+    prefetchWhenIdle(page, [load])();
+    await settle();
+    expect(load).not.toHaveBeenCalled();
+  });
+});

@@ -1,0 +1,54 @@
+import { useCallback } from "react";
+
+import { manifestOf, type VerifiedDeployment } from "./deployment/verify.ts";
+import { useHost } from "./host-context.ts";
+import type { RemoteLoader } from "./remotes/loader.ts";
+import { findRoute, type PortalRoute } from "./routes.ts";
+import { whenSettled } from "./tours/when-settled.ts";
+
+/** Fetches entry, texts and page of the route that will be shown. Code is public, so this happens while sign-in completes. */
+export function prefetchRoute(routes: readonly PortalRoute[], path: string, loader: Pick<RemoteLoader, "prefetch">): void {
+  const route = findRoute(routes, path);
+  if ("redirect" in route) {
+    if (route.redirect !== path) prefetchRoute(routes, route.redirect, loader);
+    return;
+  }
+  if ("remote" in route) loader.prefetch(route.remote, route.path);
+}
+
+/** Gives a function that fetches the remote and the page of a path before somebody goes there, such as on hover. */
+export function usePrefetch(): (path: string) => void {
+  const { loader, routes } = useHost();
+  return useCallback(
+    (path) => {
+      const route = findRoute(routes, path);
+      if ("remote" in route) loader.prefetch(route.remote, route.path);
+    },
+    [loader, routes],
+  );
+}
+
+/** Whether the screen of that path belongs to a remote that may use the vault. */
+export function mayUseVault(routes: readonly PortalRoute[], path: string, remotes: VerifiedDeployment["remotes"]): boolean {
+  const route = findRoute(routes, path);
+  if ("redirect" in route) return route.redirect !== path && mayUseVault(routes, route.redirect, remotes);
+  const remote = "remote" in route ? remotes.get(route.remote) : undefined;
+  return remote?.status === "verified" && manifestOf(remote)?.capabilities.includes("vault") === true;
+}
+
+/** Code that the first screen does not need and a first click may need. */
+const neededByClicks = [() => import("./help/HelpPage.tsx")] as const;
+
+/** Fetches code once the first screen is drawn and the browser is idle. Returns its undo. */
+export function prefetchWhenIdle(page: HTMLElement, code: readonly (() => Promise<unknown>)[] = neededByClicks): () => void {
+  return whenSettled(page, () => page.querySelector("h1"), () => {
+    whenIdle(() => {
+      for (const load of code) load().catch(() => undefined); // loaded again, and reported, when it is needed
+    });
+  });
+}
+
+function whenIdle(callback: () => void): void {
+  if (typeof window.requestIdleCallback === "function") window.requestIdleCallback(callback);
+  else setTimeout(callback); // not in Safari
+}

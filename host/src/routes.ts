@@ -1,0 +1,71 @@
+import { pathsOverlap, type ManifestRoute, type RemoteName } from "@relicario/shared/contract";
+import { matchPath } from "react-router-dom";
+
+import { manifestOf, type VerifiedDeployment } from "./deployment/verify.ts";
+import { destinations } from "./frame/navigation.ts";
+
+/** A screen that the host draws itself; `unavailable` replaces a destination of the navigation that no verified remote has. */
+export type HostScreen = "help" | "status" | "validate-email" | "flags" | "unavailable";
+
+/** One route of the portal, as a manifest describes it (shared/src/contract/manifest.ts), and who draws its screen. */
+export type PortalRoute = ManifestRoute & ({ readonly remote: RemoteName } | { readonly screen: HostScreen });
+
+const inShell = { shell: true, access: "signed_in" } as const;
+
+const hostRoutes: readonly PortalRoute[] = [
+  { path: "/help", screen: "help", titleKey: "help:title", ...inShell },
+  { path: "/status", screen: "status", titleKey: "header:status.title", ...inShell },
+  { path: "/validate-email", screen: "validate-email", titleKey: "header:validate_email.title", ...inShell },
+  { path: "/_debug_flags_", screen: "flags", titleKey: "header:flags.title", ...inShell },
+];
+
+/**
+ * All routes of the portal: the host's own and those of the signed manifests, so that a release brings its own pages. The
+ * tools that sign a deployment document refuse one in which two remotes have the same path. If there is such a document all the
+ * same, the host's routes win over those of remotes, verified remotes over refused ones, and otherwise the remote that the
+ * document names first. The other route is left out and reported.
+ */
+export function portalRoutes(remotes: VerifiedDeployment["remotes"], report: (step: string, what: string) => void): readonly PortalRoute[] {
+  const routes = [...hostRoutes];
+  const ownerOf = (path: string) => routes.find((route) => pathsOverlap(route.path, path));
+  const byStatus = (wanted: "verified" | "refused") => [...remotes].filter(([, { status }]) => status === wanted);
+
+  for (const [name, remote] of [...byStatus("verified"), ...byStatus("refused")]) {
+    const added: PortalRoute[] = [];
+    for (const route of manifestOf(remote)?.routes ?? []) {
+      const owner = ownerOf(route.path);
+      if (owner === undefined) added.push({ remote: name, ...route });
+      else report(`remote ${name}`, `${route.path} belongs to ${"remote" in owner ? owner.remote : "the host"}`);
+    }
+    routes.push(...added);
+  }
+  for (const { name, path } of destinations) {
+    // Without a route the path would be unknown and lead home, which may be the very page that is missing.
+    if (ownerOf(path) === undefined) routes.push({ path, screen: "unavailable", titleKey: `beta-sidebar:destination.${name}`, ...inShell });
+  }
+  return routes.sort((one, other) => rank(one.path).localeCompare(rank(other.path)));
+}
+
+/** The route of a path, or where to go instead: `/` and unknown paths lead home. */
+export function findRoute(routes: readonly PortalRoute[], pathname: string): PortalRoute | { readonly redirect: string } {
+  return routes.find(({ path }) => matchPath(path, pathname) !== null) ?? { redirect: "/home" };
+}
+
+/** Sorts the more specific of two matching patterns first: a word before a parameter before `*`. */
+function rank(path: string): string {
+  return path.replace(/\/[^/]+/g, (segment) => (segment === "/*" ? "2" : segment.startsWith("/:") ? "1" : "0"));
+}
+
+/** Local storage flag of a visitor who has seen the landing page. */
+export const landingVisitedKey = "landingAlreadyVisited";
+
+/** Whether a visitor may see a route's screen, or where to send them instead (specification, section 2). */
+export function guardRoute(route: PortalRoute, visitor: { readonly signedIn: boolean; readonly landingVisited: boolean }): "show" | "sign_in" | "landing" {
+  if (visitor.signedIn || route.access === "public") return "show";
+  return route.access === "guarded" && !visitor.landingVisited ? "landing" : "sign_in";
+}
+
+/** Whether this is the view of a shared link, which has no navigation and a login button: its path contains "shared", but not "p-shared". */
+export function isSharedLinkView(pathname: string): boolean {
+  return pathname.includes("shared") && !pathname.includes("p-shared");
+}

@@ -1,0 +1,49 @@
+import { TokenExchange as ExchangeBody } from "@relicario/shared/api";
+import type { Http } from "@relicario/shared/contract";
+import { isPortalError } from "@relicario/shared/errors";
+
+import { chosenVendor, vendorIdKey } from "./fragment.ts";
+
+export interface TokenRequestDeps {
+  /** Calls without a token, each made once. */
+  readonly http: Http;
+  readonly storage: Pick<Storage, "getItem" | "removeItem">;
+  /** The deployment's vendor. */
+  readonly ownVendor: string;
+  /** A vendor that a link named is unknown to the service and was forgotten. */
+  readonly onVendorIgnored: () => void;
+  /** Gets a new access token by the session at the provider. */
+  readonly renewAccessToken: () => Promise<string>;
+}
+
+export interface TokenRequest {
+  /** The vendor that the token is for. */
+  readonly vendorId: () => string;
+  /** `POST /auth/token`: the provider's access token for the product's session token. */
+  readonly send: (accessToken: string) => Promise<string>;
+}
+
+export function createTokenRequest({ http, storage, ownVendor, onVendorIgnored, renewAccessToken }: TokenRequestDeps): TokenRequest {
+  const vendorId = () => chosenVendor(storage, ownVendor);
+  const post = async (accessToken: string): Promise<string> => {
+    const { token } = await http.request("POST", "/auth/token", ExchangeBody, { query: { app_vendor_id: vendorId() }, body: { token: accessToken } });
+    return token;
+  };
+  return {
+    vendorId,
+    send: async (accessToken) => {
+      try {
+        return await post(accessToken);
+      } catch (error) {
+        if (isPortalError(error, "vendor_unknown") && vendorId() !== ownVendor) {
+          storage.removeItem(vendorIdKey);
+          onVendorIgnored();
+          return post(accessToken);
+        }
+        // The access token expired while nothing renewed it, such as while the device slept.
+        if (isPortalError(error, "token_expired", "token_invalid", "unauthorized")) return post(await renewAccessToken());
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,146 @@
+import { PortalError } from "@relicario/shared/errors";
+
+import { callsTo, serveCalls, signalAmong } from "./worker-calls.ts";
+
+interface CallOptions {
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (done: number, total: number) => void;
+  readonly version?: number;
+}
+
+const ports: MessagePort[] = [];
+afterEach(() => {
+  for (const port of ports.splice(0)) port.close();
+});
+
+/** An API behind a channel, as behind a worker. */
+function served<Api extends object>(api: Api) {
+  const { port1, port2 } = new MessageChannel();
+  ports.push(port1, port2);
+  serveCalls(api, port1);
+  return callsTo<Api>(port2);
+}
+
+const aMoment = () => new Promise((resolve) => setTimeout(resolve, 20));
+
+describe("options of a call", () => {
+  it("cross with signal, functions and plain members", async () => {
+    const api = served({ look: async (options: CallOptions) => [options.signal instanceof AbortSignal, typeof options.onProgress, options.version] });
+    expect(await api.look({ signal: new AbortController().signal, onProgress: () => undefined, version: 3 })).toEqual([true, "function", 3]);
+    expect(await api.look({ version: 3 })).toEqual([false, "undefined", 3]);
+  });
+
+  it("abort the call on the other side, without the reason", async () => {
+    const reasons: unknown[] = [];
+    const api = served({
+      wait: ({ signal }: CallOptions) =>
+        new Promise<never>((_, reject) => {
+          signal?.addEventListener("abort", () => {
+            reasons.push(signal.reason);
+            reject(new PortalError("cancelled"));
+          });
+        }),
+    });
+    const controller = new AbortController();
+    const call = api.wait({ signal: controller.signal });
+    controller.abort("a secret reason");
+    await expect(call).rejects.toMatchObject({ code: "cancelled" });
+    expect(reasons).not.toContain("a secret reason");
+  });
+
+  it("that are aborted already arrive so", async () => {
+    const api = served({ look: async ({ signal }: CallOptions) => signal?.aborted });
+    expect(await api.look({ signal: AbortSignal.abort() })).toBe(true);
+  });
+
+  it("tell everything before the call is answered, in order", async () => {
+    const api = served({
+      count: async ({ onProgress }: CallOptions) => {
+        for (let done = 1; done <= 50; done++) onProgress?.(done, 50);
+        return "answered";
+      },
+    });
+    const heard: unknown[] = [];
+    heard.push(await api.count({ onProgress: (done) => heard.push(done) }));
+    expect(heard).toEqual([...Array.from({ length: 50 }, (_, index) => index + 1), "answered"]);
+  });
+
+  it("tell everything before the call fails, too", async () => {
+    const api = served({
+      fail: async ({ onProgress }: CallOptions) => {
+        onProgress?.(1, 2);
+        throw new PortalError("storage_full", { details: { fields: ["content"] } });
+      },
+    });
+    const heard: number[] = [];
+    await expect(api.fail({ onProgress: (done) => heard.push(done) })).rejects.toMatchObject({ code: "storage_full", details: { fields: ["content"] } });
+    expect(heard).toEqual([1]);
+  });
+
+  it("leave no listener at the signal when the call is over, however it ended", async () => {
+    const api = served({
+      end: async ({ version }: CallOptions) => {
+        if (version === 2) throw new PortalError("not_found");
+      },
+    });
+    const { signal } = new AbortController();
+    const [added, removed] = [jest.spyOn(signal, "addEventListener"), jest.spyOn(signal, "removeEventListener")];
+    await api.end({ signal });
+    await api.end({ signal, version: 2 }).catch(() => undefined);
+    await aMoment();
+    expect(added.mock.calls.map(([, listener]) => listener)).toHaveLength(2);
+    expect(removed.mock.calls.map(([, listener]) => listener)).toEqual(added.mock.calls.map(([, listener]) => listener));
+  });
+
+  it("may be used for two calls at once", async () => {
+    const api = served({
+      late: async ({ onProgress, signal }: CallOptions, milliseconds: number) => {
+        await new Promise((resolve) => setTimeout(resolve, milliseconds));
+        onProgress?.(milliseconds, 0);
+        return signal?.aborted;
+      },
+    });
+    const heard: number[] = [];
+    const controller = new AbortController();
+    const options: CallOptions = { signal: controller.signal, onProgress: (done) => heard.push(done) };
+    const calls = [api.late(options, 5), api.late(options, 60)];
+    await calls[0];
+    controller.abort();
+    expect(await Promise.all(calls)).toEqual([false, true]);
+    expect(heard).toEqual([5, 60]);
+  });
+
+  it("do not fail the call when a listener throws", async () => {
+    const api = served({
+      tell: async ({ onProgress }: CallOptions) => {
+        onProgress?.(1, 1);
+        return "answered";
+      },
+    });
+    const onProgress = () => {
+      throw new Error("a broken progress bar");
+    };
+    expect(await api.tell({ onProgress })).toBe("answered");
+  });
+});
+
+describe("errors", () => {
+  it("arrive as unknown, without their words, when they are not ours", async () => {
+    const api = served({
+      fail: async (): Promise<string> => {
+        throw new Error("AGE-SECRET-KEY");
+      },
+    });
+    const error: unknown = await api.fail().catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "unknown", message: "unknown" });
+    expect(JSON.stringify(error)).not.toContain("AGE-SECRET-KEY");
+  });
+});
+
+describe("signalAmong", () => {
+  it("finds the signal in the options, and nothing else", () => {
+    const { signal } = new AbortController();
+    expect(signalAmong(["id", new Uint8Array(3), { signal }])).toBe(signal);
+    expect(signalAmong(["id", { onProgress: () => undefined }, null, [signal]])).toBeUndefined();
+  });
+});

@@ -1,0 +1,95 @@
+import { canonicalBytes, fromB64u, parseCanonical, type Json } from "@relicario/shared/api";
+import { PortalError } from "@relicario/shared/errors";
+import { CompactEncrypt, compactDecrypt, errors } from "jose";
+import { z } from "zod";
+
+import { concat, sha256, utf8, type Bytes } from "./bytes.ts";
+
+const documentStep = 512;
+const space = 0x20;
+
+/** Kinds of sealed documents; each has a key of its own. */
+export const jweTypes = { label: "relicario-label", book: "relicario-book", state: "relicario-state", shares: "relicario-shares" } as const;
+export type JweType = (typeof jweTypes)[keyof typeof jweTypes];
+
+/** The protected header beside `alg` and `enc`: what the document is, and whose. */
+export interface JweHeader {
+  readonly typ: JweType;
+  readonly user_id: string;
+  readonly key_epoch: number;
+  readonly [member: string]: string | number | null;
+}
+
+/** Seals a document as a compact JWE: `dir`, A256GCM, random 96-bit IV. */
+export function sealJwe(key: CryptoKey, header: JweHeader, document: Json): Promise<string> {
+  return new CompactEncrypt(documentBytes(document)).setProtectedHeader({ alg: "dir", enc: "A256GCM", ...header }).encrypt(key);
+}
+
+/**
+ * Opens a compact JWE whose header must be exactly what was asked for, member by member; then its document.
+ *
+ * @throws PortalError `decryption_failed` for every mismatch and failure.
+ */
+export async function openJwe<T>(key: CryptoKey, expected: JweHeader, jwe: string, schema: z.ZodType<T>): Promise<T> {
+  const header = headerOf(jwe);
+  const wanted: Record<string, unknown> = { alg: "dir", enc: "A256GCM", ...expected };
+  const names = Object.keys(wanted);
+  const fits = Object.keys(header).length === names.length && names.every((name) => Object.hasOwn(header, name) && header[name] === wanted[name]);
+  if (!fits) throw new PortalError("decryption_failed");
+  try {
+    const { plaintext } = await compactDecrypt(jwe, key, { keyManagementAlgorithms: ["dir"], contentEncryptionAlgorithms: ["A256GCM"] });
+    return parseDocument(schema, plaintext);
+  } catch (cause) {
+    if (cause instanceof errors.JOSEError) throw new PortalError("decryption_failed");
+    throw cause;
+  }
+}
+
+const Header = z.record(z.string(), z.unknown());
+
+/**
+ * The protected header, not yet authenticated: enough to compare and to compute with, never to be believed.
+ *
+ * @throws PortalError `decryption_failed`.
+ */
+export function headerOf(jwe: string): Readonly<Record<string, unknown>> {
+  try {
+    return Header.parse(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(fromB64u(jwe.slice(0, jwe.indexOf("."))))));
+  } catch {
+    throw new PortalError("decryption_failed");
+  }
+}
+
+/** Digest of a sealed document: over its bytes as sent. */
+export function digestOfJwe(jwe: string): Bytes {
+  return sha256(utf8(jwe));
+}
+
+/** The plaintext of a sealed document: JCS with trailing spaces up to a multiple of 512 bytes. */
+export function documentBytes(document: Json): Bytes {
+  const bytes = canonicalBytes(document);
+  return concat(bytes, new Uint8Array(upTo(bytes.length, documentStep) - bytes.length).fill(space));
+}
+
+/**
+ * Reads the plaintext of a sealed document: padding, canonical form, `v`, then every member.
+ *
+ * @throws PortalError `decryption_failed` for whatever is wrong with it.
+ */
+export function parseDocument<T>(schema: z.ZodType<T>, bytes: Uint8Array): T {
+  const value = parseCanonical(bytes);
+  if (typeof value !== "object" || value === null || !("v" in value) || value.v !== 1) throw new PortalError("decryption_failed");
+  const parsed = schema.safeParse(value);
+  if (!parsed.success || bytes.length !== upTo(unpaddedLength(bytes), documentStep)) throw new PortalError("decryption_failed");
+  return parsed.data;
+}
+
+function upTo(length: number, step: number): number {
+  return step * Math.max(1, Math.ceil(length / step));
+}
+
+function unpaddedLength(bytes: Uint8Array): number {
+  let length = bytes.length;
+  while (length > 0 && bytes[length - 1] === space) length--;
+  return length;
+}

@@ -1,0 +1,134 @@
+/** What is published of a secret: its content, sealed once, and the row that goes with it, sealed anew at every try. */
+import { maxSmallSecretBytes, toB64u, type KeyringChange } from "@relicario/shared/api";
+import type { ContentKind, ProtectRequest } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
+
+import type { AccountKeys } from "../seal/account-key.ts";
+import type { BookOpener } from "../seal/book.ts";
+import { sha256, wipe, type Bytes } from "../seal/bytes.ts";
+import { sealContent } from "../seal/content.ts";
+import { sealLabel, type LabelPlace } from "../seal/label.ts";
+import { labelDigest, type RootRow } from "../seal/state.ts";
+import { sealTicket } from "../seal/ticket.ts";
+import type { ActOptions, VaultContext } from "../vault-context.ts";
+
+/** Content as it is chosen, with what the label says of it. */
+export type ChosenContent = Pick<ProtectRequest, "contentKind" | "name" | "mime" | "content">;
+
+/** A row of the list as it is published, with the change that goes with it. */
+export interface SignedRow {
+  readonly secret_db_id: string;
+  /** Absent for a new secret. */
+  readonly base_version?: number;
+  readonly label: string;
+  readonly ticket: string;
+  readonly keyring: KeyringChange;
+}
+
+/** Content sealed once to a fresh content identity; it stays the same at every try. */
+export interface ReadyContent {
+  /** base64url, over the whole ciphertext. */
+  readonly sha256: string;
+  /** Secret. */
+  readonly identity: string;
+  /** Bytes of the plain content. */
+  readonly size: number;
+  /** The call that publishes a row with it. The same row is the same bytes. */
+  readonly publish: (row: SignedRow) => Promise<unknown>;
+}
+
+/**
+ * Seals content that goes in one call.
+ *
+ * @throws PortalError `payload_too_large`, `validation_error`.
+ */
+export async function sealInCall(vault: VaultContext, chosen: ChosenContent, options: ActOptions): Promise<ReadyContent> {
+  options.onProgress?.({ phase: "sealing", done: 0, total: 2 });
+  const plain = await contentBytes(chosen.content);
+  const { sealed, sha256, identity, size } = await sealContent(chosen.contentKind, plain);
+  wipe(plain);
+  requireSmall(sealed);
+  const content = toB64u(sealed);
+  return { sha256, identity, size, publish: (row) => vault.service.store({ ...row, content }) };
+}
+
+/**
+ * The content's bytes.
+ *
+ * @throws PortalError `payload_too_large` for what cannot go in one call; `validation_error` when the file has gone.
+ */
+async function contentBytes(content: Blob): Promise<Bytes> {
+  if (content.size > maxSmallSecretBytes) throw new PortalError("payload_too_large", { details: { limit: maxSmallSecretBytes } });
+  try {
+    return new Uint8Array(await content.arrayBuffer());
+  } catch (cause) {
+    throw new PortalError("validation_error", { cause, details: { fields: ["content"] } });
+  }
+}
+
+/** @throws PortalError `payload_too_large` when the sealed content is over the limit of one call. */
+function requireSmall(sealed: Bytes): void {
+  if (sealed.length > maxSmallSecretBytes) throw new PortalError("payload_too_large", { details: { limit: maxSmallSecretBytes } });
+}
+
+/** What label and ticket say of a version. */
+export interface Described {
+  readonly title: string;
+  readonly tags: readonly string[];
+  readonly contentKind: ContentKind;
+  readonly name: string;
+  readonly mime: string;
+  /** When this version was made. */
+  readonly createdAt: string;
+  readonly rehearsedAt: string | null;
+}
+
+export interface SealedRow {
+  readonly label: string;
+  /** base64url. */
+  readonly ticket: string;
+  readonly root: RootRow;
+}
+
+/** Ticket and label of one version: the ticket signed and sealed to the openers, the label naming them and its digest. */
+export async function sealRow(
+  vault: VaultContext,
+  keys: AccountKeys,
+  place: LabelPlace,
+  described: Described,
+  content: Pick<ReadyContent, "sha256" | "identity" | "size">,
+  openers: readonly Pick<BookOpener, "id" | "recipient">[],
+): Promise<SealedRow> {
+  const { title, tags, name, contentKind, mime, createdAt, rehearsedAt } = described;
+  const shown = { title, tags: [...tags], name, content_kind: contentKind, size: content.size };
+  const ticket = await sealTicket(
+    keys,
+    openers.map((opener) => opener.recipient),
+    {
+      v: 1,
+      kind: "owner",
+      secret_id: place.secretId,
+      version: place.version,
+      rev: place.rev,
+      owner: vault.userId,
+      ...shown,
+      mime,
+      content_sha256: content.sha256,
+      content_identity: content.identity,
+      created_at: createdAt,
+    },
+  );
+  const label = await sealLabel(keys, vault.userId, place, {
+    v: 1,
+    ...shown,
+    openers: openers.map((opener) => opener.id),
+    ticket_sha256: toB64u(sha256(ticket)),
+    rehearsed_at: rehearsedAt,
+  });
+  return { label, ticket: toB64u(ticket), root: rootRow(place, label) };
+}
+
+/** The members of a row that the root is computed over. */
+export function rootRow({ secretId, version, rev }: LabelPlace, label: string): RootRow {
+  return { secretId, version, rev, labelHex: labelDigest(label) };
+}

@@ -1,9 +1,0 @@
-import { useTranslation } from "react-i18next";
-
-import { isDraftProblem } from "./secret-draft.ts";
-
-/** What is wrong with a field, as a sentence. */
-export function useProblemWords(): (message: string | undefined) => string | null {
-  const { t } = useTranslation(["beta-add-secret", "errors"]);
-  return (message) => (message === undefined ? null : isDraftProblem(message) ? t(`problem.${message}_error`) : t("errors:unknown"));
-}

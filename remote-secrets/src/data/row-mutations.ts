@@ -1,0 +1,64 @@
+import { usePortal, type SecretRow, type Vault } from "@relicario/shared/contract";
+import { useMutation, useQueryClient, type QueryClient } from "@tanstack/react-query";
+
+import { secretKeys } from "./secrets.ts";
+
+interface FavoriteChange {
+  readonly secretIds: readonly string[];
+  readonly favorite: boolean;
+}
+
+/** Optimistic: the cache changes first. On an error the failed row and those after it are reset. */
+export function useSetFavorite(vault: Vault) {
+  const { user } = usePortal();
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: async ({ secretIds, favorite }: FavoriteChange) => {
+      for (const secretId of secretIds) {
+        try {
+          await vault.setFavorite(secretId, favorite);
+        } catch (error) {
+          const rest = secretIds.slice(secretIds.indexOf(secretId));
+          updateCachedRows(client, user.userId, rest, (row) => ({ ...row, favorite: !favorite }));
+          throw error;
+        }
+      }
+    },
+    onMutate: ({ secretIds, favorite }) => {
+      updateCachedRows(client, user.userId, secretIds, (row) => ({ ...row, favorite }));
+    },
+  });
+}
+
+/** Trash and restore make one call for each secret, in sequence; purge makes one call for all. */
+export function useTrash(vault: Vault) {
+  return useRowsMutation(async (secretIds) => {
+    for (const secretId of secretIds) await vault.trash(secretId);
+  });
+}
+
+export function useRestore(vault: Vault) {
+  return useRowsMutation(async (secretIds) => {
+    for (const secretId of secretIds) await vault.restore(secretId);
+  });
+}
+
+export function usePurge(vault: Vault) {
+  return useRowsMutation((secretIds) => vault.purge(secretIds));
+}
+
+function useRowsMutation(change: (secretIds: readonly string[]) => Promise<void>) {
+  const { user } = usePortal();
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: change,
+    onSettled: () => client.invalidateQueries({ queryKey: secretKeys.all(user.userId) }),
+  });
+}
+
+function updateCachedRows(client: QueryClient, userId: string, secretIds: readonly string[], change: (row: SecretRow) => SecretRow): void {
+  const wanted = new Set(secretIds);
+  client.setQueriesData<readonly SecretRow[]>({ queryKey: [...secretKeys.all(userId), "rows"] }, (rows) =>
+    rows?.map((row) => (wanted.has(row.secretId) ? change(row) : row)),
+  );
+}

@@ -1,0 +1,92 @@
+import type { RecoveryImage, Vault } from "@relicario/shared/contract";
+import type { PortalError } from "@relicario/shared/errors";
+import { ChoiceGroup, FieldError, TextField, type Choice } from "@relicario/shared/forms";
+import { Card, SectionTitle, Stack, useErrorSentence } from "@relicario/shared/ui";
+import type { TFunction } from "i18next";
+import { Controller, useFormContext, useWatch } from "react-hook-form";
+import { useTranslation } from "react-i18next";
+
+import { useProblemText } from "./useProblemText.ts";
+import { allImages, maxImageNameLength, newImage, sameImages, type SecretDraft } from "./secret-draft.ts";
+
+interface ImageSectionProps {
+  readonly vault: Vault;
+  readonly images: readonly RecoveryImage[];
+  /** The last save failed because of the picture; shown at the picture field. */
+  readonly pictureError: PortalError | null;
+  /** Adds the choice "as it is". */
+  readonly editing: boolean;
+  readonly disabled: boolean;
+}
+
+/** Which recovery images open the secret: those in use, or a new one with an optional passphrase. */
+export function ImageSection({ vault, images, pictureError, editing, disabled }: ImageSectionProps) {
+  const { t } = useTranslation("beta-add-secret");
+  const sentence = useErrorSentence();
+  const { control, register, formState } = useFormContext<SecretDraft>();
+  const problemText = useProblemText();
+  const isNew = useWatch({ control, name: "image" }) === newImage;
+  const { errors } = formState;
+  return (
+    <Card aria-labelledby="add-secret-image" data-tour="add-secret-image">
+      <Stack $gap={5}>
+        <SectionTitle id="add-secret-image">{t("image.title")}</SectionTitle>
+        {images.length > 0 && (
+          <Controller
+            control={control}
+            name="image"
+            render={({ field, fieldState }) => (
+              <Stack $gap={2}>
+                <ChoiceGroup
+                  legend={t("image.which_label")}
+                  name="image"
+                  choices={imageChoices(images, editing, t)}
+                  value={field.value}
+                  disabled={disabled}
+                  onChange={field.onChange}
+                />
+                {fieldState.error !== undefined && <FieldError>{problemText(fieldState.error.message)}</FieldError>}
+              </Stack>
+            )}
+          />
+        )}
+        {isNew && (
+          <>
+            <Controller
+              control={control}
+              name="shown"
+              render={({ field, fieldState }) => (
+                <vault.PictureField
+                  purpose="choose"
+                  value={field.value}
+                  disabled={disabled}
+                  error={problemText(fieldState.error?.message) ?? (pictureError === null ? null : sentence(pictureError))}
+                  onChange={field.onChange}
+                />
+              )}
+            />
+            <TextField
+              label={t("image.name_label")}
+              hint={t("image.name_hint")}
+              error={problemText(errors.imageName?.message)}
+              maxLength={maxImageNameLength}
+              autoComplete="off"
+              spellCheck={false}
+              disabled={disabled}
+              {...register("imageName")}
+            />
+          </>
+        )}
+      </Stack>
+    </Card>
+  );
+}
+
+function imageChoices(images: readonly RecoveryImage[], editing: boolean, t: TFunction<readonly ["beta-add-secret", "errors"]>): readonly Choice<string>[] {
+  const each = images.map(({ id, name }) => ({ value: id, label: t("image.one_label", { name }) }));
+  const all = { value: allImages, label: t("image.all_label"), hint: t("image.all_hint") };
+  const fresh = { value: newImage, label: t("image.new_label"), hint: t("image.new_hint") };
+  const same = editing ? [{ value: sameImages, label: t("image.same_label"), hint: t("image.same_hint") }] : [];
+  const only = each[0];
+  return [...same, ...(images.length === 1 && only !== undefined ? [{ ...only, value: allImages }] : [all, ...each]), fresh];
+}

@@ -1,0 +1,29 @@
+import { useEffect } from "react";
+import { useTranslation } from "react-i18next";
+
+import { LeaveGuard } from "../notices/LeaveGuard.tsx";
+
+interface UnsavedGuardProps {
+  /** The form has unsaved input. */
+  readonly dirty: boolean;
+  /** Set after saving: the guard is released, and the page navigates to this path. */
+  readonly saved: { readonly path: string } | null;
+  readonly onLeave: (path: string) => void;
+}
+
+/** Asks before unsaved input is lost. Navigates after saving, in an effect, because the guard must be released first. */
+export function UnsavedGuard({ dirty, saved, onLeave }: UnsavedGuardProps) {
+  const { t } = useTranslation("beta-add-secret");
+  useEffect(() => {
+    if (saved !== null) onLeave(saved.path);
+  }, [saved, onLeave]);
+  return (
+    <LeaveGuard
+      guarding={dirty && saved === null}
+      title={t("leave.confirm_title")}
+      body={t("leave.confirm_body")}
+      leave={t("leave.confirm_action")}
+      stay={t("leave.stay_action")}
+    />
+  );
+}

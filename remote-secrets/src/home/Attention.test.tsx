@@ -1,0 +1,75 @@
+import { screen, waitFor } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+
+import type { SecretRow } from "@relicario/shared/contract";
+import { createFakeHttp, expectAccessible, renderApp } from "@relicario/shared/testing";
+import { Attention, notRehearsed } from "./Attention.tsx";
+
+const day = 86_400_000;
+const now = Date.parse("2026-11-21T12:00:00Z");
+const ago = (days: number, from = now) => new Date(from - days * day).toISOString();
+
+function row(title: string, updatedAt: string, more: Partial<SecretRow> = {}, rehearsedAt: string | null = null): SecretRow {
+  const label = { title, tags: [], contentKind: "text" as const, name: "secret.txt", size: 1, openers: [], rehearsedAt };
+  return { secretId: `id-${title}`, version: 1, rev: 1, favorite: false, sealedSize: 1, createdAt: updatedAt, updatedAt, deletedAt: null, droppedAt: null, label, ...more };
+}
+
+describe("notRehearsed", () => {
+  it("finds what was not opened for more than 180 days, the longest waiting first", () => {
+    const rows = [row("new", ago(179)), row("old", ago(181)), row("older", ago(300)), row("tried", ago(300), {}, ago(10)), row("tried long ago", ago(500), {}, ago(200))];
+    expect(notRehearsed(rows, now).map(({ label }) => label?.title)).toEqual(["older", "tried long ago", "old"]);
+  });
+
+  it("leaves out what is in the trash, and what is locked", () => {
+    expect(notRehearsed([row("gone", ago(300), { deletedAt: ago(1) }), row("locked", ago(300), { label: null })], now)).toEqual([]);
+  });
+});
+
+const me = (contact_email: string | null, contact_email_verified: boolean) => ({
+  user_id: "01890a5d-ac96-7000-8000-00000000a11c",
+  user_name: "alba",
+  username: "alba",
+  contact_email,
+  contact_email_verified,
+  licence: { plan: "free", storage_quota: 1, storage_used: 0, secrets: 0, shares: 0 },
+  created_at: "2026-11-01T09:00:00.000Z",
+});
+
+describe("Attention", () => {
+  it("says which secret to try, and goes there", async () => {
+    const { record } = await renderApp(
+      <main>
+        <h1>Home</h1>
+        <Attention rows={[row("Diary", ago(200, Date.now()))]} />
+      </main>,
+    );
+    expect(await screen.findByText("One secret was not opened for long")).toBeVisible();
+    await expectAccessible();
+    await userEvent.click(screen.getByRole("button", { name: "Try with “Diary”" }));
+    expect(record.paths).toEqual(["/provide-image-recovery?secret=id-Diary"]);
+  });
+
+  it("is not there when all is well", async () => {
+    await renderApp(<Attention rows={[row("Diary", ago(1, Date.now()))]} />);
+    expect(screen.queryByRole("heading")).not.toBeInTheDocument();
+  });
+
+  it.each([
+    [null, false, "We have no e-mail address to warn you"],
+    ["alba@example.org", false, "Your e-mail address is not confirmed"],
+  ] as const)("says that the address %s (confirmed: %s) needs attention", async (address, verified, title) => {
+    await renderApp(<Attention rows={[]} />, { http: createFakeHttp({ "GET /user/me": () => me(address, verified) }) });
+    expect(await screen.findByText(title)).toBeVisible();
+    expect(screen.getByRole("link", { name: "Go to your profile" })).toHaveAttribute("href", "/settings/profile");
+  });
+
+  it("says nothing of an address that is confirmed", async () => {
+    const http = createFakeHttp({ "GET /user/me": () => me("alba@example.org", true) });
+    const { queryClient } = await renderApp(<Attention rows={[]} />, { http });
+    await waitFor(() => {
+      expect(queryClient.isFetching()).toBe(0);
+    });
+    expect(http.calls).toHaveLength(1);
+    expect(screen.queryByRole("heading")).not.toBeInTheDocument();
+  });
+});

@@ -1,0 +1,38 @@
+import type { SecretRow, Vault } from "@relicario/shared/contract";
+import { ErrorNotice, space, Stack } from "@relicario/shared/ui";
+import { styled } from "styled-components";
+
+import { SecretRowCard } from "../row/SecretRowCard.tsx";
+import { useRowActions } from "../row/useRowActions.ts";
+
+interface SecretListProps {
+  readonly vault: Vault;
+  readonly rows: readonly SecretRow[];
+  /** Accessible name of the list. */
+  readonly label: string;
+}
+
+const noSelection = () => undefined;
+
+/** A short list without virtualisation and selection. */
+export function SecretList({ vault, rows, label }: SecretListProps) {
+  const actions = useRowActions(vault, noSelection, null);
+  return (
+    <Stack $gap={4}>
+      <ErrorNotice error={actions.error} />
+      <Rows aria-label={label}>
+        {rows.map((row) => (
+          <li key={row.secretId}>
+            <SecretRowCard row={row} actions={actions.forRow} selected={null} />
+          </li>
+        ))}
+      </Rows>
+    </Stack>
+  );
+}
+
+const Rows = styled.ul`
+  display: flex;
+  flex-direction: column;
+  gap: ${space(3)};
+`;

@@ -1,0 +1,80 @@
+import type { SecretLabel, SecretRow } from "@relicario/shared/contract";
+import { countFilters, defaultView, filterRows, searchRows, sortRows } from "./visible-rows.ts";
+
+const plain: SecretLabel = { title: "", tags: [], contentKind: "text", name: "secret.txt", size: 1, openers: [], rehearsedAt: null };
+function row(title: string, label: Partial<SecretLabel> | null = {}, more: Partial<SecretRow> = {}): SecretRow {
+  const at = "2026-11-01T00:00:00.000Z";
+  return { secretId: title, version: 1, rev: 1, favorite: false, sealedSize: 1, createdAt: at, updatedAt: at, deletedAt: null, droppedAt: null, label: label === null ? null : { ...plain, title, ...label }, ...more };
+}
+const titles = (rows: readonly SecretRow[]) => rows.map(({ secretId }) => secretId);
+
+const rows = [
+  row("garden alone", { openers: ["garden"], tags: ["home"] }, { updatedAt: "2026-11-03T00:00:00.000Z", sealedSize: 9 }),
+  row("both images", { openers: ["garden", "sea"], tags: ["home", "old"], contentKind: "file" }, { updatedAt: "2026-11-05T00:00:00.000Z", sealedSize: 5 }),
+  row("sea alone", { openers: ["sea"], contentKind: "seed" }, { favorite: true, updatedAt: "2026-11-04T00:00:00.000Z", sealedSize: 7 }),
+  row("locked", null, { favorite: true, updatedAt: "2026-11-01T00:00:00.000Z", sealedSize: 8 }),
+];
+
+describe("filterRows", () => {
+  it.each([
+    ["nothing", {}, ["garden alone", "both images", "sea alone", "locked"]],
+    ["a kind", { kind: "seed" }, ["sea alone"]],
+    ["one tag", { tags: ["home"] }, ["garden alone", "both images"]],
+    ["every one of several tags", { tags: ["home", "old"] }, ["both images"]],
+    ["the star, locked rows too", { favorite: true }, ["sea alone", "locked"]],
+    ["the image that opens it", { image: "sea" }, ["both images", "sea alone"]],
+    ["several at once", { image: "sea", favorite: true, kind: "seed" }, ["sea alone"]],
+  ] as const)("narrows by %s", (_, change, expected) => {
+    expect(titles(filterRows(rows, { ...defaultView, ...change }))).toEqual(expected);
+  });
+});
+
+describe("countFilters", () => {
+  it("counts each tag, and no order", () => {
+    expect(countFilters({ ...defaultView, sort: "title" })).toBe(0);
+    expect(countFilters({ kind: "seed", tags: ["a", "b"], favorite: true, image: "sea", sort: "newest" })).toBe(5);
+  });
+});
+
+describe("sortRows", () => {
+  it.each([
+    ["newest", ["both images", "sea alone", "garden alone", "locked"]],
+    ["oldest", ["locked", "garden alone", "sea alone", "both images"]],
+    ["largest", ["garden alone", "locked", "sea alone", "both images"]],
+    ["title", ["locked", "both images", "garden alone", "sea alone"]],
+  ] as const)("puts the %s in their order", (sort, expected) => {
+    expect(titles(sortRows(rows, sort, "en"))).toEqual(expected);
+  });
+
+  it("orders titles as the language does: ñ behind n, capitals and numbers as a person reads them", () => {
+    const some = ["ñandú", "oso", "Nube", "nube 10", "nube 9"].map((title) => row(title));
+    expect(titles(sortRows(some, "title", "es"))).toEqual(["Nube", "nube 9", "nube 10", "ñandú", "oso"]);
+  });
+});
+
+describe("searchRows", () => {
+  const rows = [row("Cartera fría", { tags: ["familia", "semilla"] }), row("House keys", { tags: ["home"] }), row("Scan", { name: "pasaporte.pdf" }), row("x", null)];
+  const found = (typed: string) => searchRows(rows, typed).map((each) => each.secretId);
+
+  it("gives everything for nothing", () => {
+    expect(searchRows(rows, "  ")).toBe(rows);
+  });
+
+  it.each([
+    ["a part of a title", "cart", ["Cartera fría"]],
+    ["a tag", "home", ["House keys"]],
+    ["a file name", "pasaporte", ["Scan"]],
+    ["capitals", "HOUSE", ["House keys"]],
+    ["missing accents", "fria", ["Cartera fría"]],
+    ["several words in any order", "semilla cartera", ["Cartera fría"]],
+    ["letters that mean something to patterns", ".*", []],
+    ["what is nowhere", "garden", []],
+  ])("finds by %s", (_what, typed, expected) => {
+    expect(found(typed)).toEqual(expected);
+  });
+
+  it("finds one row of 10,000", () => {
+    const many = Array.from({ length: 10_000 }, (_, index) => row(`Secret number ${String(index)}`, { tags: ["one", "two"] }));
+    expect(searchRows(many, "number 9999")).toHaveLength(1);
+  });
+});

@@ -1,0 +1,254 @@
+import { trashDays } from "@relicario/shared/api";
+import { usePortal, type SecretRow } from "@relicario/shared/contract";
+import { formatsOf } from "@relicario/shared/i18n";
+import { IconButton, media, Menu, s, space, type MenuItem } from "@relicario/shared/ui";
+import { FileText, History, KeyRound, Lock, NotepadText, Pencil, RotateCcw, Star, Trash2, type LucideIcon } from "lucide-react";
+import { memo } from "react";
+import { useTranslation } from "react-i18next";
+import { Link } from "react-router-dom";
+import { css, styled } from "styled-components";
+
+import { useChangeListMemory } from "../data/list-memory.ts";
+
+/** Handlers for a row. One stable object for all rows of a list, so that memoised rows do not re-render. */
+export interface RowActions {
+  readonly favorite: (row: SecretRow, favorite: boolean) => void;
+  readonly trash: (row: SecretRow) => void;
+  readonly restore: (row: SecretRow) => void;
+  /** Deletes it for good; null where that is not offered. */
+  readonly purge: ((row: SecretRow) => void) | null;
+  readonly select: (row: SecretRow, selected: boolean) => void;
+}
+
+interface SecretRowCardProps {
+  readonly row: SecretRow;
+  readonly actions: RowActions;
+  /** Null while the list is not in selection mode. */
+  readonly selected: boolean | null;
+}
+
+const kindIcons = { text: NotepadText, seed: KeyRound, file: FileText } as const satisfies Record<string, LucideIcon>;
+const dayMilliseconds = 86_400_000;
+
+/** One secret as a row. A locked row has no label: it shows date and size instead of the title. */
+export const SecretRowCard = memo(function SecretRowCard({ row, actions, selected }: SecretRowCardProps) {
+  const { t } = useTranslation("beta-home");
+  const { language, navigate } = usePortal();
+  const changeListMemory = useChangeListMemory();
+  const { label } = row;
+  const formats = formatsOf(language);
+  const day = formats.date(row.updatedAt);
+  const name = label === null ? t("row.locked_title", { day }) : label.title === "" ? t("row.untitled_title") : label.title;
+  const recoverPath = `/provide-image-recovery?${new URLSearchParams({ secret: row.secretId }).toString()}`;
+  const Icon = label === null ? Lock : kindIcons[label.contentKind];
+  const trashed = row.deletedAt !== null;
+  const dropped = row.droppedAt !== null;
+  const go = (path: string) => {
+    changeListMemory({ selectedSecret: row.secretId });
+    navigate(path);
+  };
+
+  const restore: MenuItem = { key: "restore", label: t("row.restore_action"), icon: <RotateCcw aria-hidden />, onSelect: () => actions.restore(row) };
+  const items: MenuItem[] = trashed
+    ? dropped ? [] : [restore]
+    : [
+        { key: "recover", label: t("row.recover_action"), icon: <KeyRound aria-hidden />, onSelect: () => go(recoverPath) },
+        { key: "edit", label: t("row.edit_action"), icon: <Pencil aria-hidden />, onSelect: () => go(`/edit-secret/${row.secretId}`) },
+        { key: "history", label: t("row.history_action"), icon: <History aria-hidden />, onSelect: () => go(`/secret-history/${row.secretId}`) },
+        { key: "favorite", label: t(row.favorite ? "row.unstar_action" : "row.star_action"), icon: <Star aria-hidden />, onSelect: () => actions.favorite(row, !row.favorite) },
+        { key: "trash", label: t("row.trash_action"), icon: <Trash2 aria-hidden />, tone: "danger", onSelect: () => actions.trash(row) },
+      ];
+  const { purge } = actions;
+  if (trashed && purge !== null) items.push({ key: "purge", label: t("row.purge_action"), icon: <Trash2 aria-hidden />, tone: "danger", onSelect: () => purge(row) });
+
+  return (
+    <Row data-state={label === null ? "locked" : "open"} data-selected={selected === true} data-selecting={selected !== null}>
+      {selected === null ? (
+        <Kind aria-hidden>
+          <Icon />
+        </Kind>
+      ) : (
+        <Tick>
+          <input
+            type="checkbox"
+            aria-label={t("row.select_aria", { name })}
+            checked={selected}
+            onChange={(event) => {
+              actions.select(row, event.target.checked);
+            }}
+          />
+        </Tick>
+      )}
+      <Text>
+        {selected === null && !dropped ? (
+          <NameLink
+            to={recoverPath}
+            onClick={() => {
+              changeListMemory({ selectedSecret: row.secretId });
+            }}
+          >
+            {name}
+          </NameLink>
+        ) : (
+          <Name>{name}</Name>
+        )}
+        <Facts>
+          <span>{label === null ? t("row.sealed_body", { size: formats.size(row.sealedSize) }) : formats.size(label.size)}</span>
+          {row.deletedAt === null ? label !== null && <span>{day}</span> : <span>{dropped ? t("row.dropped_body") : t("row.days_left_body", { count: daysLeft(row.deletedAt) })}</span>}
+          {label !== null && label.tags.length > 0 && (
+            <Tags aria-label={t("row.tags_aria")}>
+              {label.tags.map((tag) => (
+                <li key={tag}>{tag}</li>
+              ))}
+            </Tags>
+          )}
+        </Facts>
+      </Text>
+      {selected === null && (
+        <>
+          {!trashed && (
+            <StarButton
+              label={t("row.favorite_action", { name })}
+              aria-pressed={row.favorite}
+              icon={<Star aria-hidden />}
+              onClick={() => {
+                actions.favorite(row, !row.favorite);
+              }}
+            />
+          )}
+          {items.length > 0 && <Menu label={t("row.menu_aria", { name })} items={items} />}
+        </>
+      )}
+    </Row>
+  );
+});
+
+/** Days, rounded up, until the service deletes the content of a secret in the trash. */
+function daysLeft(deletedAt: string): number {
+  const end = Date.parse(deletedAt) + trashDays * dayMilliseconds;
+  return Math.max(0, Math.ceil((end - Date.now()) / dayMilliseconds));
+}
+
+const Row = styled.div`
+  position: relative;
+  display: flex;
+  align-items: center;
+  gap: ${space(4)};
+  min-height: 78px;
+  padding: ${space(3)} ${space(3)} ${space(3)} ${space(4)};
+  border: 1px solid ${s("border")};
+  border-radius: ${s("radius")};
+  background: ${s("surface")};
+  box-shadow: ${s("shadow")};
+  &:hover { border-color: ${s("borderStrong")}; }
+  &[data-selected="true"] { border-color: ${s("accent")}; box-shadow: inset 0 0 0 1px ${s("accent")}; }
+  & > button { position: relative; z-index: 1; }
+  ${media.mobile} {
+    gap: ${space(2)};
+    padding-left: ${space(3)};
+    padding-right: ${space(1)};
+    & > button + button { margin-left: -${space(2)}; }
+    /* The buttons are beside the name; the facts below it take the whole width. */
+    &[data-selecting="false"] {
+      display: grid;
+      grid-template-columns: auto minmax(0, 1fr) auto auto;
+      row-gap: 0;
+      & > div { display: contents; }
+      & > button { grid-area: 1 / 3; margin-block: -${space(1.5)}; }
+      & > button:last-child { grid-column: 4; }
+    }
+  }
+`;
+
+const Kind = styled.span`
+  grid-area: 1 / 1 / 3;
+  display: grid;
+  place-items: center;
+  flex: none;
+  width: 40px;
+  height: 40px;
+  border-radius: ${s("radiusSmall")};
+  background: ${s("accentSoft")};
+  color: ${s("accentText")};
+  & > svg { width: 20px; height: 20px; }
+  [data-state="locked"] > & { background: ${s("surfaceSunken")}; color: ${s("textMuted")}; }
+`;
+
+/** The pseudo-element makes the whole row the target of the checkbox. */
+const Tick = styled.label`
+  display: grid;
+  place-items: center;
+  flex: none;
+  width: 40px;
+  height: 40px;
+  cursor: pointer;
+  & > input { position: relative; z-index: 1; width: 22px; height: 22px; margin: 0; accent-color: ${s("accent")}; cursor: pointer; }
+  &::after { content: ""; position: absolute; inset: 0; border-radius: ${s("radius")}; }
+`;
+
+const Text = styled.div`
+  flex: 1 1 auto;
+  min-width: 0;
+`;
+
+const nameLook = css`
+  grid-area: 1 / 2;
+  display: -webkit-box;
+  -webkit-box-orient: vertical;
+  -webkit-line-clamp: 2;
+  ${media.mobile} { -webkit-line-clamp: 3; }
+  overflow: hidden;
+  overflow-wrap: anywhere;
+  color: ${s("text")};
+  font-weight: 600;
+  line-height: 1.35;
+`;
+
+const Name = styled.span`
+  ${nameLook}
+`;
+
+/** The pseudo-element makes the whole row the target of the link. */
+const NameLink = styled(Link)`
+  ${nameLook}
+  text-decoration: none;
+  &::after { content: ""; position: absolute; inset: 0; border-radius: ${s("radius")}; }
+  &:focus-visible { outline: none; }
+  &:focus-visible::after { outline: 2px solid ${s("focus")}; outline-offset: 2px; }
+`;
+
+const Facts = styled.div`
+  grid-area: 2 / 2 / 3 / -1;
+  display: flex;
+  flex-wrap: wrap;
+  align-items: center;
+  gap: ${space(1)} ${space(3)};
+  color: ${s("textMuted")};
+  font-size: ${s("textSmall")};
+`;
+
+const tagHeight = "1.5rem";
+
+const Tags = styled.ul`
+  display: flex;
+  flex-wrap: wrap;
+  gap: ${space(1)};
+  min-width: 0;
+  max-height: calc(2 * ${tagHeight} + ${space(1)}); /* two lines, without a part of a third */
+  overflow: hidden;
+  & > li {
+    max-width: 100%;
+    line-height: ${tagHeight};
+    padding: 0 ${space(2)};
+    border-radius: ${s("radiusSmall")};
+    background: ${s("surfaceSunken")};
+    overflow: hidden;
+    text-overflow: ellipsis;
+    white-space: nowrap;
+  }
+`;
+
+const StarButton = styled(IconButton)`
+  &[aria-pressed="true"] { color: ${s("star")}; }
+  &[aria-pressed="true"] > svg { fill: currentColor; }
+`;

@@ -1,0 +1,148 @@
+/** What a service, or whoever fills a team's static server, may want in the portal's own origin. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import fastify, { type FastifyInstance } from "fastify";
+
+import { buildGateway } from "../serve/gateway.ts";
+import { portOf } from "../serve/serve.ts";
+
+const origin = "http://localhost:3000";
+const key = { kid: "k", kty: "OKP", crv: "Ed25519", x: "A".repeat(43) } as const;
+
+/** Answers with what the attacker puts into the query: `type`, `status`, and any header as `h-<name>`. */
+function hostileServer(seen: Record<string, unknown>[]): FastifyInstance {
+  const server = fastify({ exposeHeadRoutes: true });
+  server.all<{ Querystring: Record<string, string> }>("/*", async ({ query, headers }, reply) => {
+    seen.push(headers);
+    for (const [name, value] of Object.entries(query)) if (name.startsWith("h-")) void reply.header(name.slice(2), value);
+    void reply.code(Number(query["status"] ?? 200));
+    if (query["type"] !== undefined) void reply.header("content-type", query["type"]);
+    return reply.send(Buffer.from("<script>attack()</script>"));
+  });
+  return server;
+}
+
+describe("whoever answers behind the gateway", () => {
+  const seen: Record<string, unknown>[] = [];
+  const notes: Readonly<Record<string, string>>[] = [];
+  let folder: string;
+  let behind: FastifyInstance;
+  let gateway: FastifyInstance;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "attacks-"));
+    mkdirSync(join(folder, "host"));
+    writeFileSync(join(folder, "host/index.html"), '<!doctype html><meta property="csp-nonce" nonce="{{nonce}}"><style nonce="{{nonce}}"></style><script type="application/json" id="portal-page"></script>');
+    behind = hostileServer(seen);
+    await behind.listen({ host: "127.0.0.1", port: 0 });
+    const address = `http://127.0.0.1:${String(portOf(behind))}`;
+    gateway = await buildGateway({
+      origin,
+      hostFolder: join(folder, "host"),
+      deploymentsFolder: folder,
+      page: { vendor_id: "relicario", portal_keys: [key], team_keys: {} },
+      identityOrigin: "http://localhost:3001",
+      apiOrigin: origin,
+      service: address,
+      remotes: new Map([["secrets", address]]),
+      note: (facts) => notes.push(facts),
+    });
+  });
+  afterAll(async () => {
+    await gateway.close();
+    await behind.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const get = (path: string, query: Record<string, string>, headers: Record<string, string> = {}) => gateway.inject({ method: "GET", url: path, query, headers });
+  const usual = { "/api/x": "application/json", "/r/secrets/x.js": "text/javascript" } as const;
+
+  describe.each(["/api/x", "/r/secrets/x.js"] as const)("at %s", (path) => {
+    it.each(["text/html", "text/html; charset=utf-8", "application/xhtml+xml", "text/xml", "application/xml", "application/pdf", "multipart/x-mixed-replace", "text/plain"])(
+      "wants its answer to be a page of the portal: %s is refused",
+      async (type) => {
+        const answer = await get(path, { type });
+        expect(answer.statusCode).toBe(502);
+        expect(answer.headers["content-type"]).toBe("application/problem+json");
+        expect(answer.body).not.toContain("attack");
+        expect(notes.at(-1)).toMatchObject({ failure: "MEDIA_TYPE" });
+      },
+    );
+
+    it("wants browsers to guess what its answer is: it goes out as bytes, or not at all", async () => {
+      const { statusCode, headers } = await get(path, {});
+      expect([statusCode, headers["content-type"], headers["x-content-type-options"]]).toEqual(path === "/api/x" ? [200, "application/octet-stream", "nosniff"] : [502, "application/problem+json", "nosniff"]);
+    });
+
+    it("wants what it may answer to be opened as a document: it has no origin, runs nothing and is framed by nobody", async () => {
+      for (const type of [usual[path], "application/problem+json"]) {
+        const answer = await get(path, { type, "h-content-security-policy": "default-src *", "h-x-content-type-options": "sniff" });
+        expect(answer.statusCode).toBe(200);
+        expect(answer.headers["content-security-policy"]).toBe("sandbox; default-src 'none'; frame-ancestors 'none'");
+        expect(answer.headers["x-content-type-options"]).toBe("nosniff");
+      }
+    });
+
+    it.each(["document", "iframe", "frame", "object", "embed", "serviceworker", "worker", "sharedworker", "audioworklet", "xslt", "manifest"])("wants to be loaded as %s: the request is refused", async (destination) => {
+      const before = seen.length;
+      const answer = await get(path, { type: usual[path] }, { "sec-fetch-dest": destination });
+      expect(answer.statusCode).toBe(403);
+      expect(answer.headers["content-security-policy"]).toContain("sandbox");
+      expect(seen).toHaveLength(before);
+    });
+
+    it.each([
+      ["Set-Cookie", "a=b"],
+      ["Clear-Site-Data", '"*"'],
+      ["Service-Worker-Allowed", "/"],
+      ["Refresh", "0;url=/x"],
+      ["Link", "</x.js>; rel=modulepreload"],
+      ["SourceMap", "/x.map"],
+      ["Reporting-Endpoints", 'a="https://evil.example"'],
+      ["NEL", "{}"],
+      ["Report-To", "{}"],
+      ["Access-Control-Allow-Origin", "*"],
+      ["Cross-Origin-Resource-Policy", "cross-origin"],
+      ["Strict-Transport-Security", "max-age=0"],
+      ["Referrer-Policy", "unsafe-url"],
+      ["Accept-CH", "Sec-CH-UA-Model"],
+      ["Alt-Svc", 'h3="evil.example:443"'],
+      ["Origin-Agent-Cluster", "?0"],
+      ["Server", "x"],
+      ["X-Anything", "x"],
+    ])("wants to say %s: it does not reach the browser", async (name, value) => {
+      const answer = await get(path, { type: usual[path], [`h-${name}`]: value });
+      expect(answer.statusCode).toBe(200);
+      expect(answer.headers[name.toLowerCase()]).not.toBe(value);
+    });
+
+    it.each([301, 302, 303, 307, 308])("wants to send the browser elsewhere by %i: the answer is refused", async (status) => {
+      const answer = await get(path, { status: String(status), type: usual[path], "h-location": "https://evil.example/" });
+      expect(answer.statusCode).toBe(502);
+      expect(answer.headers).not.toHaveProperty("location");
+    });
+
+    it("wants the cookies of other servers of this host: it gets none", async () => {
+      await get(path, { type: usual[path] }, { cookie: "_session=provider" });
+      expect(seen.at(-1)).not.toHaveProperty("cookie");
+    });
+  });
+
+  it("wants its answers to run as a script of the page: the service's are refused, and no policy names them", async () => {
+    expect((await get("/api/x", { type: "text/javascript" })).statusCode).toBe(502);
+    for (const destination of ["script", "style", "image", "font"]) expect((await get("/api/x", { type: "application/json" }, { "sec-fetch-dest": destination })).statusCode).toBe(403);
+    const page = await gateway.inject({ method: "GET", url: "/home", headers: { accept: "text/html", "sec-fetch-mode": "navigate" } });
+    const sources = /script-src ([^;]+)/.exec(String(page.headers["content-security-policy"]))?.[1]?.replace(/nonce-[^']+/, "nonce-N");
+    expect(sources).toBe("http://localhost:3000/static/ http://localhost:3000/r/ 'nonce-N' 'wasm-unsafe-eval'");
+  });
+
+  it("gets through with what is really used: data of the service, code and files of a release", async () => {
+    for (const type of ["application/json; charset=utf-8", "application/octet-stream"]) expect((await get("/api/x", { type }, { "sec-fetch-dest": "empty" })).statusCode).toBe(200);
+    for (const [destination, type] of [["script", "text/javascript; charset=utf-8"], ["style", "text/css"], ["empty", "application/wasm"], ["font", "font/woff2"], ["image", "image/svg+xml"]] as const) {
+      expect((await get("/r/secrets/x", { type }, { "sec-fetch-dest": destination })).statusCode).toBe(200);
+    }
+    expect((await get("/api/x", { status: "204" })).statusCode).toBe(204);
+  });
+});

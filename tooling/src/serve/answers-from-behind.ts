@@ -1,0 +1,69 @@
+import { Readable } from "node:stream";
+
+import type { ErrorCode } from "@relicario/shared/errors";
+import type { FastifyInstance } from "fastify";
+
+import { policyOfAnswers } from "./headers.ts";
+import { sendProblem } from "./problem.ts";
+
+/**
+ * What the gateway lets through of the answers of a server behind it. They come from the portal's own origin, where a page, a
+ * script or a header such as `Clear-Site-Data` of theirs would have the rights of the portal itself.
+ */
+export interface AnswerRules {
+  /** Values of `Sec-Fetch-Dest` (Fetch Metadata) that may ask. Whoever sends none is no browser page. */
+  readonly destinations: readonly string[];
+  readonly mediaTypes: readonly string[];
+}
+
+const json = ["application/json", "application/problem+json"];
+
+/** The service is called by `fetch` alone. */
+export const answersOfService: AnswerRules = { destinations: ["empty"], mediaTypes: [...json, "application/octet-stream"] };
+
+/** What a release can hold. Workers are fetched, and started from a blob address. */
+export const answersOfReleases: AnswerRules = {
+  destinations: ["empty", "script", "style", "font", "image"],
+  mediaTypes: [
+    ...json,
+    ...["text/javascript", "application/javascript", "text/css", "application/wasm", "font/woff2"],
+    ...["image/svg+xml", "image/png", "image/jpeg", "image/webp", "image/avif"],
+  ],
+};
+
+const passed = new Set([
+  ...["content-type", "content-length", "content-encoding", "content-range", "accept-ranges", "transfer-encoding", "connection", "date", "vary"],
+  ...["cache-control", "etag", "last-modified", "retry-after", "www-authenticate", "x-request-id"],
+]);
+
+/** Adds the rules to a scope in which a proxy is registered. `own`: headers that the gateway gives to every answer. */
+export function guardAnswers(scope: FastifyInstance, { rules, own, code, refused }: { rules: AnswerRules; own: Readonly<Record<string, string>>; code: ErrorCode; refused: (why: string) => void }): void {
+  scope.addHook("onRequest", async (request, reply) => {
+    const destination = request.headers["sec-fetch-dest"];
+    if (destination !== undefined && !rules.destinations.includes(destination)) await sendProblem(reply, 403, "forbidden", "Forbidden");
+  });
+
+  scope.addHook("onSend", async (_request, reply, payload) => {
+    const why = objectionTo(rules, reply.statusCode, reply.getHeader("content-type"), reply.getHeader("content-length"));
+    const answer = why === null ? payload : problemInstead();
+    for (const name of Object.keys(reply.getHeaders())) if (!passed.has(name)) reply.removeHeader(name);
+    void reply.headers({ ...own, "content-security-policy": policyOfAnswers });
+    return answer;
+
+    function problemInstead(): string {
+      refused(why ?? "");
+      if (payload instanceof Readable) payload.once("error", () => undefined).destroy(); // says that it was ended, as is meant
+      for (const name of Object.keys(reply.getHeaders())) reply.removeHeader(name);
+      void reply.code(502).header("content-type", "application/problem+json").header("cache-control", "no-store");
+      return JSON.stringify({ type: "about:blank", title: "Bad Gateway", status: 502, code });
+    }
+  });
+}
+
+function objectionTo({ mediaTypes }: AnswerRules, status: number, type: unknown, length: unknown): string | null {
+  if (status === 204 || status === 304) return null;
+  if (status >= 300 && status < 400) return "REDIRECT";
+  if (type === undefined && length === "0") return null;
+  const mediaType = typeof type === "string" ? type.split(";")[0]?.trim().toLowerCase() : undefined;
+  return mediaType !== undefined && mediaTypes.includes(mediaType) ? null : "MEDIA_TYPE";
+}
