@@ -1,132 +1,121 @@
 /**
- * Which package may import which, and which library has its home where. A message says why, and where to go instead.
- * Static imports, re-exports, `import()` and `require()` are all looked at.
+ * Which package may import which, and which library has its home where, for eslint-plugin-boundaries. A message says why, and
+ * where to go instead. Static imports, re-exports, `import()`, also of types, and `require()` are all
+ * looked at.
  */
-import { posix, relative, sep } from "node:path";
+import { posix } from "node:path";
 
-import type { Rule } from "eslint";
+import type { Linter } from "eslint";
+import boundaries from "eslint-plugin-boundaries";
 
-import { packageOf, packages } from "../remotes.ts";
+import { rootFolder } from "../paths.ts";
+import { packages } from "../remotes.ts";
 
-/** What a package may import of the others, remotes as one; an entry with a `/` is one door of `shared`. A package inside an area goes by its own name. */
-const mayImport: Readonly<Record<string, readonly string[]>> = {
-  shared: [],
-  "remote-*": ["shared"],
-  "remote-recovery": ["shared", "engine", "vault"],
-  vault: ["shared", "engine"],
-  engine: ["shared"],
-  host: ["shared"],
-  api: ["shared/api", "shared/errors", "shared/contract"],
-  tooling: ["shared/contract", "shared/errors", "shared/api", "shared/webpack"],
-  e2e: ["shared", "tooling"],
-};
+const nameOf = (folder: string): string => posix.basename(folder);
+const names = packages.map(nameOf);
+const remotes = names.filter((name) => name.startsWith("remote-"));
+/** They may use all of `shared`. */
+const drawing = [...remotes, "host", "engine", "vault", "e2e"];
+/** Packages inside an area: only that area, and those beside them, use them. */
+const inside = packages.filter((folder) => folder.includes("/"));
 
-/** Tests of the service start a database server. */
-const mayImportInTests: Readonly<Record<string, readonly string[]>> = { api: ["tooling"], e2e: ["shared", "tooling"] };
+const tests = ["**/*.test.{ts,tsx}", "**/testing/**"];
+
+const from = (...type: readonly string[]) => ({ element: { type } });
+const fromFiles = (...path: readonly string[]) => ({ file: { path } });
+const byName = (...types: readonly string[]) => ({ module: { source: types.map((name) => `@relicario/${name}`) } });
+const byPath = (...type: readonly string[]) => ({ element: { type }, module: { origin: "local" } });
+const either = (...types: readonly string[]) => [byName(...types), byPath(...types)];
+const door = (...internalPath: readonly string[]) => ({ module: { source: "@relicario/shared", internalPath } });
+
+const importer = "{{ from.element.type }}";
+const imported = "{{#if to.module.source}}{{ to.module.source }}{{else}}{{ to.element.type }}{{/if}}";
+
+/** What a package may import of the others, by name. */
+const uses = [
+  { from: from(...drawing), others: ["shared"] },
+  { from: from("remote-recovery"), others: ["engine", "vault"] },
+  { from: from("vault"), others: ["engine"] },
+  { from: from("e2e"), others: ["tooling"] },
+  // Tests of the service start a database server.
+  { from: fromFiles("api/**/*.test.ts", "api/**/testing/**", "api/**/*.{config,setup}.*"), others: ["tooling"] },
+];
 
 /** Libraries with which one can do harm, each with its homes. */
-const homes: readonly { readonly libraries: readonly string[]; readonly folders: readonly string[]; readonly instead: string }[] = [
+const homes = [
   {
-    libraries: ["oidc-client-ts"],
+    library: "oidc-client-ts",
     folders: ["host/src/session"],
     instead: "sign-in has one owner; ask for what you need in host/src/session, and in a remote use usePortal().user",
   },
   {
-    libraries: ["age-encryption"],
+    library: "age-encryption",
     folders: ["remote-recovery/vault", "e2e/support"],
     instead: "sealing has one owner; ask the vault (usePortal().vault) for the outcome",
   },
   {
-    libraries: ["hash-wasm"],
+    library: "hash-wasm",
     folders: ["remote-recovery/vault", "api/src/identity"],
     instead: "passphrases are stretched in the vault, passwords by the identity provider, and nowhere else",
   },
   {
-    libraries: ["jose"],
+    library: "jose",
     folders: ["host/src/session", "host/src/deployment", "remote-recovery/vault", "api/src/auth", "api/src/identity", "tooling", "e2e"],
     instead: "tokens and signatures are handled in host/src/session, host/src/deployment, the vault, api/src/auth and the identity provider",
   },
   {
-    libraries: ["pg"],
+    library: "pg",
     folders: ["api/src/db", "api/src/identity", "tooling/src/database", "e2e"],
     instead: "queries go through api/src/db",
   },
 ];
 
-const isTest = (file: string): boolean => /\.test\.tsx?$|(^|\/)testing\//.test(file);
-const within = (file: string, folder: string): boolean => file.startsWith(`${folder}/`);
-/** A package's name behind `@relicario/`: that of its own folder. */
-const nameOf = (folder: string): string => posix.basename(folder);
-/** Packages inside an area: only that area, and those beside them, use them. */
-const inside = packages.filter((folder) => folder.includes("/"));
+// Of the policies that fit an import the last one decides.
+const policies = [
+  // Refused, unless something below allows it; the closest reason last.
+  { disallow: { to: either(...names) }, message: `${importer} may not import ${imported}: see "Imports flow one way" in CONTRIBUTING.md.` },
+  { disallow: { to: either("api") }, message: `${importer} may not import api: talk to the service through its calls, with the schemas of shared/api.` },
+  { disallow: { to: either("host") }, message: `${importer} may not import host: the host supplies what shared/contract declares; use usePortal().` },
+  { from: from("tooling"), disallow: { to: byName("shared") }, message: "tooling may import only shared/contract, shared/errors, shared/api and shared/webpack: the others need a browser." },
+  { from: from("api"), disallow: { to: byName("shared") }, message: "api may import only shared/api, shared/errors and shared/contract: the others need a browser." },
+  { from: from("host"), disallow: { to: either(...remotes) }, message: `host may not import ${imported}: remotes are loaded at run time from the signed deployment document, so that each can be released alone.` },
+  { from: from("shared"), disallow: { to: either(...names) }, message: `shared may not import ${imported}: everything else is built on it. Declare what you need in shared/contract and let ${imported} supply it.` },
+  { from: from(...remotes), disallow: { to: either(...remotes) }, message: `${importer} may not import ${imported}: ask the portal for the service, or link to a route.` },
+  ...inside.map((folder) => ({ disallow: { to: either(nameOf(folder)) }, message: `${importer} may not import ${imported}, which belongs to ${posix.dirname(folder)}: ask the portal for the outcome (usePortal().vault).` })),
+  { from: from("engine"), disallow: { to: either("vault") }, message: "engine may not import vault: it knows nothing of keys, and the vault is built on it." },
 
-/** The message for an import of `specifier` in `file` (path from the root, with `/`); null when it is fine. */
-export function objectionTo(file: string, specifier: string): string | null {
-  const folder = packageOf(file);
-  if (folder === null) return null;
-  const own = nameOf(folder);
+  ...uses.flatMap(({ from, others }) => [
+    { from, allow: { to: byName(...others) } },
+    { from, disallow: { to: byPath(...others) }, message: "Import {{ to.element.type }} by its name, @relicario/{{ to.element.type }}, not by a path into it." },
+  ]),
+  { from: from("api"), allow: { to: door("api", "errors", "contract") } },
+  { from: from("tooling"), allow: { to: door("contract", "errors", "api", "webpack") } },
 
-  if (specifier.startsWith(".")) {
-    const target = posix.normalize(posix.join(posix.dirname(file), specifier));
-    const there = packageOf(target);
-    if (there === null || there === folder) return null;
-    const other = nameOf(there);
-    if (other === "shared") return "Import shared by one of its doors (@relicario/shared/contract, /api, /ui, /forms, /errors, /i18n, /testing, /webpack): what is behind them may change.";
-    return objectionToPackage(file, own, other) ?? `Import ${other} by its name, @relicario/${other}, not by a path into it.`;
-  }
+  { from: from(...drawing), disallow: { to: door("webpack") }, message: "The build is no part of the product: only webpack.config.ts, and a folder webpack beside it, import @relicario/shared/webpack." },
+  { from: { ...from(...drawing), ...fromFiles("**/webpack.config.ts", "**/webpack/**") }, allow: { to: door("webpack") } },
+  { from: from(...drawing), disallow: { to: door("testing") }, message: "Test doubles stay out of the product: only tests and standalone.tsx import @relicario/shared/testing." },
+  { from: [from("e2e"), { ...from(...drawing), ...fromFiles(...tests, "**/standalone.tsx") }], allow: { to: door("testing") } },
 
-  const [, named, door] = /^@relicario\/([^/]+)(?:\/(.+))?$/.exec(specifier) ?? [];
-  if (named !== undefined) return objectionToPackage(file, own, named, door);
+  { disallow: { to: byPath("shared") }, message: "Import shared by one of its doors (@relicario/shared/contract, /api, /ui, /forms, /errors, /i18n, /testing, /webpack): what is behind them may change." },
+  { disallow: { to: { module: { source: `@relicario/${importer}` } } }, message: `Inside ${importer} import the file, not the package's door: a door that is used from within makes cycles.` },
 
-  const library = homes.find(({ libraries }) => libraries.some((name) => specifier === name || specifier.startsWith(`${name}/`)));
-  if (library === undefined || isTest(file) || library.folders.some((folder) => within(file, folder))) return null;
-  return `${specifier} belongs in ${library.folders.join(", ")}: ${library.instead}.`;
-}
+  ...homes.flatMap(({ library, folders, instead }) => [
+    { disallow: { to: { module: { source: library } } }, message: `{{ dependency.source }} belongs in ${folders.join(", ")}: ${instead}.` },
+    { from: fromFiles(...folders.map((folder) => `${folder}/**`), ...tests), allow: { to: { module: { source: library } } } },
+  ]),
+];
 
-function objectionToPackage(file: string, own: string, other: string, door?: string): string | null {
-  if (other === own) return `Inside ${own} import the file, not the package's door: a door that is used from within makes cycles.`;
-  const allowed = [...(mayImport[own] ?? mayImport[own.replace(/^remote-.*/, "remote-*")] ?? []), ...(isTest(file) || /\.(config|setup)\./.test(file) ? (mayImportInTests[own] ?? []) : [])];
-  if (allowed.includes(other) || (door !== undefined && allowed.includes(`${other}/${door}`))) {
-    if (other === "shared" && door === "webpack" && own !== "tooling" && !/(^|\/)webpack(\.config\.ts|\/)/.test(file)) {
-      return "The build is no part of the product: only webpack.config.ts, and a folder webpack beside it, import @relicario/shared/webpack.";
-    }
-    if (other === "shared" && door === "testing" && !isTest(file) && !file.endsWith("/standalone.tsx") && own !== "e2e") {
-      return "Test doubles stay out of the product: only tests and standalone.tsx import @relicario/shared/testing.";
-    }
-    return null;
-  }
-  const area = inside.find((folder) => nameOf(folder) === other);
-  if (own === "engine" && other === "vault") return "engine may not import vault: it knows nothing of keys, and the vault is built on it.";
-  if (area !== undefined) return `${own} may not import ${other}, which belongs to ${posix.dirname(area)}: ask the portal for the outcome (usePortal().vault).`;
-  if (own.startsWith("remote-") && other.startsWith("remote-")) return `${own} may not import ${other}: ask the portal for the service, or link to a route.`;
-  if (own === "shared") return `shared may not import ${other}: everything else is built on it. Declare what you need in shared/contract and let ${other} supply it.`;
-  if (own === "host" && other.startsWith("remote-")) return `host may not import ${other}: remotes are loaded at run time from the signed deployment document, so that each can be released alone.`;
-  if (own === "api" && other === "shared") return "api may import only shared/api, shared/errors and shared/contract: the others need a browser.";
-  if (own === "tooling" && other === "shared") return "tooling may import only shared/contract, shared/errors, shared/api and shared/webpack: the others need a browser.";
-  if (other === "host") return `${own} may not import host: the host supplies what shared/contract declares; use usePortal().`;
-  if (other === "api") return `${own} may not import api: talk to the service through its calls, with the schemas of shared/api.`;
-  return `${own} may not import ${other}: see "Imports flow one way" in CONTRIBUTING.md.`;
-}
-
-const boundaries: Rule.RuleModule = {
-  meta: { type: "problem", schema: [], messages: { boundary: "{{objection}}" } },
-  create(context) {
-    const file = relative(context.cwd, context.filename).split(sep).join("/");
-    const check = (source: Rule.Node | { readonly type: string } | null | undefined): void => {
-      if (source?.type !== "Literal" || !("value" in source) || typeof source.value !== "string") return;
-      const objection = objectionTo(file, source.value);
-      if (objection !== null) context.report({ node: source, messageId: "boundary", data: { objection } });
-    };
-    return {
-      ImportDeclaration: ({ source }) => { check(source); },
-      ExportNamedDeclaration: ({ source }) => { check(source); },
-      ExportAllDeclaration: ({ source }) => { check(source); },
-      ImportExpression: ({ source }) => { check(source); },
-      CallExpression: ({ callee, arguments: [first] }) => {
-        if (callee.type === "Identifier" && callee.name === "require") check(first);
-      },
-    };
+export const importBoundaries: Linter.Config = {
+  plugins: { boundaries },
+  settings: {
+    "boundaries/root-path": rootFolder,
+    // The first that fits is taken: a package inside an area stands before it.
+    "boundaries/elements": packages.toSorted((a, b) => b.length - a.length).map((folder) => ({ type: nameOf(folder), pattern: folder, partialMatch: false })),
+    "boundaries/dependency-nodes": ["import", "export", "dynamic-import", "require"],
+    "boundaries/additional-dependency-nodes": [{ selector: "TSImportType > Literal.source", kind: "type", name: "import-type" }],
+    "boundaries/flag-as-external": { customSourcePatterns: ["@relicario/**"] }, // judged by name, installed or not
+    "boundaries/ignore": ["**/node_modules/**"], // else an installed library counts as part of the package whose folder holds it
+    "boundaries/legacy-templates": false,
   },
+  rules: { "boundaries/dependencies": ["error", { default: "allow", checkAllOrigins: true, policies }] },
 };
-
-export const importBoundaries = { rules: { boundaries } };

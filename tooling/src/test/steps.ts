@@ -58,6 +58,7 @@ export const steps: readonly Step[] = [
   { group: "lint", oneThread: true, sentence: "The code keeps to its rules and boundaries", run: async ({ more }) => asOne(await run(bin("eslint"), more.length > 0 ? more : ["."])) },
   ...packages.map((name): Step => ({ group: "types", oneThread: true, sentence: `The types of ${name} hold`, run: async () => asOne(await typesOf(name)) })),
   { group: "checks", oneThread: true, sentence: "No file, export or dependency is left over", run: async () => asOne(await run(bin("knip"), ["--no-config-hints"])) },
+  { group: "checks", oneThread: true, sentence: "No file imports itself in a circle", run: check("circles.ts") },
   { group: "checks", oneThread: true, sentence: "Every version stands once", run: check("versions.ts") },
   { group: "checks", oneThread: true, sentence: "What the host shares is all that the shared packages export", run: check("surface.ts") },
   { group: "checks", oneThread: true, sentence: "Every text is used and exists in both languages", run: check("texts.ts") },
