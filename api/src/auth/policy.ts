@@ -1,4 +1,4 @@
-import type { Actor } from "../http/access.ts";
+import type { Actor } from "./session-tokens.ts";
 import { Problem } from "../http/problem.ts";
 import type { KnownVendor, Vendors } from "../vendors/vendors.ts";
 

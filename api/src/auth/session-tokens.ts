@@ -4,10 +4,18 @@ import { createLocalJWKSet, errors, importJWK, jwtVerify, SignJWT } from "jose";
 
 import type { Db } from "../db/database.ts";
 import { sessions } from "../db/schema.ts";
-import type { Actor } from "../http/access.ts";
 import { Problem } from "../http/problem.ts";
 import type { Vendors } from "../vendors/vendors.ts";
 import type { SessionKey } from "./session-keys.ts";
+
+/** Who calls, once the session token was checked. Policies of the resources decide what that allows. */
+export interface Actor {
+  readonly accountId: string;
+  readonly vendorId: string;
+  readonly sessionId: string;
+  /** Seconds; null when the provider does not say: then the sign-in counts as old. */
+  readonly authTime: number | null;
+}
 
 export interface NewSession {
   readonly accountId: string;

@@ -1,17 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 
-import type { SessionTokens } from "../auth/session-tokens.ts";
+import type { Actor, SessionTokens } from "../auth/session-tokens.ts";
 import { Problem } from "./problem.ts";
 import type { RateLimiter, RateRule } from "./rate-limits.ts";
-
-/** Who calls, once the session token was checked. Policies of the resources decide what that allows. */
-export interface Actor {
-  readonly accountId: string;
-  readonly vendorId: string;
-  readonly sessionId: string;
-  /** Seconds; null when the provider does not say: then the sign-in counts as old. */
-  readonly authTime: number | null;
-}
 
 declare module "fastify" {
   interface FastifyContextConfig {

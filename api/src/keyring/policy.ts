@@ -1,4 +1,4 @@
-import type { Actor } from "../http/access.ts";
+import type { Actor } from "../auth/session-tokens.ts";
 
 export interface OwnKeyring {
   readonly accountId: string;

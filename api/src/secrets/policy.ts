@@ -1,4 +1,4 @@
-import type { Actor } from "../http/access.ts";
+import type { Actor } from "../auth/session-tokens.ts";
 
 /** Queries of secrets take one of these, so that none can be made without asking the policy. */
 export interface OwnSecrets {

@@ -1,4 +1,4 @@
-import type { Actor } from "../http/access.ts";
+import type { Actor } from "../auth/session-tokens.ts";
 
 export interface OwnAccount {
   readonly accountId: string;

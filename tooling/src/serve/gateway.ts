@@ -12,7 +12,7 @@ import type { ErrorCode } from "@relicario/shared/errors";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 
 import { codeOf } from "../error-code.ts";
-import { answersOfReleases, answersOfService, guardAnswers, type AnswerRules } from "./answers-from-behind.ts";
+import { answersOfReleases, answersOfService, guardAnswers, type AnswerRules } from "./response-allow-list.ts";
 import { openDeployments } from "./deployments.ts";
 import { bareHeaders, commonHeaders, pageHeaders, policyOfFiles, policyOfHost, policyOfRenewal } from "./headers.ts";
 import { pageOfFile } from "./page.ts";

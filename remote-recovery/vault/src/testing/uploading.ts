@@ -7,7 +7,7 @@ import { createRunningDigest, type RunningDigest } from "../transfer/running-dig
 import { sendUpload } from "../transfer/send-upload.ts";
 import type { Patience } from "../transfer/until-through.ts";
 import { transferCallsOn } from "../transfer/upload-calls.ts";
-import type { UploadOrder, UploadParts } from "../acts/uploads.ts";
+import type { UploadOrder, UploadParts } from "../acts/resumable-uploads.ts";
 import { textSecret, type shown, type World } from "./world.ts";
 
 /** A tab as far as uploads need it: the vault's half, and the transfer's without its worker. */

@@ -11,7 +11,7 @@ import { fileSecret, protectOrder, randomFile, uploadingTab, type UploadingTab }
 import { createWorld, shown, textSecret, type World } from "../testing/world.ts";
 import { readSealing } from "./records.ts";
 import { createRunningDigest, type RunningDigest } from "./running-digest.ts";
-import { beginUpload, finishUpload } from "../acts/uploads.ts";
+import { beginUpload, finishUpload } from "../acts/resumable-uploads.ts";
 
 jest.setTimeout(60_000); // for a busy machine
 

@@ -4,7 +4,7 @@ import { isPortalError, PortalError, toPortalError } from "@relicario/shared/err
 import * as Comlink from "comlink";
 
 import type { Published } from "../acts/protect.ts";
-import type { Protection, UploadOrder } from "../acts/uploads.ts";
+import type { Protection, UploadOrder } from "../acts/resumable-uploads.ts";
 import { accountName, openDevice, type DeviceAccount } from "../device/device.ts";
 import { refuseCancelled } from "../vault-context.ts";
 import { pageHttp } from "../worker/port-http.ts";

@@ -13,7 +13,7 @@ import { purge } from "../acts/purge.ts";
 import { recoverAny, type SealedContentKey } from "../acts/recover.ts";
 import { answerDevice, unlock } from "../acts/unlock.ts";
 import { update } from "../acts/update.ts";
-import { beginUpload, discardUpload, finishUpload, uploads, type Protection, type UploadOrder, type UploadParts } from "../acts/uploads.ts";
+import { beginUpload, discardUpload, finishUpload, uploads, type Protection, type UploadOrder, type UploadParts } from "../acts/resumable-uploads.ts";
 import { history, restoreVersion } from "../acts/versions.ts";
 import { openDevice, type Device, type DeviceAccount } from "../device/device.ts";
 import { contentHeadBytes } from "../seal/content-pieces.ts";

@@ -17,7 +17,7 @@ import { createWorld, shown, textSecret, type World } from "../testing/world.ts"
 import { readPublishing, readSealing } from "../transfer/records.ts";
 import { createRunningDigest } from "../transfer/running-digest.ts";
 import { saveContent } from "../transfer/save-content.ts";
-import { beginUpload, discardUpload, finishUpload, uploads, type UploadOrder } from "./uploads.ts";
+import { beginUpload, discardUpload, finishUpload, uploads, type UploadOrder } from "./resumable-uploads.ts";
 
 jest.setTimeout(60_000); // for a busy machine
 
