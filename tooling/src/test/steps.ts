@@ -101,7 +101,7 @@ export const jestEnvironment = { NODE_OPTIONS: "--experimental-vm-modules --disa
 
 async function jest(more: readonly string[], whole: boolean): Promise<Result> {
   rmSync(jestReport, { force: true });
-  const { code, said } = await run(bin("jest"), [...more, "--maxWorkers=2", "--json", `--outputFile=${jestReport}`, "--reporters=default"], {
+  const { code, said } = await run(bin("jest"), ["--maxWorkers=2", "--json", `--outputFile=${jestReport}`, "--reporters=default", ...more], {
     environment: { ...jestEnvironment, ...extent(whole) },
   });
   if (!existsSync(jestReport)) return { passed: 0, failed: 1, said };
