@@ -7,6 +7,7 @@ import { accounts, mails } from "../db/schema.ts";
 import { mailsOf, readMail, type FoundMail } from "../testing/outbox.ts";
 import { buildChange, buildImageRecord, buildSecret, buildSlot, confirm, type Person } from "../testing/person.ts";
 import { startService, type TestService } from "../testing/service.ts";
+import { createMailer } from "./mailer.ts";
 
 let service: TestService;
 let clock: Date;
@@ -120,6 +121,38 @@ describe("a mail", () => {
     const { mailer } = service.app.services;
     await Promise.all([mailer.deliver(), mailer.deliver(), service.app.sweep()]);
     expect(await mailsOf(service)).toHaveLength(2);
+  });
+
+  it("is sent soon, too, when it is queued while another one is on its way", async () => {
+    const { person } = await reader();
+    await mailsOf(service);
+    const { db, vendors } = service.app.services;
+    const sent: string[] = [];
+    let release: () => void = () => undefined;
+    const transport = {
+      send: (to: string) => {
+        sent.push(to);
+        return new Promise<void>((resolve) => {
+          release = resolve;
+        });
+      },
+      close: () => undefined,
+    };
+    const mailer = createMailer({ db, vendors, transport, origin: service.origin, key: Buffer.alloc(32), log: service.app.http.log, now: () => clock });
+    const queue = () => db.transaction((tx) => mailer.queue(tx, person.userId, "openers_changed", { now: clock }));
+    const isSent = async (count: number) => {
+      while (sent.length < count) await db.select().from(mails);
+    };
+
+    await queue();
+    const first = mailer.deliver();
+    await isSent(1);
+    await queue();
+    const second = mailer.deliver();
+    release();
+    await isSent(2);
+    release();
+    expect(await Promise.all([first, second])).toEqual([2, 2]);
   });
 });
 

@@ -53,6 +53,7 @@ export function createMailer(parts: MailerParts): Mailer {
   const { db, log, now } = parts;
   let queued = 0;
   let delivering: Promise<number> | null = null;
+  let asked = 0;
 
   async function deliverAll(): Promise<number> {
     for (let sent = 0; ; ) {
@@ -80,12 +81,25 @@ export function createMailer(parts: MailerParts): Mailer {
     }
   }
 
+  /** One at a time. Who asks meanwhile may have queued what the run under way did not see: it looks once more. */
   const deliver = (): Promise<number> => {
-    delivering ??= deliverAll().finally(() => {
-      delivering = null;
-    });
+    asked += 1;
+    delivering ??= deliverUntilNobodyAsks();
     return delivering;
   };
+
+  async function deliverUntilNobodyAsks(): Promise<number> {
+    try {
+      let sent = 0;
+      for (let before = -1; before !== asked; ) {
+        before = asked;
+        sent += await deliverAll();
+      }
+      return sent;
+    } finally {
+      delivering = null;
+    }
+  }
 
   return {
     async queue(tx, accountId, kind, { now: at, language, address }) {
