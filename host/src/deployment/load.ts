@@ -46,7 +46,9 @@ export async function loadDeployment(sources: DeploymentSources): Promise<Verifi
     document = await fetchDocument(sources);
   } catch (unreachable) {
     if (last === null || !isPortalError(unreachable, "deployment_unreachable")) throw unreachable;
-    return verifyDeployment(last, await expected());
+    return verifyDeployment(last, await expected()).catch((error: unknown) => {
+      throw isPortalError(error, "deployment_refused") ? unreachable : error; // what this device stored was altered: it counts as nothing
+    });
   }
   const verified = await verifyDeployment(document, await expected());
   storeLastDeployment(storage, page.vendor_id, document);

@@ -279,7 +279,7 @@ describe("loadDeployment", () => {
 
   it("checks a kept document again: storage may have been altered", async () => {
     localStorage.setItem(deploymentKey("relicario"), JSON.stringify(await signDocument(world.deployment, await signer("portal-1"))));
-    await expect(load(down)).rejects.toMatchObject({ code: "deployment_refused" });
+    await expect(load(down)).rejects.toMatchObject({ code: "deployment_unreachable" });
   });
 
   it("counts a sequence of a document that is signed for this portal, expired or not, and no other", async () => {

@@ -120,9 +120,9 @@ export function createSession({ deployment, window, language, clearCaches, onVen
   return Object.freeze<Session>({
     getState: store.getState,
     subscribe: store.subscribe,
-    start: () => {
+    start: async () => {
+      await signInFlow.start();
       setTimeout(monitorSession, signInTimes.sessionCheck * 1000); // it loads a frame from the provider: the first screen comes first
-      return signInFlow.start();
     },
     pathAhead: signInFlow.pathAhead,
     signIn: signInFlow.signIn,

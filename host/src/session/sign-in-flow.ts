@@ -98,8 +98,8 @@ export function createSignInFlow({ manager, window, getState, dispatch, language
       const state = getState();
       if (state.status === "loading" && (state.navigator === "sign_in" || state.navigator === "sign_out")) return;
       dispatch({ type: "navigator_started", navigator: "sign_in" });
-      storage.setItem(pathAheadKey, withoutQuery(returnTo));
       try {
+        storage.setItem(pathAheadKey, withoutQuery(returnTo));
         await manager.signinRedirect({ state: { returnTo }, ui_locales: language() });
       } catch (error) {
         fail(signInError(error).code);

@@ -96,8 +96,8 @@ export function createHttp(settings: HttpSettings): Http {
         signal: options.signal,
       });
     } catch (error) {
-      // An abort during a pause rejects with the signal's own reason.
-      if (options.signal?.aborted === true && !isPortalError(error)) throw new PortalError("cancelled", { cause: error });
+      // An abort during a pause rejects with the signal's own reason, which may be an error of ours, too.
+      if (options.signal?.aborted === true && !isPortalError(error, "cancelled")) throw new PortalError("cancelled", { cause: error });
       throw error;
     }
   }

@@ -26,7 +26,7 @@ export const answersOfReleases: AnswerRules = {
   destinations: ["empty", "script", "style", "font", "image"],
   mediaTypes: [
     ...json,
-    ...["text/javascript", "application/javascript", "text/css", "application/wasm", "font/woff2"],
+    ...["text/javascript", "application/javascript", "text/css", "text/plain", "application/wasm", "font/woff2"],
     ...["image/svg+xml", "image/png", "image/jpeg", "image/webp", "image/avif"],
   ],
 };

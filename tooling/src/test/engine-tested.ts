@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+
+import { z } from "zod";
 
 import { rootFolder } from "../paths.ts";
 import { filesBelow } from "../release/files.ts";
@@ -8,8 +10,9 @@ import { filesBelow } from "../release/files.ts";
 const folder = join(rootFolder, "remote-recovery/engine");
 const record = join(folder, "tested.json");
 
-/** Of its folder, what its tests do not depend on. */
-const notTested = /^(node_modules|build|bench|browser|fuzz|study|reference)\/|\.md$|^tested\.json$/;
+/** Of its folder, what its tests do not depend on; and what else they do. */
+const notTested = /^(node_modules|build|reference)\/|\.md$|^tested\.json$/;
+const others = ["jest.config.cjs", "shared/src/errors"];
 
 /**
  * Whether the image engine is byte for byte the one whose tests passed last, with the same decoders and compiler. Its vectors
@@ -24,21 +27,29 @@ export function engineWasTested(): boolean {
   }
 }
 
-/** All tests of the engine passed. */
-export function noteEngineTested(): void {
-  writeFileSync(record, `${JSON.stringify({ sha256: engineHash() })}\n`);
+/** All tests of the engine passed; `sha256` is its hash from before they began. Without effect when it changed meanwhile. */
+export function noteEngineTested(sha256: string): void {
+  if (sha256 === engineHash()) writeFileSync(record, `${JSON.stringify({ sha256 })}\n`);
 }
 
-function engineHash(): string {
+export function engineHash(): string {
   const hash = createHash("sha256").update(versions());
   for (const file of filesBelow(folder)) {
     if (!notTested.test(file)) hash.update(`${file}\0`).update(readFileSync(join(folder, file))).update("\0");
   }
+  for (const path of others) {
+    const files = statSync(join(rootFolder, path)).isFile() ? [path] : filesBelow(join(rootFolder, path)).map((file) => `${path}/${file}`);
+    for (const file of files) hash.update(`${file}\0`).update(readFileSync(join(rootFolder, file))).update("\0");
+  }
   return hash.digest("hex");
 }
 
-/** Lines of the catalog that name what the engine is made with, and Node. */
+/** Versions of all that the engine and its tests use, and of Node. */
 function versions(): string {
+  const { dependencies = {}, devDependencies = {} } = Manifest.parse(JSON.parse(readFileSync(join(folder, "package.json"), "utf8")));
+  const names = new Set([...Object.keys(dependencies), ...Object.keys(devDependencies), "jest", "@swc/core", "@swc/jest", "nodeVersion"]);
   const workspace = readFileSync(join(rootFolder, "pnpm-workspace.yaml"), "utf8");
-  return workspace.split("\n").filter((line) => /^\s*"?(assemblyscript|@jsquash\/\w+|libheif[\w-]*|nodeVersion)"?:/.test(line)).join("\n");
+  return workspace.split("\n").filter((line) => names.has(/^\s*"?([^":\s]+)"?:/.exec(line)?.[1] ?? "")).join("\n");
 }
+
+const Manifest = z.object({ dependencies: z.record(z.string(), z.string()).optional(), devDependencies: z.record(z.string(), z.string()).optional() });

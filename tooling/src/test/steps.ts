@@ -9,7 +9,7 @@ import { ensureBuilt } from "../bundle/ensure-built.ts";
 import { rootFolder } from "../paths.ts";
 import { packages } from "../remotes.ts";
 import { chromiumVariable, findChromium } from "./chromium.ts";
-import { engineWasTested, noteEngineTested } from "./engine-tested.ts";
+import { engineHash, engineWasTested, noteEngineTested } from "./engine-tested.ts";
 import { node, run, type Outcome } from "./run.ts";
 
 export interface Result {
@@ -111,8 +111,9 @@ async function jest(more: readonly string[], whole: boolean): Promise<Result> {
 
 async function engine({ more, whole, named }: Asked): Promise<Result> {
   if (!whole && !named && engineWasTested()) return { passed: 1, failed: 0, said: "", remark: "unchanged since its tests passed" };
+  const sha256 = engineHash();
   const result = await jest(["--selectProjects", "engine", "--", ...more], true);
-  if (result.failed === 0 && more.length === 0) noteEngineTested();
+  if (result.failed === 0 && more.length === 0) noteEngineTested(sha256);
   return result;
 }
 

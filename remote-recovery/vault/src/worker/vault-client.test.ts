@@ -83,7 +83,10 @@ describe("createVaultClient", () => {
   });
 
   it("forgets a failed start, of the vault or of the engine, and tries again", async () => {
+    workers.failNext = "vault";
     const vault = client();
+    await new Promise((resolve) => setImmediate(resolve)); // nobody asked for it: nobody is told
+    expect(workers.failNext).toBeNull();
     workers.failNext = "vault";
     await expect(vault.list()).rejects.toMatchObject({ code: "vault_unavailable" });
     expect(await vault.list()).toEqual([]);
@@ -302,6 +305,35 @@ describe("locking", () => {
     await noteOnDevice({ vendorId: "relicario", issuer: portal.account.issuer, subject: portal.account.subject }, { lastActivity: machine.now });
     machine.now = Date.now();
     expect(await statusOf(tabOf())).toBe("locked");
+  });
+
+  it("meets a vault that nobody has asked for anything, however long it has been there", async () => {
+    await ownDevice();
+    const account = { vendorId: "relicario", issuer: portal.account.issuer, subject: portal.account.subject };
+    const early = tabOf(); // its worker's script runs, and knows nothing
+    await new Promise((resolve) => setImmediate(resolve));
+    await noteOnDevice(account, { lastActivity: Date.now() - 16 * minute }); // time passes, and nobody does anything
+    expect((await early.list()).map((row) => row.label)).toEqual([null]);
+    expect(early.getState().status).toBe("locked");
+  });
+
+  it("in another tab reaches a vault that nobody has asked for anything", async () => {
+    const vault = await ownDevice();
+    const early = tabOf();
+    await new Promise((resolve) => setImmediate(resolve));
+    await vault.lock();
+    expect((await early.list()).map((row) => row.label)).toEqual([null]);
+    expect(early.getState().status).toBe("locked");
+  });
+
+  it("ends a worker that was never needed, and a later call starts another", async () => {
+    const starter = channelWorkers();
+    const vault = createVaultClient(portal, starter, { surroundings: machine.tab() });
+    await new Promise((resolve) => setImmediate(resolve));
+    await vault.lock();
+    expect(starter.ended).toEqual(["vault"]);
+    await vault.list();
+    expect(starter.started).toEqual(["vault", "vault"]);
   });
 
   it("leaves no listener, timer or channel after sign-out", async () => {

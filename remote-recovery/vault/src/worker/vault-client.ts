@@ -48,6 +48,11 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
   const listeners = new Set<() => void>();
   let state: VaultState = { status: "unknown" };
   let running: Promise<Running> | null = null;
+  /**
+   * The vault's worker, whose script runs before it is needed. It is told of nobody, and reads nothing of the device, before the
+   * first act: whether the device is locked counts at that moment. Null once it was taken; answers null when it did not start.
+   */
+  let waiting: Promise<RunningWorker<VaultWorkerApi> | null> | null = workers.vault().catch(() => null);
   let signedOut = false;
   let lockedHere = false;
 
@@ -93,8 +98,15 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     return starting;
   }
 
+  /** The worker whose script runs already, or else a new one. */
+  async function takeWorker(): Promise<RunningWorker<VaultWorkerApi>> {
+    const taken = waiting;
+    waiting = null;
+    return (await taken) ?? workers.vault();
+  }
+
   async function start(): Promise<Running> {
-    const worker = await workers.vault();
+    const worker = await takeWorker();
     const [page, engineChannel] = [new MessageChannel(), new MessageChannel()];
     let engine: Promise<RunningWorker<EngineWorkerApi>> | null = null;
     let ended = false;
@@ -203,8 +215,11 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
 
   async function end(): Promise<void> {
     transfers.lock();
-    const before = running;
-    running = null;
+    const [before, unused] = [running, waiting];
+    [running, waiting] = [null, null];
+    void unused?.then((worker) => {
+      worker?.end();
+    });
     await before?.then(
       (one) => {
         one.end("vault_locked");
@@ -221,7 +236,6 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     recover: inWorker((worker) => worker.recover),
   };
 
-  ensureRunning().catch(() => undefined); // the first call tries again, and says what happened
   return {
     getState: () => state,
     subscribe: (listener) => {

@@ -101,7 +101,7 @@ export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, de
         engine: startedBefore(page.startEngine, engineOn(enginePort)),
         device,
         tell: (state) => {
-          told = page.tell(state);
+          told = page.tell(state).catch(() => undefined); // a listener of the page that throws is no failure of the act
         },
       });
       started = { vault, parts: { records: lazyRecords(device.name), calls: transferCallsOn(http), running: runningUploads, patience: browserPatience } };
