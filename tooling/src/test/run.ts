@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { constants, setPriority } from "node:os";
 
 import { rootFolder } from "../paths.ts";
 
@@ -8,9 +9,18 @@ export interface Outcome {
   readonly said: string;
 }
 
+interface RunOptions {
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Shows what it says as it says it. */
+  readonly show?: boolean;
+  /** Lets others go first when the processors are busy. */
+  readonly modest?: boolean;
+}
+
 /** Runs a program from the checkout's root, quietly: what it said is shown when it fails. */
-export function run(program: string, args: readonly string[], { environment = {}, show = false }: { environment?: Readonly<Record<string, string>>; show?: boolean } = {}): Promise<Outcome> {
+export function run(program: string, args: readonly string[], { environment = {}, show = false, modest = false }: RunOptions = {}): Promise<Outcome> {
   const child = spawn(program, args, { cwd: rootFolder, stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...environment } });
+  if (modest && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   let said = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8");

@@ -28,6 +28,8 @@ export interface Step {
   readonly onlyNamed?: true;
   /** Runs beside another such step, before all others. */
   readonly oneThread?: true;
+  /** Runs while a step of this group does, which leaves the processors idle at times; by itself where there is none. */
+  readonly beside?: "e2e";
   readonly sentence: string;
   readonly run: (asked: Asked) => Promise<Result>;
 }
@@ -55,7 +57,7 @@ const asOne = ({ code, said }: Outcome): Result => ({ passed: code === 0 ? 1 : 0
 const check = (script: string): Step["run"] => async () => asOne(await node([join("tooling/src/checks", script)]));
 
 export const steps: readonly Step[] = [
-  { group: "lint", oneThread: true, sentence: "The code keeps to its rules and boundaries", run: async ({ more }) => asOne(await run(bin("eslint"), more.length > 0 ? more : ["."])) },
+  { group: "lint", oneThread: true, beside: "e2e", sentence: "The code keeps to its rules and boundaries", run: async ({ more }) => asOne(await run(bin("eslint"), more.length > 0 ? more : ["."], { modest: true })) },
   ...packages.map((name): Step => ({ group: "types", oneThread: true, sentence: `The types of ${name} hold`, run: async () => asOne(await typesOf(name)) })),
   { group: "checks", oneThread: true, sentence: "No file, export or dependency is left over", run: async () => asOne(await run(bin("knip"), ["--no-config-hints"])) },
   { group: "checks", oneThread: true, sentence: "No file imports itself in a circle", run: check("circles.ts") },

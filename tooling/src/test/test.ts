@@ -39,8 +39,10 @@ async function takeAll(todo: readonly Step[]): Promise<void> {
 }
 
 const todo = steps.filter(({ group, onlyNamed }) => (only === undefined ? onlyNamed !== true : whole || group === only));
-await takeAll(todo.filter(({ oneThread }) => oneThread === true));
-for (const step of todo.filter(({ oneThread }) => oneThread !== true)) await take(step);
+const companionsOf = (group: Step["group"]): readonly Step[] => todo.filter(({ beside }) => beside === group);
+const alone = ({ beside }: Step): boolean => beside === undefined || !todo.some(({ group }) => group === beside);
+await takeAll(todo.filter((step) => step.oneThread === true && alone(step)));
+for (const step of todo.filter(({ oneThread }) => oneThread !== true)) await Promise.all([step, ...companionsOf(step.group)].map(take));
 
 console.log(`\nIn ${((performance.now() - began) / 1000).toFixed(0)} s.`);
 console.log(`${String(passed)} passed, ${String(failed)} failed`);
