@@ -90,7 +90,7 @@ describe("the gateway", () => {
     await gateway.close();
     await remote.close();
     await service.close();
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(join(folder, ".."), { recursive: true, force: true });
   });
 
   const get = (url: string, headers: Record<string, string> = {}) => gateway.inject({ method: "GET", url, headers });
