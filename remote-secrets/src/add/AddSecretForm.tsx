@@ -71,7 +71,7 @@ export function AddSecretForm({ vault, first, images, suggestions }: AddSecretFo
   return (
     <FormProvider {...form}>
       <form onSubmit={(event) => void submit(event)} noValidate>
-        <UnsavedGuard dirty={formState.isDirty && !(running && saving.large)} saved={saved} onLeave={navigate} />
+        <UnsavedGuard dirty={formState.isDirty && !(running && saving.large)} saving={running} saved={saved} onLeave={navigate} />
         <Stack $gap={5}>
           <Card>
             <Stack $gap={5}>

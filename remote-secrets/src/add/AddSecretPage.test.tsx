@@ -264,6 +264,18 @@ describe("AddSecretPage", () => {
     expect(screen.getByRole("textbox", { name: "Title" })).toHaveValue("Wallet");
   });
 
+  it("says that it is still being sealed, and makes staying the main answer", async () => {
+    const { vault } = waitingVault();
+    const { record, goTo, location } = await draw(vault, { answer: false });
+    await fill();
+    await save();
+    await goTo("/home");
+    await waitFor(() => {
+      expect(record.confirms).toEqual([expect.objectContaining({ title: "It is still being sealed", confirmLabel: "Leave", cancelLabel: "Stay", danger: true })]);
+    });
+    expect(location()).toBe("/add-secret");
+  });
+
   it("leaves when the person says so, and without asking when nothing was typed", async () => {
     const typed = await draw();
     await userEvent.type(await screen.findByRole("textbox", { name: "Title" }), "Wallet");

@@ -129,7 +129,7 @@ export function EditSecretForm({ vault, editingSecret, images, suggestions, refe
   return (
     <FormProvider {...form}>
       <form onSubmit={(event) => void submit(event)} noValidate>
-        <UnsavedGuard dirty={formState.isDirty && !(running && saving.large)} saved={saved} onLeave={navigate} />
+        <UnsavedGuard dirty={formState.isDirty && !(running && saving.large)} saving={running} saved={saved} onLeave={navigate} />
         <Stack $gap={5}>
           {conflict !== null && (
             <ConflictNotice

@@ -6,13 +6,15 @@ import { LeaveGuard } from "../notices/LeaveGuard.tsx";
 interface UnsavedGuardProps {
   /** The form has unsaved input. */
   readonly dirty: boolean;
+  /** It is being sealed and sent: leaving ends that. */
+  readonly saving: boolean;
   /** Set after saving: the guard is released, and the page navigates to this path. */
   readonly saved: { readonly path: string } | null;
   readonly onLeave: (path: string) => void;
 }
 
 /** Asks before unsaved input is lost. Navigates after saving, in an effect, because the guard must be released first. */
-export function UnsavedGuard({ dirty, saved, onLeave }: UnsavedGuardProps) {
+export function UnsavedGuard({ dirty, saving, saved, onLeave }: UnsavedGuardProps) {
   const { t } = useTranslation("beta-add-secret");
   useEffect(() => {
     if (saved !== null) onLeave(saved.path);
@@ -20,8 +22,8 @@ export function UnsavedGuard({ dirty, saved, onLeave }: UnsavedGuardProps) {
   return (
     <LeaveGuard
       guarding={dirty && saved === null}
-      title={t("leave.confirm_title")}
-      body={t("leave.confirm_body")}
+      title={t(saving ? "leave.saving_title" : "leave.confirm_title")}
+      body={t(saving ? "leave.saving_body" : "leave.confirm_body")}
       leave={t("leave.confirm_action")}
       stay={t("leave.stay_action")}
     />

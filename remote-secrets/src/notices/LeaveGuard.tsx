@@ -13,7 +13,7 @@ interface LeaveGuardProps {
 /** While `guarding`, asks before leaving: on navigation with the portal's dialog, on closing the tab with the browser's. */
 export function LeaveGuard({ guarding, title, body, leave, stay }: LeaveGuardProps) {
   const { confirm } = usePortal();
-  useLeaveGuard(guarding, () => confirm({ title, description: body, confirmLabel: leave, cancelLabel: stay, alert: true }));
+  useLeaveGuard(guarding, () => confirm({ title, description: body, confirmLabel: leave, cancelLabel: stay, alert: true, danger: true }));
 
   useEffect(() => {
     if (!guarding) return undefined;

@@ -39,6 +39,8 @@ export interface ConfirmRequest {
   readonly confirmLabel?: string;
   readonly cancelLabel?: string;
   readonly alert?: boolean;
+  /** Confirming loses something: it is the dangerous button, and the other one the main one. */
+  readonly danger?: boolean;
   /** One button only: nothing to decide. */
   readonly single?: boolean;
   /** Neither Escape nor a click outside closes it. */

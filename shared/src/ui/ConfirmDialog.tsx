@@ -13,8 +13,6 @@ export interface ConfirmDialogProps extends ConfirmRequest {
   readonly onAnswer: (answer: boolean) => void;
   /** While what was confirmed is under way. */
   readonly disabled?: boolean;
-  /** The left button destroys something. */
-  readonly danger?: boolean;
 }
 
 /** The confirmation of the specification (section 2): "Yes" on the left, "Cancel" on the right, unless told otherwise. */
@@ -56,9 +54,9 @@ export function ConfirmDialog({
           </Button>
           {!single && (
             <Button
-              tone="quiet"
+              tone={danger ? "primary" : "quiet"}
               disabled={disabled}
-              data-autofocus={alert || undefined}
+              data-autofocus={alert || danger || undefined}
               onClick={() => {
                 onAnswer(false);
               }}

@@ -121,6 +121,17 @@ describe("ConfirmDialog", () => {
     expect(answered).not.toHaveBeenCalled();
   });
 
+  it("has the harmless answer for its main one, and begins there, when the other loses something", async () => {
+    const background = (name: string) => getComputedStyle(screen.getByRole("button", { name })).background;
+    await ask();
+    const [main, quiet] = [background("Yes"), background("Cancel")];
+    cleanup();
+    await ask({ danger: true });
+    expect(background("Cancel")).toBe(main);
+    expect([main, quiet]).not.toContain(background("Yes"));
+    expect(screen.getByRole("button", { name: "Cancel" })).toHaveFocus();
+  });
+
   it("shows a sign of warning only when it is an alert", async () => {
     await ask({ alert: true });
     expect(screen.getByRole("alertdialog").querySelector("svg.lucide-triangle-alert")).toBeInTheDocument();
