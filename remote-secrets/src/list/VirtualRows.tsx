@@ -1,7 +1,7 @@
 import type { SecretRow } from "@relicario/shared/contract";
 import { space } from "@relicario/shared/ui";
 import { measureElement, useWindowVirtualizer } from "@tanstack/react-virtual";
-import { useDeferredValue, useLayoutEffect, useRef, useState, type ReactNode } from "react";
+import { useDeferredValue, useEffectEvent, useLayoutEffect, useRef, useState, type ReactNode } from "react";
 import { styled } from "styled-components";
 
 interface VirtualRowsProps {
@@ -36,18 +36,19 @@ export function VirtualRows({ rows, label, initialRowId, children }: VirtualRows
     scrollMargin: offsetTop,
   });
 
-  // Filters and notices above the list come and go, so its offset is measured after each render.
+  // Filters and notices above the list come and go, so its offset is measured after each render. A ResizeObserver would miss
+  // them where the page is shorter than the window, and its height stays.
   // eslint-disable-next-line react-hooks/exhaustive-deps -- setting the same value again does not re-render, so this ends
   useLayoutEffect(() => {
     const box = list.current?.getBoundingClientRect();
     if (box !== undefined) setOffsetTop(Math.round(box.top + window.scrollY));
   });
-  const scrollTarget = useRef(initialRowId);
-  useLayoutEffect(() => {
-    const index = rows.findIndex(({ secretId }) => secretId === scrollTarget.current);
-    scrollTarget.current = null;
+  const scrollToInitialRow = useEffectEvent(() => {
+    const index = rows.findIndex(({ secretId }) => secretId === initialRowId);
     if (index > 0) virtualizer.scrollToIndex(index, { align: "center" });
-    // eslint-disable-next-line react-hooks/exhaustive-deps -- on mount only
+  });
+  useLayoutEffect(() => {
+    scrollToInitialRow();
   }, []);
 
   return (
