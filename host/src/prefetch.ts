@@ -6,7 +6,7 @@ import type { RemoteLoader } from "./remotes/loader.ts";
 import { findRoute, type PortalRoute } from "./routes.ts";
 import { whenSettled } from "./tours/when-settled.ts";
 
-/** Fetches entry, texts and page of the route that will be shown. Code is public, so this happens while sign-in completes. */
+/** Fetches entry, texts and page of the route that will be shown. Code is public, so this may happen while sign-in completes. */
 export function prefetchRoute(routes: readonly PortalRoute[], path: string, loader: Pick<RemoteLoader, "prefetch">): void {
   const route = findRoute(routes, path);
   if ("redirect" in route) {
@@ -21,8 +21,7 @@ export function usePrefetch(): (path: string) => void {
   const { loader, routes } = useHost();
   return useCallback(
     (path) => {
-      const route = findRoute(routes, path);
-      if ("remote" in route) loader.prefetch(route.remote, route.path);
+      prefetchRoute(routes, path, loader);
     },
     [loader, routes],
   );

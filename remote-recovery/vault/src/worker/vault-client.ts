@@ -37,9 +37,9 @@ export interface PageParts {
 }
 
 /**
- * The contract's vault over its workers, on the page. The vault's own worker starts at once, since whoever makes a vault
- * calls it; the engine starts when that worker first needs it. A start that failed is forgotten, so that the
- * next call tries again. Locking ends the workers.
+ * The contract's vault over its workers, on the page. The script of the vault's worker runs at once, since whoever makes a vault
+ * calls it; the account it is told at the first act. The engine starts when that worker first needs it. A start that failed is
+ * forgotten, so that the next call tries again. Locking ends the workers.
  */
 export function createVaultClient(portal: PortalForServices, workers: WorkerStarter, { surroundings, minutes = autoLockMinutes.usual }: PageParts): Omit<Vault, "PictureField"> {
   const { vendorId } = portal;
