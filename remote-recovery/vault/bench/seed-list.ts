@@ -45,7 +45,7 @@ const vault = await openVaultContext({
 const account = await readAccount(vault);
 if (account === null || vault.keys === null) throw new Error("there is no first secret to go on from");
 const { keys } = vault;
-const opened = await openKeyring(userId, keys, account.view.keyring);
+const opened = await openKeyring(vault, keys, vault.accountKey, account.view.keyring);
 const rows: RootRow[] = [...account.rows.values()];
 let { keyring } = account.view;
 

@@ -1,11 +1,13 @@
-import type { StoredSecret } from "@relicario/shared/api";
+import type { ImageRecord, KeyStatement, Slot, StoredSecret } from "@relicario/shared/api";
 import type { VaultProgress, VaultState } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import type { Engine } from "@relicario/engine";
 import { lockedSince, type Device, type Remembered } from "./device/device.ts";
-import { deriveAccountKeys, unwrapAccountKey, type AccountKeys } from "./seal/account-key.ts";
+import { titlesKeysFrom, type AccountKey, type TitlesKeys } from "./seal/account-key.ts";
+import type { Book } from "./seal/book.ts";
 import type { Label } from "./seal/label.ts";
+import type { Shares } from "./seal/shares.ts";
 import type { RootRow } from "./seal/state.ts";
 import type { Service } from "./service.ts";
 
@@ -40,11 +42,15 @@ export interface VaultContext {
   readonly now: () => number;
   readonly pause: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
   /** Null while locked. */
-  keys: AccountKeys | null;
+  keys: TitlesKeys | null;
+  /** From the showing of an opener until this worker ends; null before. */
+  accountKey: AccountKey | null;
+  /** An account that this worker made, or whose opener was shown, and that is perhaps not published. */
+  pending: FirstAccount | null;
   /** The newest state seen by this worker, where the device could not write it down. */
   remembered: Remembered | null;
-  /** True after `older_state`: only then may the person choose the older one. */
-  alarmed: boolean;
+  /** The state that was refused last as `older_state`: only this one may the person choose. */
+  alarmed: OlderState | null;
   /** The list as it was read last; see `steps/read-account.ts`. */
   held: HeldList | null;
   readonly getState: () => VaultState;
@@ -78,6 +84,24 @@ export interface ActOptions {
   readonly onProgress?: (progress: VaultProgress) => void;
 }
 
+/** One state of the account, as an `older_state` names it. */
+export interface OlderState {
+  readonly stateRev: number;
+  /** base64url. */
+  readonly stateSha256: string;
+}
+
+/** Everything that a new account begins with, but the rows. */
+export interface FirstAccount {
+  readonly keys: TitlesKeys;
+  readonly book: Book;
+  readonly shares: Shares;
+  readonly statement: KeyStatement;
+  /** Of its first image. */
+  readonly record: ImageRecord;
+  readonly slot: Slot;
+}
+
 /** Starts locked, and unlocked on an own device that was not locked. */
 export async function openVaultContext(parts: VaultContextParts): Promise<VaultContext> {
   let state: VaultState = { status: "unknown" };
@@ -85,7 +109,7 @@ export async function openVaultContext(parts: VaultContextParts): Promise<VaultC
   const record = await parts.device.read();
   const now = parts.now ?? Date.now;
   const since = lockedSince(record, now());
-  const keys = record.accountKey === null || since !== null || parts.locked === true ? null : await deriveAccountKeys(await unwrapAccountKey(record.accountKey));
+  const keys = record.titlesKeys === null || since !== null || parts.locked === true ? null : titlesKeysFrom(record.titlesKeys);
   return {
     userId: parts.userId,
     service: parts.service,
@@ -94,8 +118,10 @@ export async function openVaultContext(parts: VaultContextParts): Promise<VaultC
     now,
     pause: parts.pause ?? pauseFor,
     keys,
+    accountKey: null,
+    pending: null,
     remembered: null,
-    alarmed: false,
+    alarmed: null,
     held: null,
     getState: () => state,
     setState: (next) => {
@@ -117,7 +143,7 @@ export async function openVaultContext(parts: VaultContextParts): Promise<VaultC
  *
  * @throws PortalError `vault_locked`.
  */
-export function requireKeys(vault: VaultContext): AccountKeys {
+export function requireKeys(vault: VaultContext): TitlesKeys {
   if (vault.keys === null) throw new PortalError("vault_locked");
   return vault.keys;
 }

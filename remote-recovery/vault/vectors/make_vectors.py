@@ -157,7 +157,7 @@ def main():
     when = "2026-11-21T10:04:05.678Z"
 
     account_key = fixed("account key")
-    names = ["identity", "label", "book", "shares", "state", "sign"]
+    names = ["identity", "label", "book", "shares", "requests", "state", "inner", "sign"]
     derived = {name: hkdf(account_key, f"relicario/v1/{name}") for name in names}
     account_identity = identity_of(derived["identity"])
     signing_key = public_key(derived["sign"])
@@ -202,27 +202,56 @@ def main():
         "ticket_sha256": b64u(sha256(sealed_ticket)), "rehearsed_at": None,
     }
     label_jwe = jwe(derived["label"], {"typ": "relicario-label", "user_id": user_id, "key_epoch": 1, "secret_id": secret_id, "version": 1, "rev": 1}, label, fixed("label iv", 12))
+    whose = {"user_id": user_id, "key_epoch": 1}
+    book_inner = {
+        "v": 1, "openers": [{"id": image_id, "recipient": image_recipient}], "sketches": [{"image_id": image_id, "sketch": b64u(sketch)}],
+        "old_identity_seeds": [{"key_epoch": 1, "seed": b64u(fixed("old identity"))}],
+    }
+    book_inner_jwe = jwe(derived["inner"], {"typ": "relicario-inner", **whose, "of": "book"}, book_inner, fixed("book inner iv", 12))
     book = {
         "v": 1, "openers": [{"id": image_id, "kind": "image", "name": "The market", "recipient": image_recipient, "created_at": when}],
-        "images": [{"id": image_id, "status": "opener", "helper_sha256": b64u(sha256(helpers[0]["bytes"])), "sketch": b64u(sketch), "added_at": when}],
-        "people": [], "old_keys": [],
+        "images": [{"id": image_id, "status": "opener", "helper_sha256": b64u(sha256(helpers[0]["bytes"])), "added_at": when}],
+        "import_key": None, "people": [], "old_signing_keys": [], "inner": book_inner_jwe,
     }
     book_jwe = jwe(derived["book"], {"typ": "relicario-book", "user_id": user_id, "key_epoch": 1}, book, fixed("book iv", 12))
-    shares_jwe = jwe(derived["shares"], {"typ": "relicario-shares", "user_id": user_id, "key_epoch": 1}, {"v": 1, "shares": []}, fixed("shares iv", 12))
+    share_id = b64u(fixed("share", 16))
+    shares_inner = {"v": 1, "shares": [{"share_id": share_id, "link_key": b64u(fixed("link key")), "recipient": None}]}
+    shares_inner_jwe = jwe(derived["inner"], {"typ": "relicario-inner", **whose, "of": "shares"}, shares_inner, fixed("shares inner iv", 12))
+    shares = {
+        "v": 1, "inner": shares_inner_jwe,
+        "shares": [{"share_id": share_id, "secret_id": secret_id, "version": 1, "audience": "public", "rev": 1, "created_at": when, "expires_at": when, "revoked_at": None}],
+    }
+    shares_jwe = jwe(derived["shares"], {"typ": "relicario-shares", **whose}, shares, fixed("shares iv", 12))
+    request_id = b64u(fixed("request", 16))
+    requests_inner = {"v": 1, "requests": [{"request_id": request_id, "link_key": b64u(fixed("request link key")), "note": "for the notary"}]}
+    requests_inner_jwe = jwe(derived["inner"], {"typ": "relicario-inner", **whose, "of": "requests"}, requests_inner, fixed("requests inner iv", 12))
+    requests = {
+        "v": 1, "inner": requests_inner_jwe,
+        "requests": [{"request_id": request_id, "title": "The deed", "created_at": when, "expires_at": when, "state": "open", "answer_sha256": None}],
+    }
+    requests_jwe = jwe(derived["requests"], {"typ": "relicario-requests", **whose}, requests, fixed("requests iv", 12))
     line = f"{secret_id} 1 1 {hashlib.sha256(label_jwe.encode()).hexdigest()}\n"
     second_id = "019a9e2c-7c1e-7abc-8def-00000000cafe"
     two_lines = line + f"{second_id} 3 7 {hashlib.sha256(b'another label').hexdigest()}\n"
     state = {
         "v": 1, "key_epoch": 1, "state_rev": 1, "count": 1, "root": b64u(sha256(line.encode())),
         "book_sha256": b64u(sha256(book_jwe.encode())), "shares_sha256": b64u(sha256(shares_jwe.encode())),
+        "requests_sha256": None,
     }
     state_jwe = jwe(derived["state"], {"typ": "relicario-state", "user_id": user_id, "key_epoch": 1, "previous": None}, state, fixed("state iv", 12))
-    next_state = {**state, "state_rev": 2}
+    next_state = {**state, "state_rev": 2, "requests_sha256": b64u(sha256(requests_jwe.encode()))}
     previous = b64u(sha256(state_jwe.encode()))
     next_jwe = jwe(derived["state"], {"typ": "relicario-state", "user_id": user_id, "key_epoch": 1, "previous": previous}, next_state, fixed("next iv", 12))
     statement = sign("key", {
         "v": 1, "user_id": user_id, "recipient": recipient_of(account_identity), "signing_key": b64u(signing_key), "key_epoch": 1, "previous_sig": None,
     }, derived["sign"])
+    rotated_key = fixed("rotated account key")
+    rotated_sign = hkdf(rotated_key, "relicario/v1/sign")
+    rotated = {
+        "v": 1, "user_id": user_id, "recipient": recipient_of(identity_of(hkdf(rotated_key, "relicario/v1/identity"))), "signing_key": b64u(public_key(rotated_sign)), "key_epoch": 2,
+    }
+    rotated["previous_sig"] = sign("key", rotated, derived["sign"])["sig"]
+    rotated = sign("key", rotated, rotated_sign)
     change = sign("put", {"v": 1, "user_id": user_id, "key_epoch": 1, "state_rev": 2, "state": next_jwe}, derived["sign"])
 
     print(json.dumps({
@@ -245,13 +274,14 @@ def main():
         },
         "padding": {"document": {"a": "b"}, "padded_length": len(padded({"a": "b"})), "text": [{"size": size, "padded_length": 256 * max(1, -(-size // 256))} for size in [0, 1, 255, 256, 257, 512]]},
         "label": {"document": label, "jwe": label_jwe, "secret_id": secret_id, "version": 1, "rev": 1},
-        "book": {"document": book, "jwe": book_jwe},
-        "shares": {"document": {"v": 1, "shares": []}, "jwe": shares_jwe},
+        "book": {"document": book, "inner": book_inner, "jwe": book_jwe},
+        "shares": {"document": shares, "inner": shares_inner, "jwe": shares_jwe},
+        "requests": {"document": requests, "inner": requests_inner, "jwe": requests_jwe},
         "root": {"lines_utf8": two_lines, "rows": [{"secret_id": second_id, "version": 3, "rev": 7, "label": "another label"}, {"secret_id": secret_id, "version": 1, "rev": 1, "label": label_jwe}], "root": b64u(sha256(two_lines.encode()))},
         "state": {"first": {"document": state, "jwe": state_jwe}, "second": {"document": next_state, "jwe": next_jwe, "previous": previous}},
         "content": {"identity": content_identity, "sealed": b64u(content), "sha256": b64u(sha256(content)), "text_utf8": text.decode(), "size": len(text)},
         "ticket": {"document": ticket, "sealed": b64u(sealed_ticket)},
-        "key_statement": {"document": statement, "signed_bytes": b64u(signed_bytes("key", statement))},
+        "key_statement": {"document": statement, "signed_bytes": b64u(signed_bytes("key", statement)), "rotated": rotated},
         "keyring_change": {"document": change, "signed_bytes": b64u(signed_bytes("put", change))},
     }, indent=1, ensure_ascii=False))
 

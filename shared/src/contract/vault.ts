@@ -1,5 +1,7 @@
 import type { ComponentType } from "react";
 
+import type { PortalError } from "../errors/index.ts";
+
 /**
  * The vault seals and opens. It is provided by the recovery remote and lives in a worker: keys, identities and image
  * secrets never reach the page. It makes every call that carries sealed bytes, checks what comes back, and retries
@@ -121,8 +123,17 @@ export interface Vault {
    */
   readonly signOut: () => Promise<void>;
 
-  /** The deliberate choice to believe a state older than the one this device remembers, after `older_state`. */
-  readonly acceptOlderState: () => Promise<void>;
+  /**
+   * The deliberate choice to believe one state that is older than the one this device remembers: the one that this `older_state`, which
+   * the person was shown, is about. `older_state` when the service gives yet another one by now.
+   */
+  readonly acceptOlderState: (alarm: PortalError) => Promise<void>;
+
+  /**
+   * After `device_record_unreadable`: keeps what this device knows of the account under another name and begins as on a fresh device,
+   * which cannot tell an older state.
+   */
+  readonly setDeviceAside: () => Promise<void>;
 
   /** Chooses or drops a picture, judges it, asks for its passphrase. For the forms of other remotes. */
   readonly PictureField: ComponentType<PictureFieldProps>;

@@ -53,6 +53,9 @@ export const errorCodes = [
   "list_mismatch", // labels, tickets or counts do not fit the state
   "keyring_missing", // labels or an account on this device exist, but the service says that there is no keyring
   "pending_dropped", // an account key that was never published had to be dropped
+  "device_record_unreadable", // another release, or a damage, left a record that this one cannot read: it is not replaced
+  "openers_changed", // the book names other openers than the account key vouches for
+  "show_opener_first", // what was asked needs the account key: an opener has to be shown
   "helper_changed",
   "opener_needed",
   "own_key_changed", // the key directory says something else of this account than this device knows

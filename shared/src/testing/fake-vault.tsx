@@ -389,6 +389,10 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
       enter("acceptOlderState");
       return Promise.resolve();
     },
+    setDeviceAside: async () => {
+      enter("setDeviceAside");
+      return Promise.resolve();
+    },
     PictureField: FakePictureField,
   };
   return Object.freeze(fake);

@@ -1,6 +1,7 @@
 import type { PictureVerdict, RecoveryImage } from "@relicario/shared/contract";
 
-import { bookSketches, type Book } from "../seal/book.ts";
+import type { AccountKey } from "../seal/account-key.ts";
+import { innerSketches, openBookInner, type Book } from "../seal/book.ts";
 import { wipe } from "../seal/bytes.ts";
 import { refuseCancelled, type ActOptions, type VaultContext } from "../vault-context.ts";
 import { readKeyring } from "../steps/read-keyring.ts";
@@ -14,7 +15,8 @@ export async function images(vault: VaultContext): Promise<RecoveryImage[]> {
 }
 
 /**
- * Judges a picture with the gate, and says whether it is in the book; the latter only when unlocked.
+ * Judges a picture with the gate, and says whether it is in the book; the latter only once an opener was shown, since sketches take
+ * the account key.
  *
  * @throws PortalError `picture_unreadable`, `picture_too_large`.
  */
@@ -28,14 +30,15 @@ export async function examine(vault: VaultContext, picture: Blob, options: ActOp
     reasons: gate.reasons,
     width: gate.width,
     height: gate.height,
-    known: book === null || book.images.length === 0 ? null : await findInBook(vault, bytes, book, options),
+    known: book === null || vault.accountKey === null ? null : await findInBook(vault, vault.accountKey, bytes, book, options),
   };
 }
 
-async function findInBook(vault: VaultContext, picture: Uint8Array, book: Book, options: ActOptions): Promise<PictureVerdict["known"]> {
-  const found = await vault.engine.recover(picture, bookSketches(book), engineOptions(options));
+async function findInBook(vault: VaultContext, accountKey: AccountKey, picture: Uint8Array, book: Book, options: ActOptions): Promise<PictureVerdict["known"]> {
+  const known = innerSketches(await openBookInner(accountKey, vault.userId, book));
+  const found = await vault.engine.recover(picture, known.map(({ sketch }) => sketch), engineOptions(options));
   if (found.outcome === "not_this_picture") return null;
-  const entry = book.images[found.index];
+  const entry = book.images.find(({ id }) => id === known[found.index]?.imageId);
   const opener = entry?.status === "opener" ? book.openers.find((one) => one.id === entry.id) : undefined;
   const image = opener === undefined ? null : presentImage(opener);
   if (found.outcome === "too_many_errors") return { kind: "resembles", image };

@@ -9,8 +9,9 @@ import { makeHelper } from "../seal/helper.ts";
 import { newId } from "../seal/ids.ts";
 import type { ShownOpener } from "../seal/opener.ts";
 import { documentBytes } from "../seal/document.ts";
+import { stateDigest } from "../seal/state.ts";
 import type { OwnerTicket } from "../seal/ticket.ts";
-import type { VaultContext } from "../vault-context.ts";
+import type { OlderState, VaultContext } from "../vault-context.ts";
 import { createFakeEngine, sketchFor } from "../testing/fake-engine.ts";
 import { lastOf, touch, type FakeAccount, type FakeRow } from "../testing/fake-account.ts";
 import { rewriteRow } from "../testing/rewrite.ts";
@@ -30,6 +31,10 @@ const code = (expected: string): unknown => expect.objectContaining({ code: expe
 const keyringOf = (account: FakeAccount): NonNullable<FakeAccount["keyring"]> => {
   if (account.keyring === null) throw new TypeError("no keyring");
   return account.keyring;
+};
+const alarmOf = ({ alarmed }: VaultContext): OlderState => {
+  if (alarmed === null) throw new TypeError("no alarm");
+  return alarmed;
 };
 const flipLast = (b64u: string): string => {
   const bytes = copyOf(fromB64u(b64u));
@@ -55,7 +60,7 @@ describe("a service that gives back an older state", () => {
     await expect(list(laptop)).rejects.toEqual(code("older_state"));
     expect(world.service.calls.filter((call) => call === "GET /user/keyring").length).toBeGreaterThanOrEqual(2);
     await expect(readKeyring(laptop)).rejects.toEqual(code("older_state"));
-    await acceptOlderState(laptop);
+    await acceptOlderState(laptop, alarmOf(laptop));
     expect((await list(laptop)).map((row) => row.label?.title)).toEqual(["First"]);
   });
 
@@ -79,7 +84,7 @@ describe("a service that gives back an older state", () => {
 
   it("cannot be chosen without an alarm", async () => {
     const { world, laptop, earlier } = await twoSecrets();
-    await acceptOlderState(laptop);
+    await acceptOlderState(laptop, { stateRev: 1, stateSha256: stateDigest(lastOf(keyringOf(earlier).states)?.state ?? "") });
     world.service.account = earlier;
     await expect(list(laptop)).rejects.toEqual(code("older_state"));
   });

@@ -195,7 +195,7 @@ describe("a device", () => {
     await answerDevice(phone, "shared");
     expect(phone.getState()).toEqual({ status: "unlocked", device: "shared" });
     expect((await world.open("phone")).keys).toBeNull();
-    expect((await phone.device.read()).accountKey).toBeNull();
+    expect((await phone.device.read()).titlesKeys).toBeNull();
   });
 
   it("locks itself when the account key was changed elsewhere", async () => {

@@ -4,16 +4,13 @@ import { fromB64u, maxSmallContentBytes, maxSmallSecretBytes } from "@relicario/
 import { PortalError } from "@relicario/shared/errors";
 import { bech32 } from "@scure/base";
 
-import { withAccountKeyBytes } from "../seal/account-key.ts";
 import { identityOf } from "../seal/age.ts";
 import { copyOf, sha256, utf8 } from "../seal/bytes.ts";
 import { openHelper, parseHelper, sketchOf } from "../seal/helper.ts";
-import { hkdfBytes } from "../seal/kdf.ts";
 import { openTicket } from "../seal/ticket.ts";
 import { lastOf } from "../testing/fake-account.ts";
 import { sketchFor } from "../testing/fake-engine.ts";
 import { createWorld, shown, textSecret, type World } from "../testing/world.ts";
-import { requireKeys } from "../vault-context.ts";
 import { list } from "./list.ts";
 import { protect } from "./protect.ts";
 import { conflictTries } from "../steps/publish.ts";
@@ -90,16 +87,17 @@ describe("the first secret", () => {
     const { opener } = await unlock(phone, shown(picture, "phrase"), {});
     await protect(phone, textSecret("Third", shown("forest")), {});
 
-    const { accountKey } = requireKeys(laptop);
+    const { accountKey } = laptop;
+    if (accountKey === null) throw new Error("a picture was shown");
     const found = await world.engine.recover(utf8(`photo:${picture}`), [sketchFor("market")]);
     if (found.outcome !== "recovered") throw new Error("the picture is found");
     const helper = parseHelper(fromB64u(world.service.account.keyring?.imageRecords[0]?.helper ?? ""));
     const [row] = world.service.account.rows.values();
     const ticket = await openTicket(opener, fromB64u(row?.versions[0]?.ticket ?? ""));
     const seedOf = (identity: string): Uint8Array => bech32.decodeToBytes(identity).bytes;
-    const identitySeed = await hkdfBytes(accountKey.hkdf, "relicario/v1/identity");
+    const identitySeed = accountKey.derive("relicario/v1/identity");
     const secrets: Record<string, Uint8Array> = {
-      "account key": await withAccountKeyBytes(accountKey, (bytes) => Promise.resolve(copyOf(bytes))),
+      "account key": accountKey.lend(copyOf),
       "image secret": found.imageSecretBytes,
       "image root": await openHelper(helper, await sketchOf(helper, "phrase"), copyOf(found.imageSecretBytes), "phrase"),
       "identity of the image": utf8(opener.identity),
@@ -107,7 +105,7 @@ describe("the first secret", () => {
       "key of the slot's mac": opener.slotAuth,
       "identity of the account": utf8(identityOf(identitySeed)),
       "seed of the account's identity": identitySeed,
-      "signing seed": await hkdfBytes(accountKey.hkdf, "relicario/v1/sign"),
+      "signing seed": accountKey.derive("relicario/v1/sign"),
       "identity of the content": utf8(ticket.content_identity),
       "seed of the content's identity": seedOf(ticket.content_identity),
     };
@@ -181,7 +179,7 @@ describe("answers that get lost again and again", () => {
 });
 
 describe("after a crash at the first secret", () => {
-  it("a keyring that opens under the pending key was ours: the device is unlocked", async () => {
+  it("a keyring that opens under the pending keys was ours; the picture opens it, after a reload", async () => {
     const world = createWorld();
     goAwayAfterStoring(world);
     const before = await world.open();
@@ -189,12 +187,14 @@ describe("after a crash at the first secret", () => {
     expect(before.keys).toBeNull(); // pending is not held
     comeBack(world);
     const after = await world.open();
-    expect(await titles(after)).toEqual(["First"]);
-    expect(after.getState()).toEqual({ status: "unlocked", device: null });
+    expect(await titles(after)).toEqual([undefined]);
+    expect(after.getState()).toEqual({ status: "locked" });
     expect((await after.device.read()).pending).toBeNull();
+    (await unlock(after, shown("market"), {})).opener.forget();
+    expect(await titles(after)).toEqual(["First"]);
   });
 
-  it("without a keyring the secret is sealed anew with the pending key and the kept sketch", async () => {
+  it("without a keyring the picture opens the account that waits: nothing is enrolled twice", async () => {
     const world = createWorld();
     world.service.before = (call) => {
       if (call === "POST /secrets/store") throw new PortalError("offline");
@@ -207,7 +207,8 @@ describe("after a crash at the first secret", () => {
     world.engine.calls.length = 0;
     const after = await world.open();
     await protect(after, textSecret("First", shown("market/small")), {});
-    expect(world.engine.calls).toEqual(["enrol against 1"]);
+    expect(world.engine.calls).toEqual(["recover among 1"]);
+    expect(world.service.account.keyring?.keyStatement.recipient).toBe(after.keys?.recipient);
     expect(await after.device.read()).toMatchObject({ pending: null, sketches: null });
     const phone = await world.open("phone");
     (await unlock(phone, shown("market"), {})).opener.forget();

@@ -1,16 +1,17 @@
 import type { ProtectRequest } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
+import type { TitlesKeys } from "../seal/account-key.ts";
 import { newId, timestamp } from "../seal/ids.ts";
 import type { LabelPlace } from "../seal/label.ts";
 import type { ActOptions, VaultContext } from "../vault-context.ts";
 import type { AccountView } from "../steps/read-account.ts";
 import { openerChoice } from "../steps/choose-openers.ts";
 import { checkRequest } from "../steps/check-request.ts";
-import { publishUntilItFits, requireOpened, type Attempt } from "../steps/publish.ts";
+import { publishUntilItFits, requireOpened, type Attempt, type SignedChange } from "../steps/publish.ts";
 import { readKeyring } from "../steps/read-keyring.ts";
-import { sealInCall, sealRow, type ReadyContent, type Described } from "../steps/sealed-secret.ts";
-import { firstChange, firstKeys, nextChange } from "../steps/signed-change.ts";
+import { sealInCall, sealRow, type Described, type ReadyContent, type SealedRow } from "../steps/sealed-secret.ts";
+import { firstChange, nextChange } from "../steps/signed-change.ts";
 import { unlock } from "./unlock.ts";
 
 export interface Published {
@@ -27,8 +28,8 @@ export interface Published {
  * 5. One call publishes all in one transaction.
  * 6. On `state_conflict` steps 2 to 5 are done anew, eight times with jitter; the sealed content stays.
  *
- * Bootstrapping: account key, slot, book, shares, key statement and image record go in that same call. The account key is
- * stored as pending before it is sent; after a crash `read-keyring.ts` settles whether it was published.
+ * Bootstrapping: slot, book, shares, key statement and image record go in that same call. They are stored as pending before they
+ * are sent, never with the account key; after a crash `read-keyring.ts` settles whether they were published.
  *
  * @throws PortalError as the contract lists them. Nothing is half published.
  */
@@ -46,27 +47,26 @@ export async function publishNew(vault: VaultContext, described: Described, prot
 
   const prepare = async (account: AccountView | null): Promise<Attempt<Published>> => {
     const opened = requireOpened(account);
-    const chosen = await choice.from(opened?.book ?? null);
-    if (opened === null && chosen.fresh === null) throw new PortalError("opener_needed");
+    const { openers, enrolled, first } = await choice.from(opened);
     options.onProgress?.({ phase: "sealing", done: 1, total: 2 });
-    const keys = opened?.keys ?? (await firstKeys(vault));
-    const { label, ticket, root } = await sealRow(vault, keys, place, described, content, chosen.openers);
-    const change =
-      account === null || opened === null
-        ? await firstChange(vault, keys, [root], chosen)
-        : await nextChange(vault, account, opened, [...account.rows.values(), root], { chosen });
-    const row = { secret_db_id: secretId, label, ticket, keyring: change.keyring };
-    return { change, send: () => content.publish(row), result };
+    const seal = (keys: TitlesKeys): Promise<SealedRow> => sealRow(vault, keys, place, described, content, openers);
+    const attempt = ({ label, ticket }: SealedRow, change: SignedChange): Attempt<Published> => {
+      const row = { secret_db_id: secretId, label, ticket, keyring: change.keyring };
+      return { change, send: () => content.publish(row), result };
+    };
+    if (account === null || opened === null) {
+      if (first === null) throw new PortalError("opener_needed"); // an account begins with an image: without one nothing could open it
+      const row = await seal(first.keys);
+      return attempt(row, await firstChange(vault, first, [row.root]));
+    }
+    const row = await seal(opened.keys);
+    return attempt(row, await nextChange(vault, account, opened, [...account.rows.values(), row.root], { enrolled }));
   };
   const published = (account: AccountView): Published | null => (account.rows.has(secretId) ? result : null); // a new random id: a row with it can only be ours
   const onConflict = async (account: AccountView | null): Promise<void> => {
     if (account === null) await joinExisting(vault, protection, options);
   };
-  try {
-    return await publishUntilItFits(vault, { prepare, published, onConflict }, options);
-  } finally {
-    choice.forget();
-  }
+  return publishUntilItFits(vault, { prepare, published, onConflict }, options);
 }
 
 /**
@@ -76,7 +76,7 @@ export async function publishNew(vault: VaultContext, described: Described, prot
  */
 async function joinExisting(vault: VaultContext, protection: ProtectRequest["protection"], options: ActOptions): Promise<void> {
   const view = await readKeyring(vault, options.signal, "drop");
-  if (view?.opened !== null) return; // there is no keyring, or the pending key opened it: it is ours
+  if (view?.opened !== null) return; // there is no keyring, or the pending keys opened it: it is ours
   try {
     if (protection.kind !== "picture") throw new PortalError("vault_locked");
     const { opener } = await unlock(vault, protection.shown, options);

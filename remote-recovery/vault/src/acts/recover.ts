@@ -2,7 +2,7 @@ import { fromB64u, toB64u, type SecretContent } from "@relicario/shared/api";
 import type { AgeFile, RecoveredSecret, ShownImage } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
-import { signingKeyOf, type AccountKeys } from "../seal/account-key.ts";
+import type { TitlesKeys } from "../seal/account-key.ts";
 import type { Book } from "../seal/book.ts";
 import { sha256, type Bytes } from "../seal/bytes.ts";
 import { openContent } from "../seal/content.ts";
@@ -13,7 +13,7 @@ import { isSignedBy, openTicket, ticketFor, type OwnerTicket } from "../seal/tic
 import { refuseCancelled, type AccountRow, type ActOptions, type VaultContext } from "../vault-context.ts";
 import { labelOf, readAccount, requireRow, type AccountView } from "../steps/read-account.ts";
 import type { OpenedKeyring } from "../steps/read-keyring.ts";
-import { recogniseImage } from "../steps/recognise-image.ts";
+import { showImage } from "../steps/open-account.ts";
 import { unlock } from "./unlock.ts";
 
 /** An opened secret with what "save as age file" would need; both are the worker's to keep or drop. */
@@ -95,13 +95,22 @@ export async function withShownOpener<T>(
   options: ActOptions,
   act: (account: AccountView | null, show: () => Promise<ShownOpener>) => Promise<T>,
 ): Promise<T> {
-  const unlocked = vault.keys === null ? await unlock(vault, shown, options) : null;
-  let opener = unlocked?.opener ?? null;
+  const shownNow: { opener: ShownOpener | null } = { opener: null };
+  const unlockFirst = async (): Promise<AccountView | null> => {
+    const unlocked = await unlock(vault, shown, options);
+    shownNow.opener = unlocked.opener;
+    return readAccount(vault, options.signal, unlocked.view);
+  };
+  const show = async (account: AccountView | null): Promise<ShownOpener> => {
+    if (account === null) throw new PortalError("no_keyring");
+    return (shownNow.opener ??= await showImage(vault, shown, account.view, options));
+  };
   try {
-    const account = await readAccount(vault, options.signal, unlocked?.view);
-    return await act(account, async () => (opener ??= (await recogniseImage(vault, shown, account?.view.opened?.book ?? null, options)).opener));
+    const known = vault.keys === null ? await unlockFirst() : await readAccount(vault, options.signal);
+    const account = known?.view.opened === null ? await unlockFirst() : known; // its keys are of a former generation
+    return await act(account, () => show(account));
   } finally {
-    opener?.forget();
+    shownNow.opener?.forget();
   }
 }
 
@@ -180,6 +189,6 @@ function fitsLabel(ticket: OwnerTicket, row: AccountRow, label: Label): boolean 
 }
 
 /** The key derived from the account key and the book's old ones: never one read from a directory. */
-function ownSigningKeys(keys: AccountKeys, book: Book): Bytes[] {
-  return [keys.signingKey, ...book.old_keys.map((old) => signingKeyOf(fromB64u(old.signing_seed)))];
+function ownSigningKeys(keys: TitlesKeys, book: Book): Bytes[] {
+  return [keys.signingKey, ...book.old_signing_keys.map((old) => fromB64u(old.signing_key))];
 }

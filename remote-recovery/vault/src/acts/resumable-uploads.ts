@@ -140,21 +140,13 @@ async function openersNow(vault: VaultContext, protection: Protection, options: 
   const choice = openerChoice(vault, protection, options);
   const prepare = async (account: AccountView | null): Promise<Attempt<string[] | null> | { done: string[] | null }> => {
     const opened = requireOpened(account);
-    const chosen = await choice.from(opened?.book ?? null);
-    if (account === null || opened === null) {
-      if (chosen.fresh === null) throw new PortalError("opener_needed");
-      return { done: null };
-    }
-    const result = chosen.openers.map(({ id }) => id);
-    if (chosen.fresh === null) return { done: result };
-    const change = await nextChange(vault, account, opened, [...account.rows.values()], { chosen });
+    const { openers, enrolled } = await choice.from(opened);
+    const result = openers.map(({ id }) => id);
+    if (account === null || opened === null || enrolled === null) return { done: result };
+    const change = await nextChange(vault, account, opened, [...account.rows.values()], { enrolled });
     return { change, send: () => vault.service.changeKeyring(change.keyring), result };
   };
-  try {
-    return await publishUntilItFits(vault, { prepare, published: () => null }, options);
-  } finally {
-    choice.forget();
-  }
+  return publishUntilItFits(vault, { prepare, published: () => null }, options);
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { ProtectRequest, SecretChange } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
-import type { Book, BookOpener } from "../seal/book.ts";
+import type { BookOpener } from "../seal/book.ts";
 import { timestamp } from "../seal/ids.ts";
 import { sealLabel, type Label } from "../seal/label.ts";
 import type { AccountRow, ActOptions, VaultContext } from "../vault-context.ts";
@@ -10,6 +10,7 @@ import { openerChoice, type ChosenOpeners } from "../steps/choose-openers.ts";
 import { checkChange } from "../steps/check-request.ts";
 import { publishUntilItFits, type Attempt } from "../steps/publish.ts";
 import { sealInCall, rootRow, sealRow, type ChosenContent, type ReadyContent } from "../steps/sealed-secret.ts";
+import { requireCheckedOpeners, type OpenedKeyring } from "../steps/read-keyring.ts";
 import { nextChange } from "../steps/signed-change.ts";
 
 export interface NewVersion {
@@ -83,7 +84,7 @@ export async function publishVersion(vault: VaultContext, secretId: string, base
     const { opened, row } = requireRow(account, secretId);
     refuseConflict(row, base);
     const before = await labelOf(vault.userId, opened.keys, row);
-    const chosen = choice === null ? standing(opened.book, before.openers) : await choice.from(opened.book);
+    const chosen = choice === null ? await standing(vault, opened, before.openers) : await choice.from(opened);
     options.onProgress?.({ phase: "sealing", done: 1, total: 2 });
     const place = { secretId, version: row.version + 1, rev: row.rev + 1 };
     const described = {
@@ -95,15 +96,11 @@ export async function publishVersion(vault: VaultContext, secretId: string, base
     };
     const { label, ticket, root } = await sealRow(vault, opened.keys, place, described, ready, chosen.openers);
     sent.add(root.labelHex);
-    const change = await nextChange(vault, requireAccount(account), opened, withRow(account, root), { chosen });
+    const change = await nextChange(vault, requireAccount(account), opened, withRow(account, root), { enrolled: chosen.enrolled });
     const sealed = { secret_db_id: secretId, base_version: row.version, label, ticket, keyring: change.keyring };
     return { change, send: () => ready.publish(sealed), result: { version: place.version } };
   };
-  try {
-    return await sayVersion(vault, secretId, base, publishUntilItFits(vault, { prepare, published: (account) => publishedVersion(account, secretId, sent) }, options));
-  } finally {
-    choice?.forget();
-  }
+  return sayVersion(vault, secretId, base, publishUntilItFits(vault, { prepare, published: (account) => publishedVersion(account, secretId, sent) }, options));
 }
 
 /** Adds the current version to a `version_conflict` that the service reported without one. */
@@ -122,11 +119,12 @@ function refuseConflict(row: AccountRow, base: Base): void {
   throw new PortalError("version_conflict", { details: { version: row.version } });
 }
 
-/** The openers of the label that still stand in the book. @throws PortalError `opener_needed` when none does. */
-function standing(book: Book, ids: readonly string[]): ChosenOpeners {
-  const openers = book.openers.filter((opener) => ids.includes(opener.id));
+/** The openers of the label that still stand in the book. @throws PortalError `opener_needed` when none does, `show_opener_first`. */
+async function standing(vault: VaultContext, opened: OpenedKeyring, ids: readonly string[]): Promise<ChosenOpeners> {
+  await requireCheckedOpeners(vault, opened);
+  const openers = opened.book.openers.filter((opener) => ids.includes(opener.id));
   if (openers.length === 0) throw new PortalError("opener_needed");
-  return { openers, fresh: null, book };
+  return { openers, enrolled: null, first: null };
 }
 
 function isSameSet(ids: readonly string[], openers: readonly Pick<BookOpener, "id">[]): boolean {

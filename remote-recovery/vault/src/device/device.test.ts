@@ -2,22 +2,49 @@ import "fake-indexeddb/auto";
 
 import { IDBFactory } from "fake-indexeddb";
 
-import { keepPending, keepSketch, keptSketches, forgetSketch, pendingAccountKey } from "../steps/pending.ts";
-import { deriveAccountKeys, importAccountKey, unwrapAccountKey } from "../seal/account-key.ts";
-import { copyOf, randomBytes, utf8 } from "../seal/bytes.ts";
+import { forgetSketches, keepPending, keepSketch, keptSketches, pendingAccount } from "../steps/pending.ts";
+import { AccountKey, deriveTitlesKeys, keptTitlesKeys, titlesKeysFrom } from "../seal/account-key.ts";
+import { makeKeyStatement } from "../seal/account-signatures.ts";
+import { emptyBook, emptyBookInner, sealBookInner, sketchB64u } from "../seal/book.ts";
+import { utf8 } from "../seal/bytes.ts";
+import { firstShares } from "../seal/shares.ts";
 import { sketchFor } from "../testing/fake-engine.ts";
-import { type DeviceAccount, leaveDevice, lockedSince, markLocked, markUnlocked, openDevice, readDevice } from "./device.ts";
+import { userId } from "../testing/world.ts";
+import type { FirstAccount } from "../vault-context.ts";
+import { type DeviceAccount, type DeviceRecord, leaveDevice, lockedSince, markLocked, markUnlocked, openDevice, readDevice } from "./device.ts";
 
 const account: DeviceAccount = { vendorId: "relicario", issuer: "https://id.example", subject: "ana" };
 const other: DeviceAccount = { ...account, subject: "ben" };
-const empty = { kind: null, accountKey: null, locked: false, lockedAt: null, lastActivity: null, autoLockMinutes: 15, remembered: null, pending: null, sketches: null };
+const empty = {
+  v: 1, kind: null, titlesKeys: null, locked: false, lockedAt: null, lastActivity: null, autoLockMinutes: 15, remembered: null, consent: null, checkedOpeners: null, pending: null, sketches: null,
+};
+const remembered = { stateRev: 3, stateSha256: someDigest("3"), keyEpoch: 1, root: someDigest("r"), count: 2, recipient: "age1pq1…", signingKey: someDigest("k") };
 
-async function keepKey(of: DeviceAccount, kind: "own" | "shared" | null): Promise<string> {
+/** Some digest. */
+function someDigest(letter: string): string {
+  return letter.repeat(42) + "A";
+}
+
+async function newAccount(): Promise<FirstAccount> {
+  const accountKey = AccountKey.make(1);
+  const keys = await deriveTitlesKeys(accountKey);
+  const id = "019a9e2c-7c1e-7abc-8def-0000000000aa";
+  return {
+    keys,
+    book: { ...emptyBook(), inner: await sealBookInner(accountKey, userId, emptyBookInner()) },
+    shares: await firstShares(accountKey, userId),
+    statement: await makeKeyStatement(keys, userId),
+    record: { id, helper: Buffer.alloc(454, 1).toString("base64url"), created_at: "2026-11-21T10:00:00.000Z" },
+    slot: { opener_id: id, kind: "image", slot: Buffer.alloc(1_600, 2).toString("base64url") },
+  };
+}
+
+async function keepKeys(of: DeviceAccount, kind: "own" | "shared" | null): Promise<string> {
   const device = await openDevice(of);
-  const { wrapping, iv, sealed, keyEpoch, ...rest } = await importAccountKey(randomBytes(32), 1);
-  await device.write({ kind, accountKey: { wrapping, iv, sealed, keyEpoch } });
+  const keys = await deriveTitlesKeys(AccountKey.make(1));
+  await device.write({ kind, titlesKeys: keptTitlesKeys(keys) });
   device.close();
-  return (await deriveAccountKeys({ wrapping, iv, sealed, keyEpoch, ...rest })).recipient;
+  return keys.recipient;
 }
 
 describe("openDevice", () => {
@@ -38,16 +65,15 @@ describe("openDevice", () => {
     expect(await (await openDevice({ ...account, issuer: "https://else.example" })).read()).toEqual(empty);
   });
 
-  it("keeps the account key unreadable, and gives the same one back", async () => {
-    const recipient = await keepKey(account, "own");
-    const { accountKey } = await (await openDevice(account)).read();
-    if (accountKey === null) throw new TypeError("kept");
-    expect(accountKey.wrapping.extractable).toBe(false);
-    await expect(crypto.subtle.exportKey("raw", accountKey.wrapping)).rejects.toThrow();
-    const again = await unwrapAccountKey(accountKey);
-    await expect(crypto.subtle.exportKey("raw", again.hkdf)).rejects.toThrow();
-    expect((await deriveAccountKeys(again)).recipient).toBe(recipient);
-    await expect(unwrapAccountKey({ ...accountKey, iv: randomBytes(12) })).rejects.toMatchObject({ code: "decryption_failed" });
+  it("keeps the titles keys unreadable, and gives the same ones back", async () => {
+    const recipient = await keepKeys(account, "own");
+    const { titlesKeys } = await (await openDevice(account)).read();
+    if (titlesKeys === null) throw new TypeError("kept");
+    for (const key of [titlesKeys.label, titlesKeys.book, titlesKeys.state, titlesKeys.shares, titlesKeys.requests, titlesKeys.sign]) {
+      expect(key.extractable).toBe(false);
+      for (const format of ["raw", "jwk", "pkcs8"] as const) await expect(crypto.subtle.exportKey(format, key)).rejects.toThrow();
+    }
+    expect(titlesKeysFrom(titlesKeys)).toMatchObject({ recipient, keyEpoch: 1 });
   });
 
   it("wraps what waits for one purpose and one account", async () => {
@@ -59,10 +85,39 @@ describe("openDevice", () => {
     expect(new TextDecoder("latin1").decode(wrapped.data)).not.toContain("secret");
   });
 
-  it("starts as if new when what it kept does not parse", async () => {
+  it("keeps members that it does not know: another release wrote them", async () => {
     const device = await openDevice(account);
-    await device.write({ locked: "yes" as unknown as boolean });
+    await device.write({ ...{ passkeys: ["of a later release"] }, kind: "own" });
+    await device.write({ remembered });
+    await device.update(({ remembered: before }) => ({ remembered: before === null ? null : { ...before, stateRev: 4 } }));
+    expect(await device.read()).toEqual({ ...empty, kind: "own", passkeys: ["of a later release"], remembered: { ...remembered, stateRev: 4 } });
+  });
+
+  it.each([["a later version", { v: 2 }], ["a damage", { locked: "yes" }]])("stops aloud at %s, and writes nothing over it until the person sets it aside", async (_what, change) => {
+    const device = await openDevice(account);
+    await device.write({ remembered });
+    const { openDB } = await import("idb");
+    const database = await openDB("relicario-vault");
+    const left: unknown = { ...((await database.get("accounts", device.name)) as object), ...change };
+    await database.put("accounts", left, device.name);
+    const unreadable = { code: "device_record_unreadable" };
+    await expect(device.read()).rejects.toMatchObject(unreadable);
+    await expect(device.write({ kind: "own" })).rejects.toMatchObject(unreadable);
+    await expect(markLocked(account, 1)).rejects.toMatchObject(unreadable);
+    expect(await database.get("accounts", device.name)).toEqual(left);
+    await device.setAside();
     expect(await device.read()).toEqual(empty);
+    expect((await database.getAllKeys("accounts")).map(String)).toEqual([expect.stringMatching(/ set aside 20\d\d-/)]);
+    await device.wipe();
+    expect(await database.count("accounts")).toBe(0);
+    database.close();
+  });
+
+  it("loses nothing that two tabs write at once", async () => {
+    const [one, two] = [await openDevice(account), await openDevice(account)];
+    const higher = (to: number) => (before: DeviceRecord) => ({ remembered: before.remembered === null || before.remembered.stateRev < to ? { ...remembered, stateRev: to } : before.remembered });
+    await Promise.all([one.update(higher(9)), two.update(higher(7)), two.write({ kind: "own" }), one.write({ locked: true })]);
+    expect(await one.read()).toMatchObject({ kind: "own", locked: true, remembered: { stateRev: 9 } });
   });
 
   it("says storage_full when the disk is full, and keeps what it had", async () => {
@@ -83,9 +138,9 @@ describe("openDevice", () => {
       Object.defineProperty(globalThis, "indexedDB", { value: factory, configurable: true, writable: true });
       const device = await openDevice(account);
       await device.write({ kind: "shared" });
-      await keepPending(device, randomBytes(32));
+      await keepPending(device, await newAccount());
       expect((await device.read()).kind).toBe("shared");
-      expect(await pendingAccountKey(device)).not.toBeNull();
+      expect(await pendingAccount(device)).not.toBeNull();
       expect(await (await openDevice(account)).read()).toEqual(empty);
     }
   });
@@ -96,21 +151,20 @@ describe("what waits on a device", () => {
     globalThis.indexedDB = new IDBFactory();
   });
 
-  it("is there after a reload: the pending key, and each sketch once, until it is published", async () => {
-    const key = randomBytes(32);
+  it("is there after a reload: the account that was made, and each sketch once, until it is published", async () => {
+    const account_ = await newAccount();
     const before = await openDevice(account);
-    await keepPending(before, copyOf(key));
+    await keepPending(before, account_);
     for (const subject of ["market", "forest", "market"]) await keepSketch(before, sketchFor(subject));
     before.close();
     const after = await openDevice(account);
-    const pending = await pendingAccountKey(after);
-    if (pending === null) throw new TypeError("pending");
-    const expected = await deriveAccountKeys(await importAccountKey(key, 1));
-    expect((await deriveAccountKeys(pending)).recipient).toBe(expected.recipient);
+    const { keys, ...rest } = account_;
+    expect(await pendingAccount(after)).toMatchObject({ ...rest, keys: { recipient: keys.recipient } });
     expect(await keptSketches(after)).toEqual([sketchFor("market"), sketchFor("forest")]);
-    await forgetSketch(after, sketchFor("market"));
+    const published = (subject: string) => ({ sketches: [{ image_id: userId, sketch: sketchB64u(sketchFor(subject)) }] });
+    await forgetSketches(after, published("market"));
     expect(await keptSketches(after)).toEqual([sketchFor("forest")]);
-    await forgetSketch(after, sketchFor("forest"));
+    await forgetSketches(after, published("forest"));
     expect((await after.read()).sketches).toBeNull();
   });
 });
@@ -128,9 +182,9 @@ describe("leaving a device", () => {
   };
 
   it.each(["shared", null] as const)("at sign-out, answered %j, leaves nothing at all", async (kind) => {
-    await keepKey(account, kind);
+    await keepKeys(account, kind);
     const device = await openDevice(account);
-    await keepPending(device, randomBytes(32));
+    await keepPending(device, await newAccount());
     await keepSketch(device, sketchFor("market"));
     device.close();
     await leaveDevice(account);
@@ -138,16 +192,16 @@ describe("leaving a device", () => {
   });
 
   it("at sign-out leaves an own device as it is, and other accounts alone", async () => {
-    await keepKey(account, "own");
-    await keepKey(other, null);
+    await keepKeys(account, "own");
+    await keepKeys(other, null);
     await leaveDevice(account);
     await leaveDevice(other);
-    expect((await (await openDevice(account)).read()).accountKey).not.toBeNull();
-    expect((await (await openDevice(other)).read()).accountKey).toBeNull();
+    expect((await (await openDevice(account)).read()).titlesKeys).not.toBeNull();
+    expect((await (await openDevice(other)).read()).titlesKeys).toBeNull();
   });
 
   it("at a lock marks an own device, and makes no record of one that keeps no key", async () => {
-    await keepKey(account, "own");
+    await keepKeys(account, "own");
     await markLocked(account, 1_000);
     await markLocked(account, 2_000);
     expect(await readDevice(account)).toMatchObject({ locked: true, lockedAt: 1_000 });

@@ -1,10 +1,10 @@
-import { Counter, Digest } from "@relicario/shared/api";
+import { bytesB64u, Counter, Digest } from "@relicario/shared/api";
 import { autoLockMinutes, type DeviceKind } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 import { openDB, type DBSchema, type IDBPDatabase } from "idb";
 import { z } from "zod";
 
-import type { KeptAccountKey } from "../seal/account-key.ts";
+import type { KeptTitlesKeys } from "../seal/account-key.ts";
 import { randomBytes, utf8, type Bytes } from "../seal/bytes.ts";
 
 /** The account as this device knows it: (vendor, issuer, subject), never an e-mail address. */
@@ -14,54 +14,97 @@ export interface DeviceAccount {
   readonly subject: string;
 }
 
-/** The newest state that this device has seen and checked. */
-export const Remembered = z.strictObject({ keyEpoch: Counter, stateRev: Counter, stateSha256: Digest, root: Digest, count: z.int().min(0) });
-export type Remembered = z.infer<typeof Remembered>;
+/** A state as this device knows it: which one, by its digest. */
+const StatePoint = { stateRev: Counter, stateSha256: Digest };
+
+/** The newest state that this device has seen and checked, and the account that it belongs to. Both only ever grow. */
+export const Remembered = z.looseObject({
+  ...StatePoint,
+  keyEpoch: Counter,
+  /** Null after consent to an older state, until it was read unlocked. */
+  root: Digest.nullable(),
+  count: z.int().min(0).nullable(),
+  /** Public halves of the account's identity and signing key (32 bytes, base64url). */
+  recipient: z.string(),
+  signingKey: bytesB64u(32, { exact: true }),
+});
+export interface Remembered {
+  readonly stateRev: number;
+  readonly stateSha256: string;
+  readonly keyEpoch: number;
+  readonly root: string | null;
+  readonly count: number | null;
+  readonly recipient: string;
+  readonly signingKey: string;
+}
+
+/** The person chose to believe one older state; what was given up for it. */
+export interface Consent {
+  readonly stateRev: number;
+  readonly stateSha256: string;
+  readonly abandoned: Remembered;
+}
 
 const bytes = z.custom<Bytes>((value) => value instanceof Uint8Array);
 const key = z.custom<CryptoKey>((value) => value instanceof CryptoKey);
-const Wrapped = z.strictObject({ iv: bytes, data: bytes });
-type Wrapped = z.infer<typeof Wrapped>;
+const Wrapped = z.looseObject({ iv: bytes, data: bytes });
+export interface Wrapped {
+  readonly iv: Bytes;
+  readonly data: Bytes;
+}
 
-const DeviceRecord = z.strictObject({
+const TitlesKeys = z.looseObject({ keyEpoch: Counter, label: key, book: key, state: key, shares: key, requests: key, sign: key, recipient: z.string(), signingKey: bytes });
+
+/** Members that it does not know are those of another release: they are kept. */
+const DeviceRecord = z.looseObject({
+  v: z.literal(1),
   /** Null until the person has answered. */
   kind: z.enum(["own", "shared"]).nullable(),
   /** On an own device alone. */
-  accountKey: z.strictObject({ wrapping: key, iv: bytes, sealed: bytes, keyEpoch: Counter }).nullable(),
+  titlesKeys: TitlesKeys.nullable(),
   /** A page loaded later starts locked. */
   locked: z.boolean(),
   /** When; milliseconds since 1970. */
-  lockedAt: z.int().min(0).nullable().default(null),
+  lockedAt: z.int().min(0).nullable(),
   /** The newest sign of the person in any tab; milliseconds since 1970. */
-  lastActivity: z.int().min(0).nullable().default(null),
-  autoLockMinutes: z.int().min(autoLockMinutes.least).max(autoLockMinutes.most).default(autoLockMinutes.usual),
+  lastActivity: z.int().min(0).nullable(),
+  autoLockMinutes: z.int().min(autoLockMinutes.least).max(autoLockMinutes.most),
   remembered: Remembered.nullable(),
-  /** An account key that was made and perhaps not yet published. */
-  pending: Wrapped.nullable(),
+  consent: z.looseObject({ ...StatePoint, abandoned: Remembered }).nullable(),
+  /** Digest of the book's openers when they were last compared with those inside; see `seal/book.ts`. */
+  checkedOpeners: Digest.nullable(),
+  /** An account that was made and perhaps not yet published; its titles keys stand beside it where they can be kept. */
+  pending: z.looseObject({ wrapped: Wrapped, keys: TitlesKeys.nullable() }).nullable(),
   /** Sketches of enrolments that were not yet published. */
   sketches: Wrapped.nullable(),
 });
 
 export interface DeviceRecord {
+  readonly v: 1;
   readonly kind: DeviceKind | null;
-  readonly accountKey: KeptAccountKey | null;
+  readonly titlesKeys: KeptTitlesKeys | null;
   readonly locked: boolean;
   readonly lockedAt: number | null;
   readonly lastActivity: number | null;
   readonly autoLockMinutes: number;
   readonly remembered: Remembered | null;
-  readonly pending: Wrapped | null;
+  readonly consent: Consent | null;
+  readonly checkedOpeners: string | null;
+  readonly pending: { readonly wrapped: Wrapped; readonly keys: KeptTitlesKeys | null } | null;
   readonly sketches: Wrapped | null;
 }
 
 const emptyRecord: DeviceRecord = {
+  v: 1,
   kind: null,
-  accountKey: null,
+  titlesKeys: null,
   locked: false,
   lockedAt: null,
   lastActivity: null,
   autoLockMinutes: autoLockMinutes.usual,
   remembered: null,
+  consent: null,
+  checkedOpeners: null,
   pending: null,
   sketches: null,
 };
@@ -70,9 +113,17 @@ const emptyRecord: DeviceRecord = {
 export interface Device {
   /** Names the account on this device; the same in every tab. */
   readonly name: string;
+  /** `device_record_unreadable` for a record that this release cannot read: nothing is written over it. */
   readonly read: () => Promise<DeviceRecord>;
-  /** `storage_full` when the disk is full: nothing changed then. */
+  /**
+   * Changes the record, in one transaction that is on the disk when this is answered: nothing that another tab writes in between is
+   * lost. Null: there is nothing to change. `storage_full` when the disk is full, `device_record_unreadable`: nothing changed then.
+   */
+  readonly update: (change: (before: DeviceRecord) => Partial<DeviceRecord> | null) => Promise<void>;
+  /** The same for what does not depend on the record as it is. */
   readonly write: (change: Partial<DeviceRecord>) => Promise<void>;
+  /** Keeps the record under another name, and begins as on a fresh device. */
+  readonly setAside: () => Promise<void>;
   /** Encrypts what waits under the device key. `storage_full`. */
   readonly wrap: (purpose: WrapPurpose, plain: Bytes) => Promise<Wrapped>;
   /** Null when it does not open: another device key, a browser that forgot half. */
@@ -86,7 +137,7 @@ type WrapPurpose = "pending" | "sketches" | "sealing" | "publishing";
 
 interface Schema extends DBSchema {
   keys: { key: "device"; value: CryptoKey };
-  accounts: { key: string; value: DeviceRecord };
+  accounts: { key: string; value: Readonly<Record<string, unknown>> };
 }
 
 const databaseName = "relicario-vault";
@@ -107,7 +158,10 @@ export function accountName({ vendorId, issuer, subject }: DeviceAccount): strin
 
 interface Store {
   readonly get: (name: string) => Promise<unknown>;
-  readonly update: (name: string, change: (before: unknown) => DeviceRecord) => Promise<void>;
+  /** In one transaction. Null changes nothing. */
+  readonly update: (name: string, change: (before: unknown) => Readonly<Record<string, unknown>> | null) => Promise<void>;
+  readonly rename: (name: string, to: string) => Promise<void>;
+  /** The record, and what was set aside of it. */
   readonly remove: (name: string) => Promise<void>;
   /** The one non-extractable key of this origin, made at first need. */
   readonly deviceKey: () => Promise<CryptoKey>;
@@ -115,14 +169,19 @@ interface Store {
 }
 
 function deviceOn(store: Store, name: string): Device {
-  async function read(): Promise<DeviceRecord> {
-    return parseRecord(await store.get(name));
-  }
+  const update: Device["update"] = (change) =>
+    store.update(name, (raw) => {
+      const before = parseRecord(raw);
+      const changed = change(before);
+      return changed === null ? null : { ...before, ...changed };
+    });
 
   return {
     name,
-    read,
-    write: (change) => store.update(name, (before) => ({ ...parseRecord(before), ...change })),
+    read: async () => parseRecord(await store.get(name)),
+    update,
+    write: (change) => update(() => change),
+    setAside: () => store.rename(name, `${name}${asideMark}${new Date().toISOString()}`),
     wrap: async (purpose, plain) => {
       const iv = randomBytes(12);
       const data = await crypto.subtle.encrypt({ name: "AES-GCM", iv, additionalData: purposeBytes(purpose, name) }, await store.deviceKey(), plain);
@@ -141,10 +200,15 @@ function deviceOn(store: Store, name: string): Device {
   };
 }
 
-/** A record that does not parse was written by another version or damaged: the device starts as a new one. */
+/** Between the name of an account and the time at which its record was set aside. */
+const asideMark = " set aside ";
+
+/** A record that does not parse was written by another release or damaged: it is not ours to replace, for it may hold the only memory of a newer state. */
 function parseRecord(value: unknown): DeviceRecord {
+  if (value === undefined) return emptyRecord;
   const parsed = DeviceRecord.safeParse(value);
-  return parsed.success ? parsed.data : emptyRecord;
+  if (!parsed.success) throw new PortalError("device_record_unreadable", { cause: parsed.error });
+  return parsed.data;
 }
 
 function purposeBytes(purpose: WrapPurpose, name: string): Bytes {
@@ -177,13 +241,22 @@ function databaseStore(database: IDBPDatabase<Schema>): Store {
     get: (name) => database.get("accounts", name),
     update: (name, change) =>
       sayFull(async () => {
-        const transaction = database.transaction("accounts", "readwrite");
+        const transaction = database.transaction("accounts", "readwrite", { durability: "strict" });
         const before: unknown = await transaction.store.get(name);
-        await Promise.all([transaction.store.put(change(before), name), transaction.done]);
+        const after = change(before);
+        await Promise.all([after === null ? null : transaction.store.put(after, name), transaction.done]);
+      }),
+    rename: (name, to) =>
+      sayFull(async () => {
+        const transaction = database.transaction("accounts", "readwrite", { durability: "strict" });
+        const record = await transaction.store.get(name);
+        if (record === undefined) return;
+        await Promise.all([transaction.store.put(record, to), transaction.store.delete(name), transaction.done]);
       }),
     remove: async (name) => {
       const transaction = database.transaction(["accounts", "keys"], "readwrite");
       await transaction.objectStore("accounts").delete(name);
+      await transaction.objectStore("accounts").delete(IDBKeyRange.bound(`${name}${asideMark}`, `${name}${asideMark}\uffff`));
       const left = await transaction.objectStore("accounts").count();
       if (left === 0) await transaction.objectStore("keys").delete("device");
       await transaction.done;
@@ -206,12 +279,17 @@ function databaseStore(database: IDBPDatabase<Schema>): Store {
 }
 
 function memoryStore(): Store {
-  const records = new Map<string, DeviceRecord>();
+  const records = new Map<string, unknown>();
   let key: Promise<CryptoKey> | null = null;
   return {
     get: (name) => Promise.resolve(records.get(name)),
-    update: (name, change) => {
-      records.set(name, change(records.get(name)));
+    update: async (name, change) => {
+      const after = change(records.get(name));
+      if (after !== null) records.set(name, after);
+    },
+    rename: (name, to) => {
+      records.set(to, records.get(name));
+      records.delete(name);
       return Promise.resolve();
     },
     remove: (name) => {
@@ -235,8 +313,7 @@ export function lockedSince(record: Pick<DeviceRecord, "locked" | "lockedAt" | "
 /** Keeps a lock on the device, so that a page loaded later starts locked. A lock that is there already keeps its time. */
 export async function markLocked(account: DeviceAccount, now: number): Promise<void> {
   await onDevice(account, async (device) => {
-    const { accountKey, locked } = await device.read();
-    if (accountKey !== null && !locked) await device.write({ locked: true, lockedAt: now });
+    await device.update(({ titlesKeys, locked }) => (titlesKeys === null || locked ? null : { locked: true, lockedAt: now }));
   });
 }
 
@@ -257,6 +334,11 @@ export async function noteOnDevice(account: DeviceAccount, change: Partial<Pick<
   } catch (error) {
     if (!isPortalError(error, "storage_full")) throw error;
   }
+}
+
+/** Keeps a record that cannot be read under another name. */
+export async function setDeviceAside(account: DeviceAccount): Promise<void> {
+  await onDevice(account, (device) => device.setAside());
 }
 
 /** At sign-out: removes everything of the account, except on an own device. */

@@ -3,110 +3,141 @@ import { signedBytes, toB64u, type Json, type SignaturePrefix } from "@relicario
 import { PortalError } from "@relicario/shared/errors";
 
 import { identityOf, recipientOf } from "./age.ts";
-import { copyOf, equalBytes, randomBytes, wipe, type Bytes } from "./bytes.ts";
-import { hkdfAesKey, hkdfBytes } from "./kdf.ts";
+import { concat, copyOf, equalBytes, randomBytes, wipe, type Bytes } from "./bytes.ts";
+import { hkdf } from "./kdf.ts";
 
 /**
- * The account key as a device holds it: twice, and never as readable bytes. `hkdf` derives everything from it; `sealed`
- * is it again, encrypted under `wrapping`, for the one action that needs its bytes: sealing a slot. Both keys are
- * non-extractable. This object may be stored in IndexedDB (without `hkdf`) on a person's own device.
+ * The account key: 32 bytes, in the memory of the vault's worker alone, from the showing of an opener until that worker ends.
+ * It is never at rest on a device. Its bytes are private, so that no copy of this object (a message to the page, a log) has them.
  */
-export interface AccountKey {
-  readonly hkdf: CryptoKey;
-  readonly wrapping: CryptoKey;
-  readonly iv: Bytes;
-  readonly sealed: Bytes;
+export class AccountKey {
   readonly keyEpoch: number;
-}
+  readonly #bytes: Bytes;
 
-/** What is kept of it between page loads. */
-export type KeptAccountKey = Omit<AccountKey, "hkdf">;
-
-export function newAccountKeyBytes(): Bytes {
-  return randomBytes(32);
-}
-
-/** Takes account key bytes in and wipes them. */
-export async function importAccountKey(bytes: Bytes, keyEpoch: number): Promise<AccountKey> {
-  try {
+  /**
+   * Takes the bytes: the caller gives them away.
+   *
+   * @throws PortalError `decryption_failed` unless they are 32.
+   */
+  constructor(bytes: Bytes, keyEpoch: number) {
     if (bytes.length !== 32) throw new PortalError("decryption_failed");
-    const wrapping = await crypto.subtle.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt", "decrypt", "unwrapKey"]);
-    const iv = randomBytes(12);
-    const sealed = new Uint8Array(await crypto.subtle.encrypt({ name: "AES-GCM", iv }, wrapping, bytes));
-    return await unwrapAccountKey({ wrapping, iv, sealed, keyEpoch });
-  } finally {
-    wipe(bytes);
+    this.#bytes = bytes;
+    this.keyEpoch = keyEpoch;
   }
+
+  static make(keyEpoch: number): AccountKey {
+    return new AccountKey(randomBytes(32), keyEpoch);
+  }
+
+  /** `HKDF(account key, label)`, 32 bytes; wipe them after use. */
+  derive(label: string): Bytes {
+    return hkdf(this.#bytes, label);
+  }
+
+  /** Lends the bytes for sealing a slot. */
+  lend<T>(work: (bytes: Bytes) => T): T {
+    return work(this.#bytes);
+  }
+
+  forget(): void {
+    wipe(this.#bytes);
+  }
+}
+
+/** Signs for the account. `key` is null where WebCrypto lacks Ed25519: such a signer cannot be kept. */
+export interface Signer {
+  readonly key: CryptoKey | null;
+  /** 64 bytes (RFC 8032). */
+  readonly sign: (message: Bytes) => Promise<Bytes>;
 }
 
 /**
- * From what a device kept: unwrapped straight to HKDF, its bytes are not seen.
- *
- * @throws PortalError `decryption_failed`.
+ * The titles keys: what shows titles and signs changes. They open no content and make no opener. All are non-extractable, so that
+ * a device of the person's own may keep them between visits.
  */
-export async function unwrapAccountKey(kept: KeptAccountKey): Promise<AccountKey> {
-  const { wrapping, iv, sealed, keyEpoch } = kept;
-  try {
-    const hkdf = await crypto.subtle.unwrapKey("raw", sealed, wrapping, { name: "AES-GCM", iv }, "HKDF", false, ["deriveBits", "deriveKey"]);
-    return { hkdf, wrapping, iv, sealed, keyEpoch };
-  } catch {
-    throw new PortalError("decryption_failed");
-  }
-}
-
-/** Decrypts the account key for sealing a slot; wiped when `work` is done. */
-export async function withAccountKeyBytes<T>(key: AccountKey, work: (bytes: Bytes) => Promise<T>): Promise<T> {
-  const bytes = new Uint8Array(await crypto.subtle.decrypt({ name: "AES-GCM", iv: key.iv }, key.wrapping, key.sealed));
-  try {
-    return await work(bytes);
-  } finally {
-    wipe(bytes);
-  }
-}
-
-/** All that hangs on an account key. The four document keys are non-extractable; seeds are derived anew at each use. */
-export interface AccountKeys {
-  readonly accountKey: AccountKey;
+export interface TitlesKeys {
   readonly keyEpoch: number;
   readonly label: CryptoKey;
   readonly book: CryptoKey;
-  readonly shares: CryptoKey;
   readonly state: CryptoKey;
+  readonly shares: CryptoKey;
+  readonly requests: CryptoKey;
+  readonly signer: Signer;
   /** Public half of the account identity. */
   readonly recipient: string;
   /** Public half of the signing key, 32 bytes. */
   readonly signingKey: Bytes;
 }
 
-export async function deriveAccountKeys(accountKey: AccountKey): Promise<AccountKeys> {
-  const { hkdf, keyEpoch } = accountKey;
-  const [label, book, shares, state, identitySeed, signSeed] = await Promise.all([
-    hkdfAesKey(hkdf, "relicario/v1/label"),
-    hkdfAesKey(hkdf, "relicario/v1/book"),
-    hkdfAesKey(hkdf, "relicario/v1/shares"),
-    hkdfAesKey(hkdf, "relicario/v1/state"),
-    hkdfBytes(hkdf, "relicario/v1/identity"),
-    hkdfBytes(hkdf, "relicario/v1/sign"),
-  ]);
+/** Documents that have a titles key of their own. */
+const documents = ["label", "book", "state", "shares", "requests"] as const;
+
+/** What a device keeps of the titles keys. */
+export type KeptTitlesKeys = Readonly<Record<(typeof documents)[number] | "sign", CryptoKey>> & {
+  readonly keyEpoch: number;
+  readonly recipient: string;
+  readonly signingKey: Bytes;
+};
+
+/** All that hangs on an account key but its `inner` documents and slots. */
+export async function deriveTitlesKeys(accountKey: AccountKey): Promise<TitlesKeys> {
+  const [identitySeed, signSeed] = [accountKey.derive("relicario/v1/identity"), accountKey.derive("relicario/v1/sign")];
   try {
-    return { accountKey, keyEpoch, label, book, shares, state, recipient: await recipientOf(identityOf(identitySeed)), signingKey: signingKeyOf(signSeed) };
+    const [label, book, state, shares, requests] = await Promise.all(documents.map((name) => documentKey(accountKey, name)));
+    if (label === undefined || book === undefined || state === undefined || shares === undefined || requests === undefined) throw new TypeError("a key for each document");
+    const recipient = await recipientOf(identityOf(identitySeed));
+    return { keyEpoch: accountKey.keyEpoch, label, book, state, shares, requests, signer: await signerOf(signSeed), recipient, signingKey: signingKeyOf(signSeed) };
   } finally {
     wipe(identitySeed, signSeed);
   }
 }
 
-/** Lends the signing seed; wiped when `work` is done. */
-export async function withSigningSeed<T>(keys: AccountKeys, work: (seed: Bytes) => T | Promise<T>): Promise<T> {
-  const seed = await hkdfBytes(keys.accountKey.hkdf, "relicario/v1/sign");
+async function documentKey(accountKey: AccountKey, name: string): Promise<CryptoKey> {
+  const bytes = accountKey.derive(`relicario/v1/${name}`);
   try {
-    return await work(seed);
+    return await importAesKey(bytes);
   } finally {
-    wipe(seed);
+    wipe(bytes);
   }
 }
 
+/** A non-extractable key of a document. */
+export function importAesKey(bytes: Bytes): Promise<CryptoKey> {
+  return crypto.subtle.importKey("raw", bytes, "AES-GCM", false, ["encrypt", "decrypt"]);
+}
+
+/** Null where the signing key cannot be kept: then nothing is kept between visits. */
+export function keptTitlesKeys({ signer, keyEpoch, label, book, state, shares, requests, recipient, signingKey }: TitlesKeys): KeptTitlesKeys | null {
+  return signer.key === null ? null : { keyEpoch, label, book, state, shares, requests, sign: signer.key, recipient, signingKey };
+}
+
+export function titlesKeysFrom({ sign, ...kept }: KeptTitlesKeys): TitlesKeys {
+  return { ...kept, signer: { key: sign, sign: (message) => signWith(sign, message) } };
+}
+
+/** PKCS #8 of an Ed25519 key (RFC 8410) up to its 32-byte seed. */
+const pkcs8Head = Uint8Array.of(0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20);
+
+async function signerOf(seed: Bytes): Promise<Signer> {
+  const pkcs8 = concat(pkcs8Head, seed);
+  try {
+    const key = await crypto.subtle.importKey("pkcs8", pkcs8, "Ed25519", false, ["sign"]);
+    return { key, sign: (message) => signWith(key, message) };
+  } catch (error) {
+    if (!(error instanceof DOMException)) throw error;
+    const held = copyOf(seed); // a browser without Ed25519: as long as this worker lives
+    return { key: null, sign: (message) => Promise.resolve(copyOf(ed25519.sign(message, held))) };
+  } finally {
+    wipe(pkcs8);
+  }
+}
+
+async function signWith(key: CryptoKey, message: Bytes): Promise<Bytes> {
+  return new Uint8Array(await crypto.subtle.sign("Ed25519", key, message));
+}
+
 /** True when both hang on the same account key: the signing keys say so without showing either. */
-export function isSameAccountKey(left: AccountKeys, right: AccountKeys): boolean {
+export function isSameAccount(left: Pick<TitlesKeys, "keyEpoch" | "signingKey">, right: Pick<TitlesKeys, "keyEpoch" | "signingKey">): boolean {
   return left.keyEpoch === right.keyEpoch && equalBytes(left.signingKey, right.signingKey);
 }
 
@@ -116,10 +147,6 @@ export function signingKeyOf(seed: Uint8Array): Bytes {
 }
 
 /** Adds `sig` (RFC 8032, base64url) over `<prefix> ‖ 0x0A ‖ JCS without sig`. */
-export function signDocument<T extends Readonly<Record<string, Json | undefined>>>(
-  prefix: SignaturePrefix,
-  document: T,
-  seed: Uint8Array,
-): T & { readonly sig: string } {
-  return { ...document, sig: toB64u(ed25519.sign(signedBytes(prefix, document), seed)) };
+export async function signDocument<T extends Readonly<Record<string, Json | undefined>>>(prefix: SignaturePrefix, document: T, signer: Signer): Promise<T & { readonly sig: string }> {
+  return { ...document, sig: toB64u(await signer.sign(signedBytes(prefix, document))) };
 }

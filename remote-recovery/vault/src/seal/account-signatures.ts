@@ -1,16 +1,16 @@
 import { fromB64u, hasValidSignature, toB64u, type KeyringChange, type KeyStatement } from "@relicario/shared/api";
 
-import { withSigningSeed, signDocument, type AccountKeys } from "./account-key.ts";
+import { signDocument, type TitlesKeys } from "./account-key.ts";
 import { equalBytes } from "./bytes.ts";
 
 /** What the account publishes of itself, signed by its own signing key. `previous_sig` comes with rotation. */
-export async function makeKeyStatement(keys: AccountKeys, userId: string): Promise<KeyStatement> {
+export function makeKeyStatement(keys: TitlesKeys, userId: string): Promise<KeyStatement> {
   const statement = { v: 1 as const, user_id: userId, recipient: keys.recipient, signing_key: toB64u(keys.signingKey), key_epoch: keys.keyEpoch, previous_sig: null };
-  return withSigningSeed(keys, (seed) => signDocument("key", statement, seed));
+  return signDocument("key", statement, keys.signer);
 }
 
 /** Whether a published statement is the one that hangs on our account key. */
-export function isOwnKeyStatement(keys: AccountKeys, userId: string, statement: KeyStatement): boolean {
+export function isOwnKeyStatement(keys: TitlesKeys, userId: string, statement: KeyStatement): boolean {
   return (
     statement.user_id === userId &&
     statement.recipient === keys.recipient &&
@@ -20,7 +20,19 @@ export function isOwnKeyStatement(keys: AccountKeys, userId: string, statement: 
   );
 }
 
-/** Signs a keyring change with the account's signing key. The same change has the same bytes: Ed25519 is deterministic. */
-export function signKeyringChange(keys: AccountKeys, change: Omit<KeyringChange, "sig">): Promise<KeyringChange> {
-  return withSigningSeed(keys, (seed) => signDocument("put", change, seed));
+/**
+ * Whether `previous_sig` is what it says: the signature of the key before. Null says that there is none: the first statement, or
+ * an account that was started anew.
+ *
+ * @param before signing keys of former generations, each with its last `key_epoch`.
+ */
+export function isPreviousSignatureRight(statement: KeyStatement, before: readonly { readonly keyEpoch: number; readonly signingKey: Uint8Array }[]): boolean {
+  const { previous_sig: sig, sig: _, ...body } = statement;
+  if (sig === null) return true;
+  return before.some(({ keyEpoch, signingKey }) => keyEpoch === statement.key_epoch - 1 && hasValidSignature("key", { ...body, sig }, signingKey));
+}
+
+/** Signs a keyring change with the account's signing key. */
+export function signKeyringChange(keys: TitlesKeys, change: Omit<KeyringChange, "sig">): Promise<KeyringChange> {
+  return signDocument("put", change, keys.signer);
 }

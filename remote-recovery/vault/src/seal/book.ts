@@ -1,25 +1,25 @@
-import { bytesB64u, Counter, Digest, fromB64u, Id, OpenerKind, Recipient, Timestamp, toB64u } from "@relicario/shared/api";
+import { bytesB64u, canonicalBytes, compactJwe, Counter, Digest, fromB64u, Id, maxBookLength, OpenerKind, Recipient, Timestamp, toB64u } from "@relicario/shared/api";
 import { z } from "zod";
 
 import type { Sketch } from "@relicario/engine";
-import type { AccountKeys } from "./account-key.ts";
+import type { AccountKey, TitlesKeys } from "./account-key.ts";
 import { isRecipient } from "./age.ts";
-import { sketchBytes } from "./helper.ts";
+import { sha256 } from "./bytes.ts";
 import { jweTypes, openJwe, sealJwe, type JweHeader } from "./document.ts";
+import { parseSketch, sketchBytes } from "./helper.ts";
+import { openInner, sealInner } from "./inner.ts";
 
 const HybridRecipient = Recipient.refine((text) => isRecipient(text), "not a hybrid recipient");
 
 const BookOpener = z.strictObject({ id: Id, kind: OpenerKind, name: z.string(), recipient: HybridRecipient, created_at: Timestamp });
 export type BookOpener = z.infer<typeof BookOpener>;
 
-/** An image ever enrolled, whether it still opens something or not: no picture is ever sketched twice. */
+/** An image ever enrolled, whether it still opens something or not. */
 const BookImage = z.strictObject({
   /** Id of its image record, and of its opener while it is one. */
   id: Id,
   status: z.enum(["opener", "removed", "share"]),
   helper_sha256: Digest,
-  /** Choice and syndrome, 342 bytes. */
-  sketch: bytesB64u(342, { exact: true }),
   added_at: Timestamp,
 });
 export type BookImage = z.infer<typeof BookImage>;
@@ -31,45 +31,80 @@ const PinnedPerson = z.strictObject({
   recipient: HybridRecipient,
   signing_key: bytesB64u(32, { exact: true }),
   key_epoch: Counter,
+  /** Whether the words were. */
   compared: z.boolean(),
+  blocked: z.boolean(),
   pinned_at: Timestamp,
 });
 
-/** An account identity and signing key before a rotation; `key_epoch` is their last one. */
-const OldKeys = z.strictObject({ key_epoch: Counter, identity_seed: bytesB64u(32, { exact: true }), signing_seed: bytesB64u(32, { exact: true }) });
+/** Public half of a signing key before a rotation; `key_epoch` is its last one. */
+const OldSigningKey = z.strictObject({ key_epoch: Counter, signing_key: bytesB64u(32, { exact: true }) });
 
+/** What the titles keys show of the openers. */
 export const Book = z.strictObject({
   v: z.literal(1),
   openers: z.array(BookOpener),
   images: z.array(BookImage),
+  /** For the marks of imported items; null before the first import. */
+  import_key: bytesB64u(32, { exact: true }).nullable(),
   people: z.array(PinnedPerson),
-  old_keys: z.array(OldKeys),
+  old_signing_keys: z.array(OldSigningKey),
+  /** {@link BookInner}, sealed. */
+  inner: compactJwe(maxBookLength),
 });
 export type Book = z.infer<typeof Book>;
 
-export function emptyBook(): Book {
-  return { v: 1, openers: [], images: [], people: [], old_keys: [] };
+/** What the account key alone shows. */
+export const BookInner = z.strictObject({
+  v: z.literal(1),
+  /** Must equal those outside: whoever has only titles keys adds no opener. */
+  openers: z.array(BookOpener.pick({ id: true, recipient: true })),
+  /** Choice and syndrome of every image ever enrolled, 342 bytes: no picture is ever sketched twice. `image_id` is its id in the book. */
+  sketches: z.array(z.strictObject({ image_id: Id, sketch: bytesB64u(342, { exact: true }) })),
+  /** Seeds of account identities before a rotation, with their last `key_epoch`. */
+  old_identity_seeds: z.array(z.strictObject({ key_epoch: Counter, seed: bytesB64u(32, { exact: true }) })),
+});
+export type BookInner = z.infer<typeof BookInner>;
+
+/** What the book of a new account begins with. */
+export function emptyBook(): Omit<Book, "inner"> {
+  return { v: 1, openers: [], images: [], import_key: null, people: [], old_signing_keys: [] };
 }
 
-function header(userId: string, keys: AccountKeys): JweHeader {
+export function emptyBookInner(): BookInner {
+  return { v: 1, openers: [], sketches: [], old_identity_seeds: [] };
+}
+
+function header(userId: string, keys: TitlesKeys): JweHeader {
   return { typ: jweTypes.book, user_id: userId, key_epoch: keys.keyEpoch };
 }
 
-export function sealBook(keys: AccountKeys, userId: string, book: Book): Promise<string> {
+export function sealBook(keys: TitlesKeys, userId: string, book: Book): Promise<string> {
   return sealJwe(keys.book, header(userId, keys), book);
 }
 
 /** @throws PortalError `decryption_failed`. */
-export function openBook(keys: AccountKeys, userId: string, jwe: string): Promise<Book> {
+export function openBook(keys: TitlesKeys, userId: string, jwe: string): Promise<Book> {
   return openJwe(keys.book, header(userId, keys), jwe, Book);
 }
 
-/** The sketches of every image in the book, in its order. */
-export function bookSketches(book: Book): Sketch[] {
-  return book.images.map((image) => {
-    const bytes = fromB64u(image.sketch);
-    return { choice: bytes.slice(0, 256), syndrome: bytes.slice(256) };
-  });
+export function sealBookInner(accountKey: AccountKey, userId: string, inner: BookInner): Promise<string> {
+  return sealInner(accountKey, userId, "book", inner);
+}
+
+/** @throws PortalError `decryption_failed`. */
+export function openBookInner(accountKey: AccountKey, userId: string, book: Book): Promise<BookInner> {
+  return openInner(accountKey, userId, "book", book.inner, BookInner);
+}
+
+/** Digest of a list of openers: whether another list stands in the book than the one that was checked last. */
+export function openersDigest(openers: readonly Pick<BookOpener, "id" | "recipient">[]): string {
+  return toB64u(sha256(canonicalBytes(openers.map(({ id, recipient }) => ({ id, recipient })))));
+}
+
+/** The sketches of every image, with the ids that the book has of them. @throws PortalError `decryption_failed`. */
+export function innerSketches(inner: BookInner): { readonly imageId: string; readonly sketch: Sketch }[] {
+  return inner.sketches.map(({ image_id: imageId, sketch }) => ({ imageId, sketch: parseSketch(fromB64u(sketch)) }));
 }
 
 export function sketchB64u(sketch: Sketch): string {

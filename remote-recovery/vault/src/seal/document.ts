@@ -9,7 +9,14 @@ const documentStep = 512;
 const space = 0x20;
 
 /** Kinds of sealed documents; each has a key of its own. */
-export const jweTypes = { label: "relicario-label", book: "relicario-book", state: "relicario-state", shares: "relicario-shares" } as const;
+export const jweTypes = {
+  label: "relicario-label",
+  book: "relicario-book",
+  state: "relicario-state",
+  shares: "relicario-shares",
+  requests: "relicario-requests",
+  inner: "relicario-inner",
+} as const;
 export type JweType = (typeof jweTypes)[keyof typeof jweTypes];
 
 /** The protected header beside `alg` and `enc`: what the document is, and whose. */

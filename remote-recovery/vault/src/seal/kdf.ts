@@ -10,20 +10,6 @@ export function hkdf(secret: Uint8Array, label: string, salt?: Uint8Array): Byte
   return copyOf(nobleHkdf(sha256, secret, salt, utf8(label), 32));
 }
 
-/** The same from a non-extractable HKDF key. */
-export async function hkdfBytes(key: CryptoKey, label: string): Promise<Bytes> {
-  return new Uint8Array(await crypto.subtle.deriveBits(hkdfParams(label), key, 256));
-}
-
-/** The same, straight into a non-extractable AES-256-GCM key: its bytes are never seen. */
-export function hkdfAesKey(key: CryptoKey, label: string): Promise<CryptoKey> {
-  return crypto.subtle.deriveKey(hkdfParams(label), key, { name: "AES-GCM", length: 256 }, false, ["encrypt", "decrypt"]);
-}
-
-function hkdfParams(label: string): HkdfParams {
-  return { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(), info: utf8(label) };
-}
-
 /** Argon2id costs: memory in KiB, passes, lanes. */
 export interface Argon2Costs {
   readonly memoryKib: number;

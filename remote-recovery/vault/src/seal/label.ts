@@ -2,7 +2,7 @@ import { Counter, Digest, Id, Timestamp } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
-import type { AccountKeys } from "./account-key.ts";
+import type { TitlesKeys } from "./account-key.ts";
 import { headerOf, jweTypes, openJwe, sealJwe, type JweHeader } from "./document.ts";
 
 export const ContentKind = z.enum(["text", "seed", "file"]);
@@ -31,16 +31,16 @@ export interface LabelPlace {
   readonly rev: number;
 }
 
-function header(userId: string, keys: AccountKeys, place: LabelPlace): JweHeader {
+function header(userId: string, keys: TitlesKeys, place: LabelPlace): JweHeader {
   return { typ: jweTypes.label, user_id: userId, key_epoch: keys.keyEpoch, secret_id: place.secretId, version: place.version, rev: place.rev };
 }
 
-export function sealLabel(keys: AccountKeys, userId: string, place: LabelPlace, label: Label): Promise<string> {
+export function sealLabel(keys: TitlesKeys, userId: string, place: LabelPlace, label: Label): Promise<string> {
   return sealJwe(keys.label, header(userId, keys, place), label);
 }
 
 /** @throws PortalError `decryption_failed`, also for a label of another secret, version or revision. */
-export function openLabel(keys: AccountKeys, userId: string, place: LabelPlace, jwe: string): Promise<Label> {
+export function openLabel(keys: TitlesKeys, userId: string, place: LabelPlace, jwe: string): Promise<Label> {
   return openJwe(keys.label, header(userId, keys, place), jwe, Label);
 }
 

@@ -4,6 +4,7 @@ import { bytesB64u, canonicalBytes, Counter, Digest, fromB64u, Id, toB64u, type 
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
+import { AccountKey } from "./account-key.ts";
 import { identityOf, openWith, recipientOf, sealTo } from "./age.ts";
 import { equalBytes, wipe, type Bytes } from "./bytes.ts";
 import { documentBytes, parseDocument } from "./document.ts";
@@ -53,9 +54,9 @@ export interface SlotPlace {
   readonly keyEpoch: number;
 }
 
-/** Seals the account key to one opener alone. The caller wipes the key. */
-export async function sealSlot(opener: ShownOpener, place: SlotPlace, accountKey: Bytes): Promise<Bytes> {
-  const body = { v: 1, kind: "slot", user_id: place.userId, opener_id: opener.openerId, key_epoch: place.keyEpoch, account_key: toB64u(accountKey) };
+/** Seals the account key to one opener alone. */
+export async function sealSlot(opener: ShownOpener, userId: string, accountKey: AccountKey): Promise<Bytes> {
+  const body = { v: 1, kind: "slot", user_id: userId, opener_id: opener.openerId, key_epoch: accountKey.keyEpoch, account_key: accountKey.lend(toB64u) };
   const plain = documentBytes({ ...body, mac: toB64u(slotMac(opener.slotAuth, body)) });
   try {
     return await sealTo([opener.recipient], plain);
@@ -67,17 +68,16 @@ export async function sealSlot(opener: ShownOpener, place: SlotPlace, accountKey
 /**
  * Opens a slot; mac, user, opener and epoch are checked before the key is given out.
  *
- * @returns 32 bytes of account key; wipe them after use.
  * @throws PortalError `decryption_failed`.
  */
-export async function openSlot(opener: ShownOpener, place: SlotPlace, sealed: Bytes): Promise<Bytes> {
+export async function openSlot(opener: ShownOpener, place: SlotPlace, sealed: Bytes): Promise<AccountKey> {
   const plain = await openWith(opener.identity, sealed, "one");
   if (plain === null) throw new PortalError("decryption_failed");
   try {
     const { mac, ...body } = parseDocument(SlotDocument, plain);
     const ours = body.user_id === place.userId && body.opener_id === opener.openerId && body.key_epoch === place.keyEpoch;
     if (!equalBytes(fromB64u(mac), slotMac(opener.slotAuth, body)) || !ours) throw new PortalError("decryption_failed");
-    return fromB64u(body.account_key);
+    return new AccountKey(fromB64u(body.account_key), place.keyEpoch);
   } finally {
     wipe(plain);
   }

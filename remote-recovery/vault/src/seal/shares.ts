@@ -1,40 +1,70 @@
-import { bytesB64u, Counter, Id, Recipient } from "@relicario/shared/api";
+import { bytesB64u, compactJwe, Counter, Id, maxBookLength, Recipient, Timestamp } from "@relicario/shared/api";
 import { z } from "zod";
 
-import type { AccountKeys } from "./account-key.ts";
+import type { AccountKey, TitlesKeys } from "./account-key.ts";
 import { jweTypes, openJwe, sealJwe, type JweHeader } from "./document.ts";
+import { openInner, sealInner } from "./inner.ts";
 
-/** What the account remembers of its own shares; made empty with the account. */
+const ShareId = bytesB64u(16, { exact: true });
+
+/** What the titles keys show of the account's own shares; made empty with the account. */
 export const Shares = z.strictObject({
   v: z.literal(1),
   shares: z.array(
     z.strictObject({
-      share_id: bytesB64u(16, { exact: true }),
+      share_id: ShareId,
       secret_id: Id,
+      version: Counter,
       audience: z.enum(["public", "signed_in", "person"]),
+      rev: Counter,
+      created_at: Timestamp,
+      expires_at: Timestamp,
+      revoked_at: Timestamp.nullable(),
+    }),
+  ),
+  /** {@link SharesInner}, sealed. */
+  inner: compactJwe(maxBookLength),
+});
+export type Shares = z.infer<typeof Shares>;
+
+/** What the account key alone shows. */
+export const SharesInner = z.strictObject({
+  v: z.literal(1),
+  shares: z.array(
+    z.strictObject({
+      share_id: ShareId,
       /** Of a link; null for a person. */
       link_key: bytesB64u(32, { exact: true }).nullable(),
       /** Of a person; null for a link. */
       recipient: Recipient.nullable(),
-      rev: Counter,
     }),
   ),
 });
-export type Shares = z.infer<typeof Shares>;
+export type SharesInner = z.infer<typeof SharesInner>;
 
-export function emptyShares(): Shares {
-  return { v: 1, shares: [] };
+/** Those of a new account. */
+export async function firstShares(accountKey: AccountKey, userId: string): Promise<Shares> {
+  return { v: 1, shares: [], inner: await sealSharesInner(accountKey, userId, { v: 1, shares: [] }) };
 }
 
-function header(userId: string, keys: AccountKeys): JweHeader {
+function header(userId: string, keys: TitlesKeys): JweHeader {
   return { typ: jweTypes.shares, user_id: userId, key_epoch: keys.keyEpoch };
 }
 
-export function sealShares(keys: AccountKeys, userId: string, shares: Shares): Promise<string> {
+export function sealShares(keys: TitlesKeys, userId: string, shares: Shares): Promise<string> {
   return sealJwe(keys.shares, header(userId, keys), shares);
 }
 
 /** @throws PortalError `decryption_failed`. */
-export function openShares(keys: AccountKeys, userId: string, jwe: string): Promise<Shares> {
+export function openShares(keys: TitlesKeys, userId: string, jwe: string): Promise<Shares> {
   return openJwe(keys.shares, header(userId, keys), jwe, Shares);
+}
+
+export function sealSharesInner(accountKey: AccountKey, userId: string, inner: SharesInner): Promise<string> {
+  return sealInner(accountKey, userId, "shares", inner);
+}
+
+/** @throws PortalError `decryption_failed`. */
+export function openSharesInner(accountKey: AccountKey, userId: string, shares: Shares): Promise<SharesInner> {
+  return openInner(accountKey, userId, "shares", shares.inner, SharesInner);
 }

@@ -3,7 +3,7 @@ import { Counter, Digest, toB64u } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
-import type { AccountKeys } from "./account-key.ts";
+import type { TitlesKeys } from "./account-key.ts";
 import { sha256, utf8 } from "./bytes.ts";
 import { digestOfJwe, headerOf, jweTypes, openJwe, sealJwe } from "./document.ts";
 
@@ -18,6 +18,8 @@ export const State = z.strictObject({
   root: Digest,
   book_sha256: Digest,
   shares_sha256: Digest,
+  /** Null until the first request. */
+  requests_sha256: Digest.nullable(),
 });
 export type State = z.infer<typeof State>;
 
@@ -43,7 +45,7 @@ export function rootOf(rows: readonly RootRow[]): string {
 }
 
 /** @param previous digest of the state before; null at 1. */
-export function sealState(keys: AccountKeys, userId: string, state: State, previous: string | null): Promise<string> {
+export function sealState(keys: TitlesKeys, userId: string, state: State, previous: string | null): Promise<string> {
   return sealJwe(keys.state, { typ: jweTypes.state, user_id: userId, key_epoch: keys.keyEpoch, previous }, state);
 }
 
@@ -52,7 +54,7 @@ export function sealState(keys: AccountKeys, userId: string, state: State, previ
  *
  * @throws PortalError `decryption_failed`.
  */
-export async function openState(keys: AccountKeys, userId: string, stateRev: number, jwe: string): Promise<State & { readonly previous: string | null }> {
+export async function openState(keys: TitlesKeys, userId: string, stateRev: number, jwe: string): Promise<State & { readonly previous: string | null }> {
   const previous = previousOf(jwe);
   const state = await openJwe(keys.state, { typ: jweTypes.state, user_id: userId, key_epoch: keys.keyEpoch, previous }, jwe, State);
   if (state.state_rev !== stateRev || state.key_epoch !== keys.keyEpoch || (previous === null) !== (stateRev === 1)) throw new PortalError("decryption_failed");

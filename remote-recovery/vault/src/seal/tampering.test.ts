@@ -1,13 +1,13 @@
 import { fromB64u, toB64u, type Json } from "@relicario/shared/api";
 import { isPortalError } from "@relicario/shared/errors";
 import { Decrypter, Encrypter, generateX25519Identity, identityToRecipient } from "age-encryption";
-import { CompactEncrypt } from "jose";
+import { compactDecrypt, CompactEncrypt } from "jose";
 
 import { sketchFor } from "../testing/fake-engine.ts";
 import { userId } from "../testing/world.ts";
-import { deriveAccountKeys, importAccountKey, type AccountKeys } from "./account-key.ts";
+import { AccountKey, deriveTitlesKeys, type TitlesKeys } from "./account-key.ts";
 import { isRecipient, newIdentity, openWith, recipientOf, sealTo } from "./age.ts";
-import { emptyBook, openBook, sealBook } from "./book.ts";
+import { emptyBook, emptyBookInner, openBook, openBookInner, sealBook, sealBookInner, type Book } from "./book.ts";
 import { concat, copyOf, randomBytes, utf8, type Bytes } from "./bytes.ts";
 import { openContent, sealContent } from "./content.ts";
 import { makeHelper, openHelper, parseHelper, sketchOf } from "./helper.ts";
@@ -15,7 +15,8 @@ import { isOwnKeyStatement, makeKeyStatement } from "./account-signatures.ts";
 import { openLabel, sealLabel, type Label } from "./label.ts";
 import { openerFromSeed, openSlot, sealSlot, type ShownOpener } from "./opener.ts";
 import { documentBytes } from "./document.ts";
-import { emptyShares, openShares, sealShares } from "./shares.ts";
+import { openRequests, openRequestsInner, sealRequests, sealRequestsInner } from "./requests.ts";
+import { firstShares, openShares, openSharesInner, sealShares } from "./shares.ts";
 import { openState, sealState, type State } from "./state.ts";
 import { isSignedBy, openTicket, sealTicket, type OwnerTicket } from "./ticket.ts";
 
@@ -25,14 +26,15 @@ const secretId = "019a9e2c-7c1e-7abc-8def-00000000beef";
 const otherId = "019a9e2c-7c1e-7abc-8def-00000000dead";
 const failed = { code: "decryption_failed" };
 
-let keys: AccountKeys;
-let otherKeys: AccountKeys;
+const accountKey = AccountKey.make(1);
+let keys: TitlesKeys;
+let otherKeys: TitlesKeys;
 let opener: ShownOpener;
 let otherOpener: ShownOpener;
 
 beforeAll(async () => {
-  keys = await deriveAccountKeys(await importAccountKey(randomBytes(32), 1));
-  otherKeys = await deriveAccountKeys(await importAccountKey(randomBytes(32), 1));
+  keys = await deriveTitlesKeys(accountKey);
+  otherKeys = await deriveTitlesKeys(AccountKey.make(1));
   opener = await openerFromSeed(secretId, randomBytes(32));
   otherOpener = await openerFromSeed(otherId, randomBytes(32));
 });
@@ -158,24 +160,47 @@ describe("a label", () => {
   });
 });
 
-describe("book, shares and state", () => {
+describe("book, shares, requests and state", () => {
+  const zeros = toB64u(new Uint8Array(32));
+  const emptyOf = async (): Promise<Book> => ({ ...emptyBook(), inner: await sealBookInner(accountKey, userId, emptyBookInner()) });
+
   it("do not pass as each other, nor as another user's, nor as another generation's", async () => {
-    const state: State = { v: 1, key_epoch: 1, state_rev: 1, count: 0, root: toB64u(new Uint8Array(32)), book_sha256: toB64u(new Uint8Array(32)), shares_sha256: toB64u(new Uint8Array(32)) };
-    const [book, shares, sealed] = [await sealBook(keys, userId, emptyBook()), await sealShares(keys, userId, emptyShares()), await sealState(keys, userId, state, null)];
+    const state: State = { v: 1, key_epoch: 1, state_rev: 1, count: 0, root: zeros, book_sha256: zeros, shares_sha256: zeros, requests_sha256: null };
+    const [book, shares, sealed] = [await sealBook(keys, userId, await emptyOf()), await sealShares(keys, userId, await firstShares(accountKey, userId)), await sealState(keys, userId, state, null)];
     await expect(openBook(keys, userId, shares)).rejects.toMatchObject(failed);
     await expect(openShares(keys, userId, book)).rejects.toMatchObject(failed);
+    await expect(openRequests(keys, userId, book)).rejects.toMatchObject(failed);
     await expect(openBook(keys, otherId, book)).rejects.toMatchObject(failed);
     await expect(openShares(otherKeys, userId, shares)).rejects.toMatchObject(failed);
     await expect(openState({ ...keys, keyEpoch: 2 }, userId, 1, sealed)).rejects.toMatchObject(failed);
     await expect(openState(keys, userId, 2, sealed)).rejects.toMatchObject(failed);
-    await expect(openState(keys, userId, 1, await sealState(keys, userId, state, toB64u(new Uint8Array(32))))).rejects.toMatchObject(failed);
+    await expect(openState(keys, userId, 1, await sealState(keys, userId, state, zeros))).rejects.toMatchObject(failed);
     await expect(openState(keys, userId, 2, await sealState(keys, userId, { ...state, state_rev: 2 }, null))).rejects.toMatchObject(failed);
   });
 
   it("refuse a book with a recipient of another kind", async () => {
     const x25519 = await identityToRecipient(await generateX25519Identity());
     const opener_ = { id: otherId, kind: "image" as const, name: "n", recipient: x25519, created_at: "2026-11-21T10:00:00.000Z" };
-    await expect(openBook(keys, userId, await sealBook(keys, userId, { ...emptyBook(), openers: [opener_] }))).rejects.toMatchObject(failed);
+    await expect(openBook(keys, userId, await sealBook(keys, userId, { ...(await emptyOf()), openers: [opener_] }))).rejects.toMatchObject(failed);
+  });
+
+  it("keep their inner documents apart, from each other, from other accounts and from every titles key", async () => {
+    const book = await emptyOf();
+    const shares = await firstShares(accountKey, userId);
+    const requests = { v: 1 as const, requests: [], inner: await sealRequestsInner(accountKey, userId, { v: 1, requests: [] }) };
+    expect(await openRequests(keys, userId, await sealRequests(keys, userId, requests))).toEqual(requests);
+    expect(await openRequestsInner(accountKey, userId, requests)).toEqual({ v: 1, requests: [] });
+    await expect(openSharesInner(accountKey, userId, { ...shares, inner: requests.inner })).rejects.toMatchObject(failed);
+    await expect(openRequestsInner(accountKey, userId, { ...requests, inner: shares.inner })).rejects.toMatchObject(failed);
+    await expect(openBookInner(accountKey, userId, { ...book, inner: shares.inner })).rejects.toMatchObject(failed);
+    await expect(openBookInner(accountKey, otherId, book)).rejects.toMatchObject(failed);
+    await expect(openBookInner(AccountKey.make(1), userId, book)).rejects.toMatchObject(failed);
+    const head = { alg: "dir", enc: "A256GCM", typ: "relicario-inner", user_id: userId, key_epoch: 1, of: "book" };
+    for (const key of [keys.label, keys.book, keys.state, keys.shares, keys.requests]) {
+      await expect(compactDecrypt(book.inner, key)).rejects.toThrow();
+      const forged = await new CompactEncrypt(documentBytes(emptyBookInner())).setProtectedHeader(head).encrypt(key);
+      await expect(openBookInner(accountKey, userId, { ...book, inner: forged })).rejects.toMatchObject(failed);
+    }
   });
 });
 
@@ -183,14 +208,13 @@ describe("a slot", () => {
   const at = { userId, keyEpoch: 1 };
 
   it("gives the account key to its opener alone", async () => {
-    const key = randomBytes(32);
-    const sealed = await sealSlot(opener, at, key);
-    expect(await openSlot(opener, at, sealed)).toEqual(key);
+    const sealed = await sealSlot(opener, userId, accountKey);
+    expect((await openSlot(opener, at, sealed)).lend(toB64u)).toBe(accountKey.lend(toB64u));
     await expect(openSlot(otherOpener, at, sealed)).rejects.toMatchObject(failed);
   });
 
   it("is refused before its key is used when user, opener, epoch, key or mac differ", async () => {
-    const sealed = await sealSlot(opener, at, randomBytes(32));
+    const sealed = await sealSlot(opener, userId, accountKey);
     const document = JSON.parse(new TextDecoder().decode((await openWith(opener.identity, sealed, "one")) ?? new Uint8Array())) as Record<string, Json>;
     for (const [what, changed] of mutations(document)) {
       // Whoever knows the recipient can seal to it; only the mac tells that it was us.
@@ -204,7 +228,7 @@ describe("a slot", () => {
   });
 
   it("is refused when it is sealed to more than its opener", async () => {
-    const one = await openWith(opener.identity, await sealSlot(opener, at, randomBytes(32)), "one");
+    const one = await openWith(opener.identity, await sealSlot(opener, userId, accountKey), "one");
     const two = await sealTo([opener.recipient, otherOpener.recipient], one ?? new Uint8Array());
     await expect(openSlot(opener, at, two)).rejects.toMatchObject(failed);
   });

@@ -2,7 +2,7 @@ import { Counter, Digest, hasValidSignature, Id, Signature, Timestamp } from "@r
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
-import { withSigningSeed, signDocument, type AccountKeys } from "./account-key.ts";
+import { signDocument, type TitlesKeys } from "./account-key.ts";
 import { isIdentity, openWith, sealTo } from "./age.ts";
 import { wipe, type Bytes } from "./bytes.ts";
 import { ContentKind } from "./label.ts";
@@ -35,12 +35,12 @@ export const OwnerTicket = z.strictObject({
 export type OwnerTicket = z.infer<typeof OwnerTicket>;
 
 /** Signs a ticket and seals it to the openers of the secret. */
-export async function sealTicket(keys: AccountKeys, recipients: readonly string[], ticket: Omit<OwnerTicket, "sig">): Promise<Bytes> {
+export async function sealTicket(keys: TitlesKeys, recipients: readonly string[], ticket: Omit<OwnerTicket, "sig">): Promise<Bytes> {
   return sealSigned(recipients, await signTicket(keys, ticket));
 }
 
-export function signTicket(keys: AccountKeys, ticket: Omit<OwnerTicket, "sig">): Promise<OwnerTicket> {
-  return withSigningSeed(keys, (seed) => signDocument("ticket", ticket, seed));
+export function signTicket(keys: TitlesKeys, ticket: Omit<OwnerTicket, "sig">): Promise<OwnerTicket> {
+  return signDocument("ticket", ticket, keys.signer);
 }
 
 /** Seals a ticket as it was signed. */

@@ -4,18 +4,19 @@ import { join } from "node:path";
 import { canonicalText, fromB64u, hasValidSignature, signedBytes, toB64u, type KeyringChange, type KeyStatement } from "@relicario/shared/api";
 import { CompactEncrypt } from "jose";
 
-import { deriveAccountKeys, importAccountKey, withAccountKeyBytes, type AccountKeys } from "./account-key.ts";
+import { AccountKey, deriveTitlesKeys, type TitlesKeys } from "./account-key.ts";
 import { identityOf, isRecipient, recipientOf } from "./age.ts";
-import { openBook, type Book } from "./book.ts";
+import { openBook, openBookInner, type Book, type BookInner } from "./book.ts";
 import { utf8 } from "./bytes.ts";
 import { openContent, padText, unpadText } from "./content.ts";
 import { assembleHelper, openHelper, parseHelper, sketchBytes, sketchOf } from "./helper.ts";
-import { makeKeyStatement, signKeyringChange } from "./account-signatures.ts";
+import { isPreviousSignatureRight, makeKeyStatement, signKeyringChange } from "./account-signatures.ts";
 import { hkdf } from "./kdf.ts";
 import { openLabel, revOf, type Label } from "./label.ts";
 import { imageOpener, openSlot, slotMac } from "./opener.ts";
 import { documentBytes } from "./document.ts";
-import { openShares, type Shares } from "./shares.ts";
+import { openRequests, openRequestsInner, type Requests, type RequestsInner } from "./requests.ts";
+import { openShares, openSharesInner, type Shares, type SharesInner } from "./shares.ts";
 import { labelDigest, openState, previousOf, rootOf, stateDigest, type State } from "./state.ts";
 import { isSignedBy, openTicket, type OwnerTicket } from "./ticket.ts";
 
@@ -33,22 +34,24 @@ interface Vectors {
   helper: { image_secret: string; sketch: string; salt: string; nonce: string; image_root: string; unused_bits: string; helpers: { passphrase: string | null; sketch_salt: string; bytes: string }[] };
   padding: { document: Record<string, string>; padded_length: number; text: { size: number; padded_length: number }[] };
   label: { document: Label; jwe: string; secret_id: string; version: number; rev: number };
-  book: { document: Book; jwe: string };
-  shares: { document: Shares; jwe: string };
+  book: { document: Book; inner: BookInner; jwe: string };
+  shares: { document: Shares; inner: SharesInner; jwe: string };
+  requests: { document: Requests; inner: RequestsInner; jwe: string };
   root: { rows: { secret_id: string; version: number; rev: number; label: string }[]; root: string };
   state: { first: { document: State; jwe: string }; second: { document: State; jwe: string; previous: string } };
   content: { identity: string; sealed: string; sha256: string; text_utf8: string; size: number };
   ticket: { document: OwnerTicket; sealed: string };
-  key_statement: { document: KeyStatement; signed_bytes: string };
+  key_statement: { document: KeyStatement; signed_bytes: string; rotated: KeyStatement };
   keyring_change: { document: KeyringChange; signed_bytes: string };
 }
 const vectors = JSON.parse(readFileSync(join(process.cwd(), "remote-recovery/vault/vectors/sealing.json"), "utf8")) as Vectors;
 
 describe("vectors made by other tools", () => {
-  let keys: AccountKeys;
+  let keys: TitlesKeys;
+  const accountKey = new AccountKey(fromB64u(vectors.account.account_key), 1);
   const { user_id: userId } = vectors.account;
   beforeAll(async () => {
-    keys = await deriveAccountKeys(await importAccountKey(fromB64u(vectors.account.account_key), 1));
+    keys = await deriveTitlesKeys(accountKey);
   });
 
   it.each(vectors.hkdf)("HKDF of $label", ({ secret, label, out }) => {
@@ -61,11 +64,12 @@ describe("vectors made by other tools", () => {
     expect(isRecipient(recipient)).toBe(true);
   });
 
-  it("derives everything from the account key, whose bytes come back only for slots", async () => {
+  it("derives everything from the account key", () => {
     expect(keys.recipient).toBe(vectors.account.recipient);
     expect(toB64u(keys.signingKey)).toBe(vectors.account.signing_key);
-    expect(await withAccountKeyBytes(keys.accountKey, (bytes) => Promise.resolve(toB64u(bytes)))).toBe(vectors.account.account_key);
-    for (const key of [keys.label, keys.book, keys.shares, keys.state, keys.accountKey.hkdf, keys.accountKey.wrapping]) expect(key.extractable).toBe(false);
+    for (const [name, bytes] of Object.entries(vectors.account.derived)) expect(toB64u(accountKey.derive(`relicario/v1/${name}`))).toBe(bytes);
+    for (const key of [keys.label, keys.book, keys.shares, keys.requests, keys.state, keys.signer.key]) expect(key?.extractable).toBe(false);
+    expect(JSON.stringify([accountKey, structuredClone(accountKey)])).toBe('[{"keyEpoch":1},{"keyEpoch":1}]');
   });
 
   it("derives an image's opener from its root", async () => {
@@ -79,7 +83,7 @@ describe("vectors made by other tools", () => {
     const { mac, ...body } = vectors.slot.document;
     expect(toB64u(slotMac(opener.slotAuth, body))).toBe(mac);
     const key = await openSlot(opener, { userId, keyEpoch: 1 }, fromB64u(vectors.slot.sealed));
-    expect(toB64u(key)).toBe(vectors.account.account_key);
+    expect(key.lend(toB64u)).toBe(vectors.account.account_key);
   });
 
   it.each(vectors.helper.helpers)("assembles and opens the helper with passphrase $passphrase", async ({ passphrase, sketch_salt, bytes }) => {
@@ -116,12 +120,16 @@ describe("vectors made by other tools", () => {
     }
   });
 
-  it("opens label, book and shares", async () => {
+  it("opens label, book, shares and requests, and what the account key alone opens in them", async () => {
     const { secret_id: secretId, version, rev } = vectors.label;
     expect(await openLabel(keys, userId, { secretId, version, rev }, vectors.label.jwe)).toEqual(vectors.label.document);
     expect(revOf(vectors.label.jwe)).toBe(rev);
     expect(await openBook(keys, userId, vectors.book.jwe)).toEqual(vectors.book.document);
+    expect(await openBookInner(accountKey, userId, vectors.book.document)).toEqual(vectors.book.inner);
     expect(await openShares(keys, userId, vectors.shares.jwe)).toEqual(vectors.shares.document);
+    expect(await openSharesInner(accountKey, userId, vectors.shares.document)).toEqual(vectors.shares.inner);
+    expect(await openRequests(keys, userId, vectors.requests.jwe)).toEqual(vectors.requests.document);
+    expect(await openRequestsInner(accountKey, userId, vectors.requests.document)).toEqual(vectors.requests.inner);
   });
 
   it("opens the chain of states", async () => {
@@ -154,6 +162,17 @@ describe("vectors made by other tools", () => {
     expect(toB64u(signedBytes("put", vectors.keyring_change.document))).toBe(vectors.keyring_change.signed_bytes);
     expect(hasValidSignature("put", vectors.keyring_change.document, keys.signingKey)).toBe(true);
     expect(hasValidSignature("key", vectors.keyring_change.document, keys.signingKey)).toBe(false);
+  });
+
+  it("follows a key statement to the key before", () => {
+    const { rotated } = vectors.key_statement;
+    const before = [{ keyEpoch: 1, signingKey: keys.signingKey }];
+    expect(isPreviousSignatureRight(rotated, before)).toBe(true);
+    expect(isPreviousSignatureRight(vectors.key_statement.document, before)).toBe(true);
+    expect(isPreviousSignatureRight(rotated, [])).toBe(false);
+    expect(isPreviousSignatureRight(rotated, [{ keyEpoch: 1, signingKey: fromB64u(rotated.signing_key) }])).toBe(false);
+    expect(isPreviousSignatureRight(rotated, [{ keyEpoch: 2, signingKey: keys.signingKey }])).toBe(false);
+    expect(isPreviousSignatureRight({ ...rotated, recipient: vectors.account.recipient }, before)).toBe(false);
   });
 
   it("is exact about canonical form: the same document in another order is refused", async () => {

@@ -1,43 +1,41 @@
-import { bytesB64u, canonicalBytes, fromB64u, parseCanonical, toB64u } from "@relicario/shared/api";
+import { bytesB64u, canonicalBytes, fromB64u, ImageRecord, KeyStatement, parseCanonical, Slot, toB64u } from "@relicario/shared/api";
 import { z } from "zod";
 
 import type { Sketch } from "@relicario/engine";
 import type { Device } from "../device/device.ts";
-import { importAccountKey, type AccountKey } from "../seal/account-key.ts";
-import { copyOf, wipe, type Bytes } from "../seal/bytes.ts";
+import { keptTitlesKeys, titlesKeysFrom, type TitlesKeys } from "../seal/account-key.ts";
+import { Book, type BookInner } from "../seal/book.ts";
+import { copyOf, wipe } from "../seal/bytes.ts";
 import { parseSketch, sketchBytes } from "../seal/helper.ts";
+import { Shares } from "../seal/shares.ts";
+import type { FirstAccount } from "../vault-context.ts";
 
 /**
- * What waits on the device between making and publishing, wrapped by the device key: an account key that was stored
- * before it was sent (a pending key is not a held one), and the sketches of enrolments, so that no picture is sketched
- * twice after an interruption.
+ * What waits on the device between making and publishing, wrapped by the device key: an account that was stored before it was sent,
+ * never with its account key, and the sketches of enrolments, so that no picture is sketched twice after an interruption.
  */
 
-/** Key epoch of every account key that was never rotated. */
-export const firstKeyEpoch = 1;
+const Pending = z.strictObject({ book: Book, shares: Shares, statement: KeyStatement, record: ImageRecord, slot: Slot });
 
-/** Stores account key bytes before they are sent. The caller wipes them. `storage_full`. */
-export async function keepPending(device: Device, accountKey: Bytes): Promise<void> {
-  await device.write({ pending: await device.wrap("pending", accountKey) });
+/** An account that waits; its titles keys are null where they could not be kept. */
+export type PendingAccount = Omit<FirstAccount, "keys"> & { readonly keys: TitlesKeys | null };
+
+/** Stores a new account before it is sent. `storage_full`. */
+export async function keepPending(device: Device, { keys, ...account }: FirstAccount): Promise<void> {
+  const plain = copyOf(canonicalBytes(account));
+  await device.write({ pending: { wrapped: await device.wrap("pending", plain), keys: keptTitlesKeys(keys) } });
 }
 
-/** The pending account key, or null. */
-export async function pendingAccountKey(device: Device): Promise<AccountKey | null> {
-  const bytes = await pendingBytes(device);
-  return bytes === null ? null : importAccountKey(bytes, firstKeyEpoch);
-}
-
-/** Its 32 bytes; wipe them. */
-async function pendingBytes(device: Device): Promise<Bytes | null> {
+export async function pendingAccount(device: Device): Promise<PendingAccount | null> {
   const { pending } = await device.read();
-  if (pending === null) return null;
-  const bytes = await device.unwrap("pending", pending);
-  return bytes?.length === 32 ? bytes : null;
+  const bytes = pending === null ? null : await device.unwrap("pending", pending.wrapped);
+  if (pending === null || bytes === null) return null;
+  const parsed = Pending.safeParse(parseCanonical(bytes));
+  return parsed.success ? { ...parsed.data, keys: pending.keys === null ? null : titlesKeysFrom(pending.keys) } : null;
 }
 
 export async function forgetPending(device: Device): Promise<void> {
-  const { pending } = await device.read();
-  if (pending !== null) await device.write({ pending: null });
+  await device.update(({ pending }) => (pending === null ? null : { pending: null }));
 }
 
 const KeptSketches = z.array(bytesB64u(342, { exact: true })).max(100);
@@ -57,11 +55,11 @@ export async function keepSketch(device: Device, sketch: Sketch): Promise<void> 
   if (!kept.includes(added)) await writeSketches(device, [...kept, added]);
 }
 
-/** Forgets a sketch that was published. */
-export async function forgetSketch(device: Device, sketch: Sketch): Promise<void> {
+/** Forgets the sketches that a published book has. */
+export async function forgetSketches(device: Device, { sketches }: Pick<BookInner, "sketches">): Promise<void> {
   const kept = (await keptSketches(device)).map((one) => toB64u(sketchBytes(one)));
-  const gone = toB64u(sketchBytes(sketch));
-  if (kept.includes(gone)) await writeSketches(device, kept.filter((one) => one !== gone));
+  const left = kept.filter((one) => !sketches.some(({ sketch }) => sketch === one));
+  if (left.length < kept.length) await writeSketches(device, left);
 }
 
 async function writeSketches(device: Device, kept: readonly string[]): Promise<void> {

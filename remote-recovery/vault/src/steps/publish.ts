@@ -1,13 +1,11 @@
 import type { KeyringChange } from "@relicario/shared/api";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
-import type { AccountKeys } from "../seal/account-key.ts";
+import type { TitlesKeys } from "../seal/account-key.ts";
 import type { State } from "../seal/state.ts";
 import { refuseCancelled, type ActOptions, type VaultContext } from "../vault-context.ts";
 import { readAccount, type AccountView } from "./read-account.ts";
-import type { FreshImage } from "./choose-openers.ts";
-import { forgetPending, forgetSketch } from "./pending.ts";
-import { remember, type OpenedKeyring } from "./read-keyring.ts";
+import { readKeyring, remember, type OpenedKeyring } from "./read-keyring.ts";
 
 /** Tries at a conflicting state before `state_conflict` is thrown. */
 export const conflictTries = 8;
@@ -17,11 +15,11 @@ const pauseMilliseconds = 800;
 
 /** A signed keyring change, and the account after it. */
 export interface SignedChange {
-  readonly keys: AccountKeys;
+  readonly keys: TitlesKeys;
   readonly keyring: KeyringChange;
   readonly state: State;
-  /** An image that becomes an opener with it. */
-  readonly fresh: FreshImage | null;
+  /** Whether an image becomes an opener with it. */
+  readonly entered: boolean;
 }
 
 /** One try: a signed change, the call that it goes with, and what the writer answers then. */
@@ -119,18 +117,20 @@ async function lookAgain<T>(vault: VaultContext, writer: Writer<T>, options: Act
   }
 }
 
-/** After publishing: holds the keys, remembers the state, and removes what was pending. */
-async function settle(vault: VaultContext, { keys, keyring, state, fresh }: SignedChange): Promise<void> {
+/**
+ * After publishing: holds the keys and remembers the state. What waited on this device for it, the only slot of a new account, is
+ * not given up for the service's word: the keyring is read once more, and whoever reads one that carries it forgets what waited.
+ */
+async function settle(vault: VaultContext, { keys, keyring, state, entered }: SignedChange): Promise<void> {
   vault.keys = keys;
-  await remember(vault, keyring, state);
-  try {
-    await forgetPending(vault.device);
-    if (fresh !== null) await forgetSketch(vault.device, fresh.sketch);
-  } catch (error) {
-    if (!isPortalError(error, "storage_full")) throw error;
-    // The disk is full: the pending key stays, and the next reading removes it, since it opens what was published.
-  }
+  await remember(vault, keyring, { state, keys });
   vault.setState({ status: "unlocked", device: (await vault.device.read()).kind });
+  if (!entered) return;
+  try {
+    await readKeyring(vault);
+  } catch (error) {
+    if (!isPortalError(error)) throw error; // what is wrong now is told by the next reading; what was asked for is published
+  }
 }
 
 /** A pause in milliseconds that grows with each try and is random, so that two devices do not meet again. */

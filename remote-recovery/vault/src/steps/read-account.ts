@@ -1,7 +1,7 @@
 import { Id, type SecretPage, type StoredSecret } from "@relicario/shared/api";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
-import type { AccountKeys } from "../seal/account-key.ts";
+import type { TitlesKeys } from "../seal/account-key.ts";
 import { openLabel, revOf, type Label } from "../seal/label.ts";
 import { labelDigest, rootOf } from "../seal/state.ts";
 import type { AccountRow, HeldList, VaultContext } from "../vault-context.ts";
@@ -113,12 +113,12 @@ function revIn(label: string): number {
 async function checkRows(vault: VaultContext, view: KeyringView, list: HeldList): Promise<void> {
   const remembered = await recall(vault);
   const expected = view.opened?.state ?? (remembered?.stateRev === view.keyring.state_rev ? remembered : null);
-  if (expected === null) return; // locked, and this device never saw this state: nothing to compare with yet
+  if (expected?.root == null) return; // locked, and this device never opened this state: nothing to compare with yet
   if (expected.count !== list.rows.size || expected.root !== rootOf([...list.rows.values()])) throw new PortalError("list_mismatch");
 }
 
 /** @throws PortalError `decryption_failed`. */
-export function labelOf(userId: string, keys: AccountKeys, row: AccountRow): Promise<Label> {
+export function labelOf(userId: string, keys: TitlesKeys, row: AccountRow): Promise<Label> {
   if (row.label !== null) return row.label;
   const { sealedLabel } = row;
   if (sealedLabel === null) throw new TypeError("a row without its label");

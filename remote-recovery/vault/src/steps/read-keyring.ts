@@ -1,15 +1,16 @@
-import { Counter, toB64u, type Keyring } from "@relicario/shared/api";
+import { canonicalText, Counter, fromB64u, toB64u, type Keyring, type KeyStatement } from "@relicario/shared/api";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import type { Remembered } from "../device/device.ts";
-import { deriveAccountKeys, type AccountKeys } from "../seal/account-key.ts";
-import { openBook, type Book } from "../seal/book.ts";
+import type { AccountKey, TitlesKeys } from "../seal/account-key.ts";
+import { openBook, openBookInner, openersDigest, type Book } from "../seal/book.ts";
 import { digestOfJwe } from "../seal/document.ts";
-import { isOwnKeyStatement } from "../seal/account-signatures.ts";
+import { isOwnKeyStatement, isPreviousSignatureRight } from "../seal/account-signatures.ts";
+import { openRequests, type Requests } from "../seal/requests.ts";
 import { openShares, type Shares } from "../seal/shares.ts";
 import { openState, previousOf, stateDigest, type State } from "../seal/state.ts";
-import type { VaultContext } from "../vault-context.ts";
-import { forgetPending, pendingAccountKey } from "./pending.ts";
+import type { OlderState, VaultContext } from "../vault-context.ts";
+import { forgetPending, forgetSketches, pendingAccount } from "./pending.ts";
 
 /** The keyring as given and, when this device holds the key, what it says. */
 export interface KeyringView {
@@ -18,10 +19,12 @@ export interface KeyringView {
 }
 
 export interface OpenedKeyring {
-  readonly keys: AccountKeys;
+  readonly keys: TitlesKeys;
   readonly state: State;
   readonly book: Book;
   readonly shares: Shares;
+  /** Null before the first request. */
+  readonly requests: Requests | null;
 }
 
 /** What to do when there is a keyring that does not open under the pending key. */
@@ -30,15 +33,12 @@ export type ForeignKeyring = "drop_aloud" | "drop";
 /**
  * Reads the keyring and checks it against what this device remembers. Null when nothing was ever kept.
  *
- * @throws PortalError `older_state`, `keyring_missing`, `own_key_changed`, `pending_dropped`, `decryption_failed`.
+ * @throws PortalError `older_state`, `keyring_missing`, `own_key_changed`, `openers_changed`, `pending_dropped`, `decryption_failed`.
  */
 export async function readKeyring(vault: VaultContext, signal?: AbortSignal, foreign: ForeignKeyring = "drop_aloud"): Promise<KeyringView | null> {
-  try {
-    return await withSecondReading(() => readOnce(vault, signal, foreign));
-  } catch (error) {
-    vault.alarmed = isPortalError(error, "older_state");
-    throw error;
-  }
+  const view = await withSecondReading(() => readOnce(vault, signal, foreign));
+  vault.alarmed = null;
+  return view;
 }
 
 /** One silent second reading before an alarm: another device may have written between two of our calls. */
@@ -59,116 +59,195 @@ async function readOnce(vault: VaultContext, signal: AbortSignal | undefined, fo
     vault.setState({ status: "empty" });
     return null;
   }
-  followChain(keyring, remembered);
-  if (vault.keys === null) await adoptPending(vault, keyring, foreign);
-  if (vault.keys !== null && keyring.key_epoch > vault.keys.keyEpoch) {
-    vault.keys = null; // rotated elsewhere: an opener is needed
-    vault.held = null; // with its opened labels
-  }
-  const keys = vault.keys;
-  if (keys === null) {
+  followChain(vault, keyring, remembered);
+  await adoptPending(vault, keyring, foreign);
+  const { keys } = vault;
+  // Of another generation, says the service: perhaps rotated elsewhere. The keys stay until an opener tells.
+  if (keys === null || keyring.key_epoch > keys.keyEpoch) {
     vault.setState({ status: "locked" });
     return { keyring, opened: null };
   }
-  const opened = await openKeyring(vault.userId, keys, keyring);
-  await remember(vault, keyring, opened.state);
+  const opened = await openKeyring(vault, keys, vault.accountKey, keyring);
+  await remember(vault, keyring, opened);
   vault.setState({ status: "unlocked", device: (await vault.device.read()).kind });
   return { keyring, opened };
 }
 
 /**
- * Opens what the keyring holds with the keys of this device, and checks that the parts belong together.
+ * Opens what the keyring holds with the keys of this device, and checks that the parts belong together. With the account key in
+ * memory the book's openers are compared with those that it vouches for.
  *
- * @throws PortalError `own_key_changed`, `older_state`, `decryption_failed`.
+ * @throws PortalError `own_key_changed`, `openers_changed`, `older_state`, `decryption_failed`.
  */
-export async function openKeyring(userId: string, keys: AccountKeys, keyring: Keyring): Promise<OpenedKeyring> {
-  if (keyring.key_epoch < keys.keyEpoch) throw new PortalError("older_state");
+export async function openKeyring(vault: VaultContext, keys: TitlesKeys, accountKey: AccountKey | null, keyring: Keyring): Promise<OpenedKeyring> {
+  const { userId } = vault;
+  if (keyring.key_epoch < keys.keyEpoch) throw olderState(vault, keyring, null);
   if (!isOwnKeyStatement(keys, userId, keyring.key_statement)) throw new PortalError("own_key_changed");
   const state = await openState(keys, userId, keyring.state_rev, keyring.state);
-  for (const link of keyring.states ?? []) await openState(keys, userId, link.state_rev, link.state);
-  if (toB64u(digestOfJwe(keyring.book)) !== state.book_sha256) throw new PortalError("older_state");
-  if (toB64u(digestOfJwe(keyring.shares)) !== state.shares_sha256) throw new PortalError("older_state");
-  const [book, shares] = await Promise.all([openBook(keys, userId, keyring.book), openShares(keys, userId, keyring.shares)]);
-  return { keys, state, book, shares };
+  const requests = keyring.requests ?? null;
+  const digests = [keyring.book, keyring.shares, requests].map((jwe) => (jwe === null ? null : toB64u(digestOfJwe(jwe))));
+  if (canonicalText(digests) !== canonicalText([state.book_sha256, state.shares_sha256, state.requests_sha256])) throw olderState(vault, keyring, null);
+  const opened = {
+    keys,
+    state,
+    book: await openBook(keys, userId, keyring.book),
+    shares: await openShares(keys, userId, keyring.shares),
+    requests: requests === null ? null : await openRequests(keys, userId, requests),
+  };
+  await refuseForeignStatement(vault, keyring.key_statement, opened.book);
+  if (accountKey !== null) await checkOpeners(vault, accountKey, opened.book);
+  return opened;
 }
 
-/** Follows `previous` from the state given back to the one remembered: lower, another one for the same rev, a gap or a fork stop it. */
-function followChain(keyring: Keyring, remembered: Remembered | null): void {
+/** A statement that claims to follow a key must be signed by that one, as far as the book or this device knows it. */
+async function refuseForeignStatement(vault: VaultContext, statement: KeyStatement, book: Book): Promise<void> {
+  const remembered = await recall(vault);
+  const known = [...book.old_signing_keys.map((old) => ({ keyEpoch: old.key_epoch, signingKey: fromB64u(old.signing_key) })), ...(remembered === null ? [] : [{ keyEpoch: remembered.keyEpoch, signingKey: fromB64u(remembered.signingKey) }])];
+  if (!isPreviousSignatureRight(statement, known)) throw new PortalError("own_key_changed");
+}
+
+/** Openers outside must be those inside. What was compared last is remembered, so that titles keys alone know it again. */
+async function checkOpeners(vault: VaultContext, accountKey: AccountKey, book: Book): Promise<void> {
+  const outside = openersDigest(book.openers);
+  const inner = await openBookInner(accountKey, vault.userId, book);
+  if (outside !== openersDigest(inner.openers)) throw new PortalError("openers_changed");
+  await bestEffort(async () => {
+    await forgetSketches(vault.device, inner); // published, as it shows
+    const { checkedOpeners } = await vault.device.read();
+    if (checkedOpeners !== outside) await vault.device.write({ checkedOpeners: outside });
+  });
+}
+
+/**
+ * Sealing to a list of openers that the account key never vouched for on this device takes an opener first.
+ *
+ * @throws PortalError `show_opener_first`.
+ */
+export async function requireCheckedOpeners(vault: VaultContext, { book }: OpenedKeyring): Promise<void> {
+  if (vault.accountKey !== null) return; // compared when the keyring was opened
+  const { checkedOpeners } = await vault.device.read();
+  if (checkedOpeners !== openersDigest(book.openers)) throw new PortalError("show_opener_first");
+}
+
+/** Follows `previous` from the state given back to the one remembered, across generations: lower, another one for the same rev, a gap or a fork stop it. */
+function followChain(vault: VaultContext, keyring: Keyring, remembered: Remembered | null): void {
   if (remembered === null) return;
-  const older = new PortalError("older_state", { details: { given: keyring.state_rev, remembered: remembered.stateRev } });
-  if (keyring.key_epoch < remembered.keyEpoch || keyring.state_rev < remembered.stateRev) throw older;
   const links = keyring.states ?? [];
-  if (links.length !== keyring.state_rev - remembered.stateRev) throw older;
+  if (links.length !== keyring.state_rev - remembered.stateRev) throw olderState(vault, keyring, remembered);
   let before = remembered.stateSha256;
   for (const [index, link] of links.entries()) {
-    if (link.state_rev !== remembered.stateRev + 1 + index || previousOf(link.state) !== before) throw older;
+    if (link.state_rev !== remembered.stateRev + 1 + index || previousOf(link.state) !== before) throw olderState(vault, keyring, remembered);
     before = stateDigest(link.state);
   }
-  if (stateDigest(keyring.state) !== before) throw older;
+  if (stateDigest(keyring.state) !== before) throw olderState(vault, keyring, remembered);
+}
+
+/** The alarm, and which state it was about: consent is to this one alone. */
+function olderState(vault: VaultContext, keyring: Keyring, remembered: Remembered | null): PortalError {
+  vault.alarmed = { stateRev: keyring.state_rev, stateSha256: stateDigest(keyring.state) };
+  return new PortalError("older_state", { details: { given: keyring.state_rev, given_sha256: vault.alarmed.stateSha256, ...(remembered === null ? {} : { remembered: remembered.stateRev }) } });
 }
 
 /** "No keyring" while labels, or anything of this account on this device, exist is an error, never a fresh start. */
 async function refuseMissing(vault: VaultContext, remembered: Remembered | null, signal: AbortSignal | undefined): Promise<void> {
-  const { accountKey } = await vault.device.read();
-  if (remembered !== null || accountKey !== null || vault.keys !== null) throw new PortalError("keyring_missing");
+  const { titlesKeys } = await vault.device.read();
+  if (remembered !== null || titlesKeys !== null || vault.keys !== null) throw new PortalError("keyring_missing");
   const page = await vault.service.page({ cursor: null, since: null }, signal);
   if (page.total > 0 || page.secrets.length > 0 || page.state_rev > 0) throw new PortalError("keyring_missing");
 }
 
 /**
- * After a crash: a keyring that opens under the pending key was published by us; any other means that the pending key
- * never was, and it is dropped.
+ * After a crash: a keyring that opens under the pending keys was published by us; any other means that the pending account never
+ * was, and it is dropped. A worker that made it goes on with its keys; after a reload an opener is shown.
  */
 async function adoptPending(vault: VaultContext, keyring: Keyring, foreign: ForeignKeyring): Promise<void> {
-  const pending = await pendingAccountKey(vault.device);
+  const pending = vault.pending ?? (await pendingAccount(vault.device));
   if (pending === null) return;
-  const keys = await deriveAccountKeys(pending);
-  try {
-    await openKeyring(vault.userId, keys, keyring);
-  } catch (error) {
-    if (!isPortalError(error)) throw error;
-    await forgetPending(vault.device);
-    if (foreign === "drop") return;
-    vault.setState({ status: "locked" });
-    throw new PortalError("pending_dropped", { cause: error });
+  const { keys } = pending;
+  if (keys === null) {
+    if (canonicalText(pending.statement) === canonicalText(keyring.key_statement)) return; // perhaps ours: the picture tells
+  } else {
+    try {
+      const opened = await openKeyring(vault, keys, vault.pending === null ? null : vault.accountKey, keyring);
+      await remember(vault, keyring, opened);
+      if (vault.pending !== null) vault.keys = keys;
+      vault.pending = null;
+      await forgetPending(vault.device);
+      return;
+    } catch (error) {
+      if (!isPortalError(error, "own_key_changed", "openers_changed", "older_state", "decryption_failed")) throw error;
+    }
   }
-  vault.keys = keys;
+  if (vault.pending !== null) vault.accountKey = null; // of the account that never was
+  vault.pending = null;
   await forgetPending(vault.device);
+  if (foreign === "drop") return;
+  vault.setState({ status: "locked" });
+  throw new PortalError("pending_dropped");
 }
 
-/** The newest state that this device knows, from this worker or an earlier one. */
+/** The newest state that this device knows. Where it could not be written down, the one that this worker knows, but for what was given up by consent. */
 export async function recall(vault: VaultContext): Promise<Remembered | null> {
-  const { remembered } = await vault.device.read();
+  const { remembered, consent } = await vault.device.read();
   const own = vault.remembered;
   if (remembered === null || own === null) return remembered ?? own;
-  return own.stateRev > remembered.stateRev ? own : remembered;
+  const givenUp = consent !== null && own.stateRev <= consent.abandoned.stateRev;
+  return own.stateRev > remembered.stateRev && !givenUp ? own : remembered;
 }
 
-/** Writes down the newest checked state. Never a lower one. */
-export async function remember(vault: VaultContext, keyring: Pick<Keyring, "state" | "state_rev" | "key_epoch">, state: State): Promise<void> {
-  const before = await recall(vault);
-  if (before !== null && before.stateRev >= keyring.state_rev) return;
-  const remembered = {
-    keyEpoch: keyring.key_epoch,
+/** Writes down the newest checked state. Never a lower one, whatever other tabs write meanwhile. */
+export async function remember(vault: VaultContext, keyring: Pick<Keyring, "state" | "state_rev" | "key_epoch">, { state, keys }: Pick<OpenedKeyring, "state" | "keys">): Promise<void> {
+  const next: Remembered = {
+    keyEpoch: keys.keyEpoch,
     stateRev: Counter.parse(keyring.state_rev),
     stateSha256: stateDigest(keyring.state),
     root: state.root,
     count: state.count,
+    recipient: keys.recipient,
+    signingKey: toB64u(keys.signingKey),
   };
-  vault.remembered = remembered;
+  const { remembered } = await vault.device.read();
+  if (!grows(remembered, next)) return;
   try {
-    await vault.device.write({ remembered });
+    await vault.device.update((before) => (grows(before.remembered, next) ? { remembered: { ...before.remembered, ...next } } : null));
+    vault.remembered = null;
   } catch (error) {
     if (!isPortalError(error, "storage_full")) throw error;
-    // A full disk: this worker still remembers, and the next one checks less. Reading goes on.
+    if (grows(vault.remembered, next)) vault.remembered = next; // the disk is full: this worker still remembers, and the next one checks less
   }
 }
 
-/** The deliberate choice after `older_state`: forget, so that the next reading believes what it is given. */
-export async function acceptOlderState(vault: VaultContext): Promise<void> {
-  if (!vault.alarmed) return;
+function grows(before: Remembered | null, next: Remembered): boolean {
+  if (before === null || next.stateRev > before.stateRev) return true;
+  return next.stateRev === before.stateRev && next.stateSha256 === before.stateSha256 && before.root === null;
+}
+
+/**
+ * The deliberate choice after `older_state`, for the one state that was shown. The abandoned memory is kept beside it; a new one
+ * grows from here, and what comes later must lead to this state.
+ *
+ * @throws PortalError `older_state` when the service gives yet another one by now.
+ */
+export async function acceptOlderState(vault: VaultContext, chosen: OlderState): Promise<void> {
+  const { alarmed } = vault;
+  if (alarmed?.stateRev !== chosen.stateRev || alarmed.stateSha256 !== chosen.stateSha256) return;
+  const keyring = await vault.service.keyring(null);
+  if (keyring === null) throw new PortalError("keyring_missing");
+  if (keyring.state_rev !== chosen.stateRev || stateDigest(keyring.state) !== chosen.stateSha256) throw olderState(vault, keyring, null);
+  const abandoned = await recall(vault);
+  if (abandoned === null) return;
+  const { stateRev, stateSha256 } = chosen;
+  await vault.device.write({ remembered: { ...abandoned, stateRev, stateSha256, root: null, count: null }, consent: { stateRev, stateSha256, abandoned } });
   vault.remembered = null;
-  await vault.device.write({ remembered: null });
-  vault.alarmed = false;
+  vault.alarmed = null;
   await readKeyring(vault);
+}
+
+/** For what the device would rather have written down, but can do without: the disk is full. */
+async function bestEffort(write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    if (!isPortalError(error, "storage_full")) throw error;
+  }
 }

@@ -32,8 +32,14 @@ interface Candidate {
  *   `decryption_failed`, `picture_unreadable`, `picture_too_large`.
  */
 export async function recogniseImage(vault: VaultContext, shown: ShownImage, book: Book | null, options: ActOptions): Promise<RecognisedImage> {
+  options.onProgress?.({ phase: "fetching", done: 0, total: 1 });
+  return recogniseAmong(vault, shown, await vault.service.imageRecords(options.signal), book, options);
+}
+
+/** The same among given image records. */
+export async function recogniseAmong(vault: VaultContext, shown: ShownImage, records: readonly ImageRecord[], book: Book | null, options: ActOptions): Promise<RecognisedImage> {
   const passphrase = shown.passphrase === "" ? null : shown.passphrase;
-  const { candidates, broken } = await readCandidates(vault, book, options);
+  const { candidates, broken } = candidatesOf(records, book);
   const picture = await pictureBytes(shown.picture);
   const plain = candidates.filter(({ helper }) => !helper.encrypted);
   const encrypted = candidates.filter(({ helper }) => helper.encrypted);
@@ -99,9 +105,7 @@ function searchOptions({ hint }: ShownImage, options: ActOptions): RecoverOption
  * The helpers that can be used. A broken, missing or changed one is not tried, but remembered: when no other fits, it
  * is the answer, rather than "not this picture".
  */
-async function readCandidates(vault: VaultContext, book: Book | null, options: ActOptions): Promise<{ candidates: Candidate[]; broken: PortalError | null }> {
-  options.onProgress?.({ phase: "fetching", done: 0, total: 1 });
-  const records = await vault.service.imageRecords(options.signal);
+function candidatesOf(records: readonly ImageRecord[], book: Book | null): { candidates: Candidate[]; broken: PortalError | null } {
   const digests = book === null ? null : new Map(book.images.map((image) => [image.id, image.helper_sha256]));
   const candidates: Candidate[] = [];
   let broken: PortalError | null = null;

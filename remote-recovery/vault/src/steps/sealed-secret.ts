@@ -3,7 +3,7 @@ import { maxSmallSecretBytes, toB64u, type KeyringChange } from "@relicario/shar
 import type { ContentKind, ProtectRequest } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
-import type { AccountKeys } from "../seal/account-key.ts";
+import type { TitlesKeys } from "../seal/account-key.ts";
 import type { BookOpener } from "../seal/book.ts";
 import { sha256, wipe, type Bytes } from "../seal/bytes.ts";
 import { sealContent } from "../seal/content.ts";
@@ -93,7 +93,7 @@ export interface SealedRow {
 /** Ticket and label of one version: the ticket signed and sealed to the openers, the label naming them and its digest. */
 export async function sealRow(
   vault: VaultContext,
-  keys: AccountKeys,
+  keys: TitlesKeys,
   place: LabelPlace,
   described: Described,
   content: Pick<ReadyContent, "sha256" | "identity" | "size">,

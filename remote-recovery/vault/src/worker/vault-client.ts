@@ -1,11 +1,12 @@
 import type { EngineWorkerApi } from "@relicario/engine/worker-api";
 import { serveCalls, signalAmong } from "@relicario/engine/worker-calls";
-import { maxSmallContentBytes } from "@relicario/shared/api";
+import { Counter, Digest, maxSmallContentBytes } from "@relicario/shared/api";
 import { autoLockMinutes, type AutoLock, type PortalForServices, type RecoveredSecret, type SecretRow, type Vault, type VaultState } from "@relicario/shared/contract";
-import { PortalError, toPortalError } from "@relicario/shared/errors";
+import { isPortalError, PortalError, toPortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
+import { z } from "zod";
 
-import { accountName, leaveDevice, lockedSince, markLocked, markUnlocked, noteOnDevice, readDevice } from "../device/device.ts";
+import { accountName, leaveDevice, lockedSince, markLocked, markUnlocked, noteOnDevice, readDevice, setDeviceAside, type DeviceAccount } from "../device/device.ts";
 import { createIdleLock, pageSurroundings, type Surroundings } from "../device/idle.ts";
 import { chosenFile, committed } from "../transfer/sinks.ts";
 import { createTransfers } from "../transfer/transfer-client.ts";
@@ -17,9 +18,22 @@ import type { OpenedByWorker, VaultPage, VaultWorkerApi } from "./vault-worker-a
 /** The vault of one sign-in, but for what it draws. */
 export async function createVault(portal: PortalForServices): Promise<Omit<Vault, "PictureField">> {
   const { issuer, subject } = portal.account;
-  const { autoLockMinutes: minutes } = await readDevice({ vendorId: portal.vendorId, issuer, subject });
+  const minutes = await keptMinutes({ vendorId: portal.vendorId, issuer, subject });
   return createVaultClient(portal, browserWorkers, { surroundings: pageSurroundings, minutes });
 }
+
+/** A record that cannot be read is told by the first act, which the person can answer. */
+async function keptMinutes(account: DeviceAccount): Promise<number> {
+  try {
+    return (await readDevice(account)).autoLockMinutes;
+  } catch (error) {
+    if (isPortalError(error, "device_record_unreadable")) return autoLockMinutes.usual;
+    throw error;
+  }
+}
+
+/** What an `older_state` says of the state that it is about. */
+const OlderStateDetails = z.looseObject({ given: Counter, given_sha256: Digest });
 
 /** The vault's worker. */
 interface Running {
@@ -234,6 +248,7 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     protect: inWorker((worker) => worker.protect),
     update: inWorker((worker) => worker.update),
     recover: inWorker((worker) => worker.recover),
+    acceptOlderState: inWorker((worker) => worker.acceptOlderState),
   };
 
   return {
@@ -273,7 +288,7 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
       if (signedOut) throw new PortalError("vault_unavailable");
       if (state.status === "unlocked") return;
       const record = await readDevice(device);
-      if (record.accountKey === null) throw new PortalError(state.status === "empty" ? "no_keyring" : "opener_needed");
+      if (record.titlesKeys === null) throw new PortalError(state.status === "empty" ? "no_keyring" : "opener_needed");
       const since = lockedSince(record, surroundings.now()); // null: another tab was unlocked since
       if (since !== null) {
         const { authTime } = await portal.signInAgain();
@@ -304,7 +319,15 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
       await leaveDevice(device);
       setState({ status: "unknown" });
     },
-    acceptOlderState: inWorker((worker) => worker.acceptOlderState),
+    acceptOlderState: async ({ details }) => {
+      const alarm = OlderStateDetails.safeParse(details);
+      if (alarm.success) await acts.acceptOlderState({ stateRev: alarm.data.given, stateSha256: alarm.data.given_sha256 });
+    },
+    setDeviceAside: async () => {
+      await end();
+      await setDeviceAside(device);
+      await acts.refresh();
+    },
   };
 
   /** What stays in the worker is asked of the worker that opened it, and of no later one. */

@@ -1,0 +1,120 @@
+import "fake-indexeddb/auto";
+
+import { isPortalError } from "@relicario/shared/errors";
+
+import { list } from "../acts/list.ts";
+import { protect } from "../acts/protect.ts";
+import { answerDevice, unlock } from "../acts/unlock.ts";
+import { acceptOlderState, readKeyring, remember } from "../steps/read-keyring.ts";
+import { lastOf, type FakeAccount } from "../testing/fake-account.ts";
+import { createWorld, shown, textSecret, type World } from "../testing/world.ts";
+import type { OlderState, VaultContext } from "../vault-context.ts";
+
+jest.setTimeout(60_000); // for a busy machine
+
+const code = (expected: string): unknown => expect.objectContaining({ code: expected });
+
+/** An own laptop with four secrets; the service as it was after each. */
+async function fourSecrets(): Promise<{ world: World; laptop: VaultContext; after: FakeAccount[] }> {
+  const world = createWorld();
+  const laptop = await world.open();
+  const after: FakeAccount[] = [];
+  for (const title of ["First", "Second", "Third", "Fourth"]) {
+    await protect(laptop, title === "First" ? textSecret(title, shown("market")) : textSecret(title), {});
+    after.push(world.service.snapshot());
+    if (title === "First") await answerDevice(laptop, "own");
+  }
+  return { world, laptop, after };
+}
+
+function at(after: readonly FakeAccount[], index: number): FakeAccount {
+  const account = after[index];
+  if (account === undefined) throw new RangeError("no such state");
+  return structuredClone(account);
+}
+
+async function alarmOf(vault: VaultContext): Promise<OlderState> {
+  const error: unknown = await readKeyring(vault).catch((cause: unknown) => cause);
+  if (!isPortalError(error, "older_state") || vault.alarmed === null) throw new TypeError("an alarm");
+  return vault.alarmed;
+}
+
+describe("a service that got consent to one older state", () => {
+  it("does not get a still older one accepted with it", async () => {
+    const { world, laptop, after } = await fourSecrets();
+    world.service.account = at(after, 2);
+    const shownToThePerson = await alarmOf(laptop);
+    world.service.account = at(after, 0);
+    await expect(acceptOlderState(laptop, shownToThePerson)).rejects.toEqual(code("older_state"));
+    await expect(list(laptop)).rejects.toEqual(code("older_state"));
+
+    world.service.account = at(after, 2);
+    await acceptOlderState(laptop, await alarmOf(laptop));
+    expect(await list(laptop)).toHaveLength(3);
+    world.service.account = at(after, 1);
+    await expect(list(laptop)).rejects.toEqual(code("older_state"));
+    await expect(list(await world.open())).rejects.toEqual(code("older_state"));
+  });
+
+  it("cannot fork away from the accepted one, and may go on from it", async () => {
+    const { world, laptop, after } = await fourSecrets();
+    world.service.account = at(after, 1);
+    const phone = await world.open("phone");
+    (await unlock(phone, shown("market"), {})).opener.forget();
+    await protect(phone, textSecret("Fork"), {}); // another third state
+    const fork = world.service.snapshot();
+    world.service.account = at(after, 2);
+    await acceptOlderState(laptop, await alarmOf(laptop));
+    world.service.account = fork;
+    await expect(list(laptop)).rejects.toEqual(code("older_state"));
+    world.service.account = at(after, 3); // the one that was given up does lead on from it
+    expect(await list(laptop)).toHaveLength(4);
+    const { remembered, consent } = await laptop.device.read();
+    expect(remembered?.stateRev).toBe(4);
+    expect(consent).toMatchObject({ stateRev: 3, abandoned: { stateRev: 4 } });
+  });
+
+  it("is not helped by a lock: consent holds for the one digest while nothing can be opened", async () => {
+    const { world, after } = await fourSecrets();
+    await (await world.deviceNamed()).write({ locked: true, lockedAt: 1 });
+    world.service.account = at(after, 1);
+    const locked = await world.open();
+    await acceptOlderState(locked, await alarmOf(locked));
+    expect((await list(locked)).map((row) => row.label)).toEqual([null, null]);
+    (await unlock(locked, shown("market"), {})).opener.forget();
+    expect((await locked.device.read()).remembered).toMatchObject({ stateRev: 2, count: 2 });
+    world.service.account = at(after, 0);
+    await expect(list(locked)).rejects.toEqual(code("older_state"));
+  });
+});
+
+describe("a second tab that knows less", () => {
+  it("does not take the memory of the device down", async () => {
+    const { world, laptop, after } = await fourSecrets();
+    const before = await laptop.device.read();
+    const behind = await world.open();
+    await Promise.all([
+      behind.device.update(({ remembered }) => ({ remembered })),
+      list(laptop),
+      list(behind),
+    ]);
+    const third = at(after, 2).keyring;
+    const opened = (await readKeyring(laptop))?.opened;
+    const last = lastOf(third?.states);
+    if (opened == null || last === undefined) throw new TypeError("unlocked");
+    await remember(behind, { ...last, key_epoch: 1 }, { keys: opened.keys, state: { ...opened.state, state_rev: 3 } });
+    expect((await laptop.device.read()).remembered).toEqual(before.remembered);
+  });
+});
+
+describe("a service that answers a higher key epoch", () => {
+  it("makes no device drop its keys: the next honest answer finds it unlocked", async () => {
+    const { world, laptop } = await fourSecrets();
+    world.service.answer = (call, answer) => (call === "GET /user/keyring" ? { ...(answer as object), key_epoch: 2 } : answer);
+    expect((await readKeyring(laptop))?.opened).toBeNull();
+    expect(laptop.getState()).toEqual({ status: "locked" });
+    world.service.answer = (_call, answer) => answer;
+    expect((await list(laptop)).map((row) => row.label?.title)).toEqual(["First", "Second", "Third", "Fourth"]);
+    expect((await laptop.device.read()).titlesKeys).not.toBeNull();
+  });
+});

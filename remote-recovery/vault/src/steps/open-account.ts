@@ -1,0 +1,63 @@
+import { fromB64u, type Keyring } from "@relicario/shared/api";
+import type { ShownImage } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
+
+import { deriveTitlesKeys, isSameAccount, type AccountKey, type TitlesKeys } from "../seal/account-key.ts";
+import { openSlot, type ShownOpener } from "../seal/opener.ts";
+import type { ActOptions, VaultContext } from "../vault-context.ts";
+import { openKeyring, recall, remember, type KeyringView, type OpenedKeyring } from "./read-keyring.ts";
+import { recogniseImage, type RecognisedImage } from "./recognise-image.ts";
+
+/**
+ * The account key by an opener that is shown now: slot, keys, keyring, helper. Only when all of it fits, the vault is unlocked and
+ * the account key is in its memory.
+ *
+ * @throws PortalError `own_key_changed`, `openers_changed`, `helper_changed`, `older_state`, `decryption_failed`.
+ */
+export async function openAccount(vault: VaultContext, keyring: Keyring, image: RecognisedImage): Promise<OpenedKeyring> {
+  const { opener } = image;
+  const slot = keyring.slots.find((one) => one.opener_id === opener.openerId && one.kind === "image");
+  if (slot === undefined) throw new PortalError("decryption_failed");
+  const accountKey = await openSlot(opener, { userId: vault.userId, keyEpoch: keyring.key_epoch }, fromB64u(slot.slot));
+  const keys = await deriveTitlesKeys(accountKey);
+  await refuseForeignKey(vault, keys);
+  const opened = await openKeyring(vault, keys, accountKey, keyring);
+  refuseForeignHelper(opened, image);
+  hold(vault, keys, accountKey);
+  await remember(vault, keyring, opened);
+  return opened;
+}
+
+/** A picture that is shown on an unlocked device. It brings the account key as well, where this worker does not have it. */
+export async function showImage(vault: VaultContext, shown: ShownImage, view: KeyringView, options: ActOptions): Promise<ShownOpener> {
+  const image = await recogniseImage(vault, shown, view.opened?.book ?? null, options);
+  try {
+    if (vault.accountKey === null) await openAccount(vault, view.keyring, image);
+    return image.opener;
+  } catch (error) {
+    image.opener.forget();
+    throw error;
+  }
+}
+
+function hold(vault: VaultContext, keys: TitlesKeys, accountKey: AccountKey): void {
+  vault.accountKey?.forget();
+  vault.keys = keys;
+  vault.accountKey = accountKey;
+}
+
+/** A device that holds an account takes another one only of a higher generation, by an opener shown now. */
+async function refuseForeignKey(vault: VaultContext, given: TitlesKeys): Promise<void> {
+  const remembered = await recall(vault);
+  const held = vault.keys ?? (await vault.device.read()).titlesKeys ?? (remembered === null ? null : { keyEpoch: remembered.keyEpoch, signingKey: fromB64u(remembered.signingKey) });
+  if (held === null || isSameAccount(held, given)) return;
+  if (given.keyEpoch <= held.keyEpoch) throw new PortalError("own_key_changed");
+}
+
+function refuseForeignHelper(opened: OpenedKeyring, image: RecognisedImage): void {
+  const { opener, helperSha256 } = image;
+  const entry = opened.book.images.find((one) => one.id === opener.openerId);
+  if (entry?.helper_sha256 !== helperSha256) throw new PortalError("helper_changed");
+  const standing = opened.book.openers.some((one) => one.id === opener.openerId && one.kind === "image" && one.recipient === opener.recipient);
+  if (!standing || entry.status !== "opener") throw new PortalError("decryption_failed");
+}
