@@ -168,6 +168,8 @@ export const keyrings = pgTable("keyrings", {
   state: text("state").notNull(),
   book: text("book").notNull(),
   shares: text("shares").notNull(),
+  /** Null until the first one. */
+  requests: text("requests"),
   /** JCS of the statement, as it was signed. */
   keyStatement: text("key_statement").notNull(),
   /** SHA-256 of the JCS of the last keyring change, `sig` included: the same one once more answers as the first time. */
@@ -192,8 +194,8 @@ export const keyringFormer = pgTable(
   {
     accountId: uuid("account_id").notNull(),
     stateRev: counter("state_rev").notNull(),
-    part: text("part", { enum: ["book", "shares", "slot", "image_record"] }).notNull(),
-    /** The opener's or record's id; empty for book and shares. */
+    part: text("part", { enum: ["book", "shares", "requests", "slot", "image_record"] }).notNull(),
+    /** The opener's or record's id; empty for book, shares and requests. */
     partId: text("part_id").notNull(),
     value: bytea("value").notNull(),
     endedAt: time("ended_at").notNull(),

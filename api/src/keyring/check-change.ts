@@ -55,6 +55,7 @@ function checkDocuments(accountId: string, stored: StoredKeyring | null, change:
   if (!hasHeader(change.state, { typ: "relicario-state", ...whose, previous })) refuse("the state's header does not fit");
   if (change.book !== undefined && !hasHeader(change.book, { typ: "relicario-book", ...whose })) refuse("the book's header does not fit");
   if (change.shares !== undefined && !hasHeader(change.shares, { typ: "relicario-shares", ...whose })) refuse("the header of shares does not fit");
+  if (change.requests !== undefined && !hasHeader(change.requests, { typ: "relicario-requests", ...whose })) refuse("the header of requests does not fit");
 }
 
 function checkOpeners(stored: StoredKeyring | null, change: KeyringChange): void {

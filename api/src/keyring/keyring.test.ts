@@ -48,7 +48,7 @@ describe("the first keyring change", () => {
     await service.call("POST", "/secrets/store", person.token, { body });
     const answer = await service.call("GET", "/user/keyring", person.token);
     const { book, shares, state, slots, key_statement } = body.keyring;
-    expect(Keyring.parse(answer.body)).toEqual({ key_epoch: 1, state_rev: 1, book, shares, state, slots: slots?.set, key_statement });
+    expect(Keyring.parse(answer.body)).toEqual({ key_epoch: 1, state_rev: 1, book, shares, requests: null, state, slots: slots?.set, key_statement });
     const records = await service.call("GET", "/user/image-records", person.token);
     expect(records.body).toEqual({ image_records: body.keyring.image_records?.set });
   });
@@ -107,6 +107,8 @@ describe("a later keyring change", () => {
     ["a state without one before", (person) => ({ state: buildJwe({ typ: "relicario-state", user_id: person.userId, key_epoch: 1, previous: null }) })],
     ["a book of another user", () => ({ book: buildJwe({ typ: "relicario-book", user_id: uuidv7(), key_epoch: 1 }) })],
     ["shares of another epoch", (person) => ({ shares: buildJwe({ typ: "relicario-shares", user_id: person.userId, key_epoch: 2 }) })],
+    ["requests of another user", () => ({ requests: buildJwe({ typ: "relicario-requests", user_id: uuidv7(), key_epoch: 1 }) })],
+    ["shares in the place of requests", (person) => ({ requests: buildJwe({ typ: "relicario-shares", user_id: person.userId, key_epoch: 1 }) })],
     ["a slot removed that is not there", () => ({ slots: { set: [], remove: [uuidv7()] } })],
     ["the last opener removed", (person) => ({ slots: { set: [], remove: [person.imageId] }, image_records: { set: [], remove: [person.imageId] } })],
     ["an image slot without its record", () => ({ slots: { set: [buildSlot(uuidv7())], remove: [] } })],
@@ -223,7 +225,36 @@ describe("a later keyring change", () => {
   });
 });
 
+describe("requests", () => {
+  it("are null until the first one, then replaced, and the former ones kept", async () => {
+    const { person } = await settled();
+    const sealed: string[] = [];
+    for (let count = 0; count < 2; count++) {
+      const change = buildChange(person, { requests: buildJwe({ typ: "relicario-requests", user_id: person.userId, key_epoch: 1 }) });
+      expect((await put(person, change)).status).toBe(200);
+      confirm(person, change);
+      sealed.push(String(change.requests));
+      expect((await service.call("GET", "/user/keyring", person.token)).body["requests"]).toBe(change.requests);
+    }
+    const unchanged = buildChange(person);
+    expect((await put(person, unchanged)).status).toBe(200);
+    expect((await service.call("GET", "/user/keyring", person.token)).body["requests"]).toBe(sealed[1]);
+    const former = await service.app.services.db.select().from(keyringFormer).where(eq(keyringFormer.accountId, person.userId));
+    expect(former.map(({ part, value }) => [part, value.toString()])).toEqual([["requests", sealed[0]]]);
+  });
+});
+
 describe("GET /user/keyring?states_since", () => {
+  it("gives the chain across key epochs too: what follows is not the service's to judge", async () => {
+    const { person } = await settled();
+    const rotated = buildJwe({ typ: "relicario-state", user_id: person.userId, key_epoch: 2, previous: digestOf(String(person.state)) });
+    const { db } = service.app.services;
+    await db.insert(keyringStates).values({ accountId: person.userId, stateRev: 2, state: rotated, createdAt: new Date() });
+    await db.update(keyrings).set({ keyEpoch: 2, stateRev: 2, state: rotated }).where(eq(keyrings.accountId, person.userId));
+    const { states } = Keyring.parse((await service.call("GET", "/user/keyring?states_since=0", person.token)).body);
+    expect(states).toEqual([{ state_rev: 1, state: person.state }, { state_rev: 2, state: rotated }]);
+  });
+
   it("gives the chain of states, oldest first, each following the one before", async () => {
     const { person } = await settled();
     const states = [String(person.state)];

@@ -10,6 +10,7 @@ export function presentKeyring(row: KeyringRow, states?: readonly { stateRev: nu
     state: row.state,
     book: row.book,
     shares: row.shares,
+    requests: row.requests,
     slots: row.slots.map(({ openerId, kind, slot }) => ({ opener_id: openerId, kind, slot: slot.toString("base64url") })),
     key_statement: row.keyStatement,
     ...(states === undefined ? {} : { states: states.map(({ stateRev, state }) => ({ state_rev: stateRev, state })) }),

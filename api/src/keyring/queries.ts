@@ -11,6 +11,7 @@ import { nameKeyOf } from "../users/user-name.ts";
 export interface KeyringRow extends StoredKeyring {
   readonly book: string;
   readonly shares: string;
+  readonly requests: string | null;
   readonly slots: readonly { openerId: string; kind: "image" | "recovery_code" | "passkey"; slot: Buffer }[];
   readonly lastChangeSha256: Buffer;
   readonly lastCallSha256: Buffer;
@@ -104,6 +105,7 @@ export async function writeChange(
     state: change.state,
     ...(change.book === undefined ? {} : { book: change.book }),
     ...(change.shares === undefined ? {} : { shares: change.shares }),
+    ...(change.requests === undefined ? {} : { requests: change.requests }),
     ...(change.key_statement === undefined ? {} : { keyStatement: canonicalText(change.key_statement) }),
     lastChangeSha256: record.changeSha256,
     lastCallSha256: record.callSha256,
@@ -157,9 +159,10 @@ async function writeImageRecords(tx: Tx, accountId: string, { image_records: cha
 
 async function keepFormer(tx: Tx, accountId: string, stored: KeyringRow | null, change: KeyringChange, now: Date): Promise<void> {
   if (stored === null) return;
-  const former: { part: "book" | "shares" | "slot" | "image_record"; partId: string; value: Buffer }[] = [];
+  const former: { part: "book" | "shares" | "requests" | "slot" | "image_record"; partId: string; value: Buffer }[] = [];
   if (change.book !== undefined) former.push({ part: "book", partId: "", value: Buffer.from(stored.book) });
   if (change.shares !== undefined) former.push({ part: "shares", partId: "", value: Buffer.from(stored.shares) });
+  if (change.requests !== undefined && stored.requests !== null) former.push({ part: "requests", partId: "", value: Buffer.from(stored.requests) });
   const endedSlots = new Set([...(change.slots?.remove ?? []), ...(change.slots?.set ?? []).map((slot) => slot.opener_id)]);
   for (const { openerId, slot } of stored.slots) if (endedSlots.has(openerId)) former.push({ part: "slot", partId: openerId, value: slot });
   const endedRecords = [...(change.image_records?.remove ?? []), ...(change.image_records?.set ?? []).map((record) => record.id)];

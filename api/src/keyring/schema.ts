@@ -5,7 +5,7 @@ import { answers } from "../http/answers.ts";
 
 export const keyringSchemas = {
   get: {
-    summary: "Slots, book, shares and state; with states_since the chain of states after it",
+    summary: "Slots, book, shares, requests and state; with states_since the chain of states after it",
     querystring: z.strictObject({ states_since: z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional() }),
     response: answers(Keyring),
   },

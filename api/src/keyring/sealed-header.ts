@@ -6,7 +6,7 @@ import { z } from "zod";
 const Header = z.record(z.string(), z.unknown());
 
 export interface ExpectedHeader {
-  readonly typ: "relicario-label" | "relicario-book" | "relicario-state" | "relicario-shares";
+  readonly typ: "relicario-label" | "relicario-book" | "relicario-state" | "relicario-shares" | "relicario-requests";
   readonly user_id: string;
   readonly key_epoch: number;
   readonly [member: string]: string | number | null;

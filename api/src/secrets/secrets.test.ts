@@ -3,7 +3,7 @@ import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { zstdDecompressSync } from "node:zlib";
 
-import { maxSmallSecretBytes, maxVersions, SecretContent, SecretPage, StoredSecret, type StoreSecret } from "@relicario/shared/api";
+import { maxJsonBodyBytes, maxSmallSecretBytes, maxVersions, SecretContent, SecretPage, StoredSecret, type StoreSecret } from "@relicario/shared/api";
 import { and, eq } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 
@@ -93,7 +93,7 @@ describe("POST /secrets/store with content", () => {
     expect((await read(person, body.secret_db_id)).content).toBe(content.toString("base64url"));
     const larger = buildSecret(person, { bytes: maxSmallSecretBytes + 1 });
     expect(await store(person, larger.body)).toMatchObject({ status: 422, body: { code: "validation_error" } });
-    expect(await store(person, { ...larger.body, content: "A".repeat(4_000_000) })).toMatchObject({ status: 413, body: { code: "payload_too_large" } });
+    expect(await store(person, { ...larger.body, content: "A".repeat(maxJsonBodyBytes) })).toMatchObject({ status: 413, body: { code: "payload_too_large" } });
   });
 
   it("answers the same call once more as the first time, and keeps one object", async () => {

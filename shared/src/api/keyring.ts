@@ -43,6 +43,7 @@ export const KeyringChange = z.strictObject({
   state: compactJwe(maxStateLength),
   book: compactJwe(maxBookLength).optional(),
   shares: compactJwe(maxBookLength).optional(),
+  requests: compactJwe(maxBookLength).optional(),
   slots: z.strictObject({ set: z.array(Slot).max(maxOpeners), remove: z.array(Id).max(maxOpeners) }).optional(),
   key_statement: KeyStatement.optional(),
   image_records: z.strictObject({ set: z.array(ImageRecord).max(maxOpeners), remove: z.array(Id).max(maxOpeners) }).optional(),
@@ -59,6 +60,8 @@ export const Keyring = z.strictObject({
   state: compactJwe(maxStateLength),
   book: compactJwe(maxBookLength),
   shares: compactJwe(maxBookLength),
+  /** Null until the first request was made. */
+  requests: compactJwe(maxBookLength).nullable(),
   slots: z.array(Slot),
   key_statement: KeyStatement,
   /** With `?states_since=N`: the states N+1 … `state_rev`, oldest first, so that a device can follow `previous`. */

@@ -7,7 +7,7 @@ export const maxSmallSecretBytes = 256 * 1024;
 /** Plain content that still fits once it is padded and has header and tags; anything larger goes in parts. */
 export const maxSmallContentBytes = maxSmallSecretBytes - 4 * 1024;
 /** A whole JSON body: a small secret as base64url beside label, ticket and a keyring change with all its parts at their limits. */
-export const maxJsonBodyBytes = 3 * 1024 * 1024;
+export const maxJsonBodyBytes = 4 * 1024 * 1024;
 
 export const maxTitleLength = 200; // characters
 export const maxTags = 32;

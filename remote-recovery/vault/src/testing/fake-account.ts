@@ -10,6 +10,7 @@ export interface FakeAccount {
     states: { state_rev: number; state: string }[];
     book: string;
     shares: string;
+    requests: string | null;
     slots: Slot[];
     keyStatement: Keyring["key_statement"];
     imageRecords: { id: string; helper: string; created_at: string }[];
@@ -75,6 +76,7 @@ export function applyChange(account: FakeAccount, userId: string, change: Keyrin
     states: [...(before?.states ?? []), { state_rev: change.state_rev, state: change.state }],
     book,
     shares,
+    requests: change.requests ?? before?.requests ?? null,
     slots: slots.filter((slot) => change.slots?.remove.includes(slot.opener_id) !== true),
     keyStatement: statement,
     imageRecords: records.filter((record) => change.image_records?.remove.includes(record.id) !== true),

@@ -85,6 +85,7 @@ function presentKeyring(account: FakeAccount, since: string | number | boolean |
     state: last.state,
     book: keyring.book,
     shares: keyring.shares,
+    requests: keyring.requests,
     slots: keyring.slots,
     key_statement: keyring.keyStatement,
     ...(since === undefined ? {} : { states: keyring.states.filter((state) => state.state_rev > Number(since)) }),

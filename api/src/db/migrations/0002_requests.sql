@@ -1,0 +1,1 @@
+ALTER TABLE "keyrings" ADD COLUMN "requests" text;
