@@ -199,9 +199,12 @@ def main():
 
     label = {
         "v": 1, "title": "Árbol \U0001F333", "tags": ["paper"], "content_kind": "text", "name": "secret.txt", "size": len(text), "openers": [image_id],
-        "ticket_sha256": b64u(sha256(sealed_ticket)), "rehearsed_at": None,
+        "ticket_sha256": b64u(sha256(sealed_ticket)), "former_sha256": None, "rehearsed": [{"opener_id": image_id, "at": when}],
+        "kits": [{"sha256": b64u(fixed("kit")), "made_at": when}], "source": b64u(fixed("source")),
     }
     label_jwe = jwe(derived["label"], {"typ": "relicario-label", "user_id": user_id, "key_epoch": 1, "secret_id": secret_id, "version": 1, "rev": 1}, label, fixed("label iv", 12))
+    former = [{"version": version, "ticket_sha256": b64u(fixed(f"former ticket {version}"))} for version in [1, 2, 10]]
+    former_lines = "".join(f"{version} {fixed(f'former ticket {version}').hex()}\n" for version in [1, 2, 10])
     book = {
         "v": 1, "openers": [{"id": image_id, "kind": "image", "name": "The market", "recipient": image_recipient, "created_at": when}],
         "images": [{"id": image_id, "status": "opener", "helper_sha256": b64u(sha256(helpers[0]["bytes"])), "sketch": b64u(sketch), "added_at": when}],
@@ -245,6 +248,7 @@ def main():
         },
         "padding": {"document": {"a": "b"}, "padded_length": len(padded({"a": "b"})), "text": [{"size": size, "padded_length": 256 * max(1, -(-size // 256))} for size in [0, 1, 255, 256, 257, 512]]},
         "label": {"document": label, "jwe": label_jwe, "secret_id": secret_id, "version": 1, "rev": 1},
+        "former": {"lines_utf8": former_lines, "versions": former, "former_sha256": b64u(sha256(former_lines.encode()))},
         "book": {"document": book, "jwe": book_jwe},
         "shares": {"document": {"v": 1, "shares": []}, "jwe": shares_jwe},
         "root": {"lines_utf8": two_lines, "rows": [{"secret_id": second_id, "version": 3, "rev": 7, "label": "another label"}, {"secret_id": secret_id, "version": 1, "rev": 1, "label": label_jwe}], "root": b64u(sha256(two_lines.encode()))},

@@ -12,7 +12,7 @@ import { openContent, padText, unpadText } from "./content.ts";
 import { assembleHelper, openHelper, parseHelper, sketchBytes, sketchOf } from "./helper.ts";
 import { makeKeyStatement, signKeyringChange } from "./account-signatures.ts";
 import { hkdf } from "./kdf.ts";
-import { openLabel, revOf, type Label } from "./label.ts";
+import { formerDigest, openLabel, revOf, type Label } from "./label.ts";
 import { imageOpener, openSlot, slotMac } from "./opener.ts";
 import { documentBytes } from "./document.ts";
 import { openShares, type Shares } from "./shares.ts";
@@ -33,6 +33,7 @@ interface Vectors {
   helper: { image_secret: string; sketch: string; salt: string; nonce: string; image_root: string; unused_bits: string; helpers: { passphrase: string | null; sketch_salt: string; bytes: string }[] };
   padding: { document: Record<string, string>; padded_length: number; text: { size: number; padded_length: number }[] };
   label: { document: Label; jwe: string; secret_id: string; version: number; rev: number };
+  former: { versions: { version: number; ticket_sha256: string }[]; former_sha256: string };
   book: { document: Book; jwe: string };
   shares: { document: Shares; jwe: string };
   root: { rows: { secret_id: string; version: number; rev: number; label: string }[]; root: string };
@@ -122,6 +123,13 @@ describe("vectors made by other tools", () => {
     expect(revOf(vectors.label.jwe)).toBe(rev);
     expect(await openBook(keys, userId, vectors.book.jwe)).toEqual(vectors.book.document);
     expect(await openShares(keys, userId, vectors.shares.jwe)).toEqual(vectors.shares.document);
+  });
+
+  it("computes what a label says of former versions, in any order", () => {
+    const lines = vectors.former.versions.map(({ version, ticket_sha256: ticketSha256 }) => ({ version, ticketSha256 }));
+    expect(formerDigest(lines)).toBe(vectors.former.former_sha256);
+    expect(formerDigest(lines.toReversed())).toBe(vectors.former.former_sha256);
+    expect(formerDigest([])).toBeNull();
   });
 
   it("opens the chain of states", async () => {

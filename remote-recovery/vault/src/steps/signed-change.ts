@@ -21,10 +21,11 @@ interface Besides {
   /** Book, slot and image record, when a new image comes with it. */
   readonly chosen?: ChosenOpeners;
   readonly purge?: readonly string[];
+  readonly purgeVersions?: KeyringChange["purge_versions"];
 }
 
 /** The change that follows the account as it was read, with these rows in it. */
-export async function nextChange(vault: VaultContext, account: AccountView, opened: OpenedKeyring, rows: readonly RootRow[], { chosen, purge }: Besides): Promise<SignedChange> {
+export async function nextChange(vault: VaultContext, account: AccountView, opened: OpenedKeyring, rows: readonly RootRow[], { chosen, purge, purgeVersions }: Besides): Promise<SignedChange> {
   const { keys } = opened;
   const { keyring } = account.view;
   const fresh = chosen?.fresh ?? null;
@@ -46,6 +47,7 @@ export async function nextChange(vault: VaultContext, account: AccountView, open
     state: await sealState(keys, vault.userId, state, stateDigest(keyring.state)),
     ...(book === null || fresh === null ? {} : { book, ...(await entryOf(vault, keys, fresh)) }),
     ...(purge === undefined ? {} : { purge: [...purge] }),
+    ...(purgeVersions === undefined ? {} : { purge_versions: purgeVersions }),
   };
   return { keys, keyring: await signKeyringChange(keys, change), state, fresh };
 }
