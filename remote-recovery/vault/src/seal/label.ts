@@ -24,7 +24,7 @@ export const Label = z.strictObject({
   ticket_sha256: Digest,
   /** {@link formerDigest} of all versions before this one; null at version 1. */
   former_sha256: Digest.nullable(),
-  /** When it was proved that an opener opens the copy that its owner keeps; one entry for an opener. */
+  /** When it was proved, with which opener, that the copy that its owner keeps still opens it. */
   rehearsed: z.array(z.strictObject({ opener_id: Id, at: Timestamp })),
   /** Kits that were stored: SHA-256 of the file. */
   kits: z.array(z.strictObject({ sha256: Digest, made_at: Timestamp })),
