@@ -1,4 +1,4 @@
-import { maxPartBytes, maxSealedBytes, maxVersions, minPartBytes, VendorId } from "@relicario/shared/api";
+import { maxFormerVersions, maxPartBytes, maxSealedBytes, minPartBytes, VendorId } from "@relicario/shared/api";
 import { z } from "zod";
 
 import { ed25519PrivateJwk } from "./auth/session-keys.ts";
@@ -26,7 +26,7 @@ const ConfiguredVendor = z.strictObject({
   quota_bytes: z.int().positive().optional(),
   content_bytes: z.int().positive().max(maxSealedBytes).optional(),
   part_bytes: z.int().min(minPartBytes).max(maxPartBytes).optional(),
-  versions: z.int().positive().max(maxVersions).optional(),
+  former_versions: z.int().positive().max(maxFormerVersions).optional(),
 });
 export type ConfiguredVendor = z.infer<typeof ConfiguredVendor>;
 

@@ -97,12 +97,17 @@ export const secretVersions = pgTable(
     accountId: uuid("account_id").notNull(),
     secretId: uuid("secret_id").notNull(),
     version: integer("version").notNull(),
-    ticket: bytea("ticket").notNull(),
+    /** Null once it was dropped. */
+    ticket: bytea("ticket"),
+    /** Of the ticket as it was last. */
+    ticketSha256: bytea("ticket_sha256").notNull(),
     contentSha256: bytea("content_sha256").notNull(),
     size: counter("size").notNull(),
     /** Bytes of each of its objects but the last, which has the rest. */
     partSize: counter("part_size").notNull(),
     createdAt: time("created_at").notNull(),
+    /** When content and ticket went. The row stays as long as the secret: labels commit to the digest of every version. */
+    droppedAt: time("dropped_at"),
   },
   (table) => [primaryKey({ columns: [table.accountId, table.secretId, table.version] })],
 );

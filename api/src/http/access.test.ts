@@ -74,6 +74,7 @@ const cases: readonly Case[] = [
     expected: { nobody: 401, other: 404, owner: 200, otherVendor: 404 },
   },
   { call: "DELETE /secrets/store/{secret_db_id}", path: ({ secretId }) => `/secrets/store/${secretId}`, expected: forOwner },
+  { call: "GET /secrets/store/{secret_db_id}/versions", path: ({ secretId }) => `/secrets/store/${secretId}/versions`, expected: forOwner },
   { call: "POST /secrets/store/get-secret", body: ({ secretId }) => ({ secret_db_id: secretId }), expected: forOwner },
   { call: "POST /v2/secrets/get-secret", body: ({ secretId }) => ({ secret_db_id: secretId }), expected: forOwner },
   {

@@ -15,6 +15,7 @@ export const statusOfCode = {
   id_taken: 409,
   version_conflict: 409,
   state_conflict: 409,
+  too_many_versions: 409,
   upload_incomplete: 409,
   content_gone: 410,
   payload_too_large: 413,

@@ -6,7 +6,7 @@ import type { Tx } from "../db/database.ts";
 import { Problem } from "../http/problem.ts";
 import type { Language } from "../mail/language.ts";
 import type { Mailer } from "../mail/mailer.ts";
-import { purgeSecrets } from "../secrets/purge.ts";
+import { purgeSecrets, purgeVersions } from "../secrets/purge.ts";
 import { checkChange, type StoredKeyring } from "./check-change.ts";
 import { presentKeyring } from "./present.ts";
 import { writeChange, type AccountRow, type KeyringRow } from "./queries.ts";
@@ -85,6 +85,7 @@ export async function applyChange(tx: Tx, account: AccountRow, stored: KeyringRo
   }
   const record = { changeSha256: call.changeSha256, callSha256: call.callSha256, secretId: secret?.secretId ?? null, version: secret?.version ?? null };
   await writeChange(tx, account.id, stored, change, record, deps.recordBox, when.now);
+  await purgeVersions(tx, account, change.purge_versions ?? [], when.now);
   await purgeSecrets(tx, account, change.purge ?? [], when.now);
   if (changesOpeners(change)) await deps.mailer.queue(tx, account.id, "openers_changed", when);
 }

@@ -39,7 +39,7 @@ function checkFirst(accountId: string, change: KeyringChange): void {
   const signingKey = fromB64u(statement.signing_key);
   if (!hasValidSignature("key", statement, signingKey)) refuse("the key statement does not verify");
   if (!hasValidSignature("put", change, signingKey)) refuse("the signature does not verify");
-  if (change.purge !== undefined && change.purge.length > 0) refuse("there is nothing to purge yet");
+  if ([change.purge, change.purge_versions].some((list) => list !== undefined && list.length > 0)) refuse("there is nothing to purge yet");
 }
 
 function checkLater(stored: StoredKeyring, change: KeyringChange): void {
@@ -61,10 +61,11 @@ function checkDocuments(accountId: string, stored: StoredKeyring | null, change:
 function checkOpeners(stored: StoredKeyring | null, change: KeyringChange): void {
   const kinds = new Map((stored?.slots ?? []).map(({ openerId, kind }) => [openerId, kind]));
   const records = new Set(stored?.imageRecordIds ?? []);
-  const { slots = { set: [], remove: [] }, image_records: changed = { set: [], remove: [] }, purge = [] } = change;
+  const { slots = { set: [], remove: [] }, image_records: changed = { set: [], remove: [] }, purge = [], purge_versions: formers = [] } = change;
   const setSlots = slots.set.map((slot) => slot.opener_id);
   const setRecords = changed.set.map((record) => record.id);
   if (hasDoubles([...setSlots, ...slots.remove]) || hasDoubles([...setRecords, ...changed.remove]) || hasDoubles(purge)) refuse("an id stands in it twice");
+  if (hasDoubles(formers.map((former) => former.secret_db_id)) || formers.some(({ versions }) => hasDoubles(versions))) refuse("a version stands in it twice");
 
   for (const id of slots.remove) if (!kinds.delete(id)) refuse("it removes a slot that is not there");
   for (const id of changed.remove) if (!records.delete(id)) refuse("it removes an image record that is not there");
@@ -82,6 +83,6 @@ function refuse(detail: string): never {
   throw new Problem("keyring_change_invalid", { detail });
 }
 
-function hasDoubles(ids: readonly string[]): boolean {
+function hasDoubles(ids: readonly (string | number)[]): boolean {
   return new Set(ids).size !== ids.length;
 }

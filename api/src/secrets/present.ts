@@ -1,6 +1,6 @@
-import type { SecretContent, SecretPage, StoredSecret } from "@relicario/shared/api";
+import type { SecretContent, SecretPage, StoredSecret, VersionLine } from "@relicario/shared/api";
 
-import type { ListedPage, SecretRow, VersionRow } from "./queries.ts";
+import type { KeptVersion, ListedPage, SecretRow, VersionRow } from "./queries.ts";
 
 export function presentSecret(row: SecretRow): StoredSecret {
   return {
@@ -28,12 +28,16 @@ export function presentPage({ rows, total, nextCursor, stateRev, changes, purged
 }
 
 /** @param content null when it is too large for one answer */
-export function presentContent(row: SecretRow, wanted: VersionRow, versions: readonly VersionRow[], content: Buffer | null): SecretContent {
+export function presentContent(row: SecretRow, wanted: KeptVersion, versions: readonly VersionRow[], content: Buffer | null): SecretContent {
   return {
     version: wanted.version,
     ticket: wanted.ticket.toString("base64url"),
     content: content === null ? null : content.toString("base64url"),
     label: row.label,
-    versions: versions.map(({ version, size, createdAt }) => ({ version, size, created_at: createdAt.toISOString() })),
+    versions: versions.map(presentVersion),
   };
+}
+
+export function presentVersion({ version, ticketSha256, size, createdAt, droppedAt }: VersionRow): VersionLine {
+  return { version, ticket_sha256: ticketSha256.toString("base64url"), size, created_at: createdAt.toISOString(), dropped: droppedAt !== null };
 }

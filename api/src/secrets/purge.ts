@@ -1,10 +1,11 @@
+import type { KeyringChange } from "@relicario/shared/api";
 import { and, eq, inArray, isNotNull } from "drizzle-orm";
 
 import type { Tx } from "../db/database.ts";
 import { purgedSecrets, secrets } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
 import type { AccountRow } from "../keyring/queries.ts";
-import { addStorage, nextChange, removeVersions } from "./queries.ts";
+import { addStorage, deleteVersions, dropVersions, findSecret, nextChange } from "./queries.ts";
 
 /**
  * Removes secrets for good, as the signed change says; their ids are never used again. Their objects go after the commit.
@@ -19,8 +20,24 @@ export async function purgeSecrets(tx: Tx, account: AccountRow, ids: readonly st
     .where(and(eq(secrets.accountId, account.id), inArray(secrets.id, wanted), isNotNull(secrets.deletedAt)))
     .returning({ id: secrets.id });
   if (gone.length !== ids.length) throw new Problem("keyring_change_invalid", { detail: "it purges a secret that is not in the trash" });
-  const freed = await removeVersions(tx, { accountId: account.id, vendorId: account.vendorId }, wanted, now);
+  const freed = await deleteVersions(tx, { accountId: account.id, vendorId: account.vendorId }, wanted, now);
   const change = await nextChange(tx, account.id);
   await tx.insert(purgedSecrets).values(wanted.map((id) => ({ accountId: account.id, id, change })));
   await addStorage(tx, account.id, -freed);
+}
+
+/**
+ * Drops former versions, as the signed change says; one that went before is no error. Their lines stay.
+ *
+ * @throws Problem `keyring_change_invalid` for a present version, or one that never was.
+ */
+export async function purgeVersions(tx: Tx, account: AccountRow, wanted: NonNullable<KeyringChange["purge_versions"]>, now: Date): Promise<void> {
+  const own = { accountId: account.id, vendorId: account.vendorId };
+  let freed = 0;
+  for (const { secret_db_id: id, versions } of wanted) {
+    const row = await findSecret(tx, own, id);
+    if (row === null || versions.some((version) => version >= row.version)) throw new Problem("keyring_change_invalid", { detail: "it removes a version that is not a former one" });
+    freed += await dropVersions(tx, own, [id], now, versions);
+  }
+  if (freed > 0) await addStorage(tx, account.id, -freed);
 }

@@ -1,4 +1,7 @@
-import { and, asc, between, count, desc, eq, gt, inArray, lte, sql, type SQL } from "drizzle-orm";
+import { createHash } from "node:crypto";
+
+import { formerVersionDays } from "@relicario/shared/api";
+import { and, asc, between, count, desc, eq, gt, inArray, isNull, sql, type SQL } from "drizzle-orm";
 
 import type { Db, Tx } from "../db/database.ts";
 import { accounts, keyrings, purgedSecrets, secrets, secretVersions, versionObjects } from "../db/schema.ts";
@@ -9,6 +12,8 @@ import type { OwnSecrets } from "./policy.ts";
 
 export type SecretRow = typeof secrets.$inferSelect;
 export type VersionRow = typeof secretVersions.$inferSelect;
+/** One whose content and ticket are there. */
+export type KeptVersion = VersionRow & { readonly ticket: Buffer };
 
 export interface ListedPage {
   readonly rows: readonly SecretRow[];
@@ -80,8 +85,8 @@ export async function countSecrets(db: Db | Tx, { accountId }: OwnSecrets): Prom
   return all?.rows ?? 0;
 }
 
-/** Newest first. */
-function readVersions(db: Db | Tx, { accountId }: OwnSecrets, id: string): Promise<VersionRow[]> {
+/** All that there ever were, newest first. */
+export function readVersions(db: Db | Tx, { accountId }: OwnSecrets, id: string): Promise<VersionRow[]> {
   return db
     .select()
     .from(secretVersions)
@@ -90,7 +95,7 @@ function readVersions(db: Db | Tx, { accountId }: OwnSecrets, id: string): Promi
 }
 
 /**
- * One version of a secret, the present one when none is named, beside all that are kept, newest first.
+ * One version of a secret, the present one when none is named, beside all that there ever were, newest first.
  *
  * @throws Problem `not_found`, `content_gone`
  */
@@ -99,14 +104,16 @@ export async function findVersion(
   own: OwnSecrets,
   id: string,
   version: number | undefined,
-): Promise<{ row: SecretRow; wanted: VersionRow; versions: readonly VersionRow[] }> {
+): Promise<{ row: SecretRow; wanted: KeptVersion; versions: readonly VersionRow[] }> {
   const row = await findSecret(db, own, id);
   if (row === null) throw new Problem("not_found");
   if (row.droppedAt !== null) throw new Problem("content_gone");
   const versions = await readVersions(db, own, id);
   const wanted = versions.find((candidate) => candidate.version === (version ?? row.version));
   if (wanted === undefined) throw new Problem("not_found");
-  return { row, wanted, versions };
+  const { ticket } = wanted;
+  if (ticket === null) throw new Problem("content_gone");
+  return { row, wanted: { ...wanted, ticket }, versions };
 }
 
 /** The keys of the objects `from` … `to` of a version, in order. */
@@ -169,14 +176,16 @@ export interface NewVersion {
 }
 
 /**
- * Version 1 makes the row; a later one takes it out of the trash, for somebody wants it kept. Versions beyond the newest
- * `keep` go, with their objects.
+ * Version 1 makes the row; a later one takes it out of the trash, for somebody wants it kept. Former versions beyond
+ * `former` give way, with their objects.
  *
  * @returns the bytes that became free.
+ * @throws Problem `too_many_versions`
  */
-export async function writeVersion(tx: Tx, own: OwnSecrets, next: NewVersion, { change, now, keep }: { change: number; now: Date; keep: number }): Promise<number> {
+export async function writeVersion(tx: Tx, own: OwnSecrets, next: NewVersion, { change, now, former }: { change: number; now: Date; former: number }): Promise<number> {
   const { accountId } = own;
   const { id, version, label, ticket, objectKeys, partSize, contentSha256, size } = next;
+  const giving = await versionsThatGiveWay(tx, own, id, former, now);
   if (version === 1) {
     await tx.insert(secrets).values({ accountId, id, version, label, size, createdAt: now, updatedAt: now, change });
   } else {
@@ -185,20 +194,46 @@ export async function writeVersion(tx: Tx, own: OwnSecrets, next: NewVersion, { 
       .set({ version, label, size, updatedAt: now, ...notInTrash, change })
       .where(and(eq(secrets.accountId, accountId), eq(secrets.id, id)));
   }
-  await tx.insert(secretVersions).values({ accountId, secretId: id, version, ticket, contentSha256, size, partSize, createdAt: now });
+  await tx.insert(secretVersions).values({ accountId, secretId: id, version, ticket, ticketSha256: sha256(ticket), contentSha256, size, partSize, createdAt: now });
   await tx.insert(versionObjects).values(objectKeys.map((objectKey, index) => ({ accountId, secretId: id, version, part: index + 1, objectKey })));
-  return removeVersions(tx, own, [id], now, version - keep);
+  return dropVersions(tx, own, [id], now, giving);
 }
 
 /**
- * Removes versions of these secrets up to `last`, all without it. Their objects go after the commit.
+ * The oldest kept versions that go when one more is written, so that no more than `former` are kept beside it. A version
+ * that was replaced less than 30 days ago never does: somebody who can write, or a program gone wrong, could otherwise
+ * press everything out that was there before.
+ *
+ * @throws Problem `too_many_versions` when there is no room: the person removes some by a signed change.
+ */
+export async function versionsThatGiveWay(tx: Tx, { accountId }: OwnSecrets, id: string, former: number, now: Date): Promise<number[]> {
+  const rows = await tx
+    .select({ version: secretVersions.version, createdAt: secretVersions.createdAt, droppedAt: secretVersions.droppedAt })
+    .from(secretVersions)
+    .where(and(eq(secretVersions.accountId, accountId), eq(secretVersions.secretId, id)))
+    .orderBy(asc(secretVersions.version));
+  const kept = rows.filter(({ droppedAt }) => droppedAt === null);
+  const giving = kept.slice(0, Math.max(0, kept.length - former)).map(({ version }) => version);
+  const replacedAt = new Map(rows.map(({ version, createdAt }) => [version - 1, createdAt]));
+  const since = new Date(now.getTime() - formerVersionDays * 86_400_000);
+  if (giving.some((version) => (replacedAt.get(version) ?? now) > since)) throw new Problem("too_many_versions", { members: { limit: former } });
+  return giving;
+}
+
+/**
+ * Drops content and ticket of these versions of these secrets, of all versions when none are named. Their lines stay, and
+ * their objects go after the commit.
  *
  * @returns the bytes that became free.
  */
-export async function removeVersions(tx: Tx, { accountId }: OwnSecrets, ids: readonly string[], now: Date, last?: number): Promise<number> {
+export async function dropVersions(tx: Tx, { accountId }: OwnSecrets, ids: readonly string[], now: Date, numbers?: readonly number[]): Promise<number> {
   const ofThese = (table: typeof secretVersions | typeof versionObjects) =>
-    and(eq(table.accountId, accountId), inArray(table.secretId, [...ids]), last === undefined ? undefined : lte(table.version, last));
-  const versions = await tx.delete(secretVersions).where(ofThese(secretVersions)).returning({ size: secretVersions.size });
+    and(eq(table.accountId, accountId), inArray(table.secretId, [...ids]), numbers === undefined ? undefined : inArray(table.version, [...numbers]));
+  const versions = await tx
+    .update(secretVersions)
+    .set({ ticket: null, droppedAt: now })
+    .where(and(ofThese(secretVersions), isNull(secretVersions.droppedAt)))
+    .returning({ size: secretVersions.size });
   if (versions.length === 0) return 0;
   const objects = await tx.delete(versionObjects).where(ofThese(versionObjects)).returning({ objectKey: versionObjects.objectKey });
   await discard(
@@ -208,6 +243,13 @@ export async function removeVersions(tx: Tx, { accountId }: OwnSecrets, ids: rea
     now,
   );
   return versions.reduce((sum, { size }) => sum + size, 0);
+}
+
+/** Deletes all versions of secrets that go for good, lines included. @returns the bytes that became free. */
+export async function deleteVersions(tx: Tx, own: OwnSecrets, ids: readonly string[], now: Date): Promise<number> {
+  const freed = await dropVersions(tx, own, ids, now);
+  await tx.delete(secretVersions).where(and(eq(secretVersions.accountId, own.accountId), inArray(secretVersions.secretId, [...ids])));
+  return freed;
 }
 
 /**
@@ -229,8 +271,8 @@ export async function writeLabel(
   if (ticket === null) return;
   const written = await tx
     .update(secretVersions)
-    .set({ ticket })
-    .where(and(eq(secretVersions.accountId, accountId), eq(secretVersions.secretId, id), eq(secretVersions.version, version)))
+    .set({ ticket, ticketSha256: sha256(ticket) })
+    .where(and(eq(secretVersions.accountId, accountId), eq(secretVersions.secretId, id), eq(secretVersions.version, version), isNull(secretVersions.droppedAt)))
     .returning({ version: secretVersions.version });
   if (written.length === 0) throw new Problem("content_gone");
 }
@@ -254,4 +296,8 @@ export async function writeFavorite(tx: Tx, { accountId }: OwnSecrets, id: strin
     .update(secrets)
     .set({ favorite, change })
     .where(and(eq(secrets.accountId, accountId), eq(secrets.id, id)));
+}
+
+function sha256(bytes: Uint8Array): Buffer {
+  return createHash("sha256").update(bytes).digest();
 }

@@ -9,8 +9,8 @@ import { inOneMoment, lockAccount } from "../keyring/queries.ts";
 import { languageOf } from "../mail/language.ts";
 import type { Services } from "../services.ts";
 import { secretsPolicy } from "./policy.ts";
-import { presentContent, presentPage, presentSecret } from "./present.ts";
-import { findSecret, findVersion, listSecrets, nextChange, readCounters, writeFavorite, type Counters } from "./queries.ts";
+import { presentContent, presentPage, presentSecret, presentVersion } from "./present.ts";
+import { findSecret, findVersion, listSecrets, nextChange, readCounters, readVersions, writeFavorite, type Counters } from "./queries.ts";
 import { secretSchemas } from "./schema.ts";
 import { storeSecret } from "./store.ts";
 import { openContent, readContent } from "./stream.ts";
@@ -36,6 +36,13 @@ export const secretRoutes: FastifyPluginAsyncZod<{ services: Services }> = async
   app.delete("/secrets/store/:secret_db_id", { schema: secretSchemas.trash, config: write }, (request) =>
     trashSecret(services, secretsPolicy(actorOf(request)), request.params.secret_db_id, { now: now(), language: languageOf(request) }),
   );
+
+  app.get("/secrets/store/:secret_db_id/versions", { schema: secretSchemas.versions, config: { access: "signed_in" } }, async (request) => {
+    const own = secretsPolicy(actorOf(request));
+    const versions = await readVersions(db, own, request.params.secret_db_id);
+    if (versions.length === 0) throw new Problem("not_found");
+    return { secret_db_id: request.params.secret_db_id, versions: versions.map(presentVersion) };
+  });
 
   app.post("/secrets/store/get-secret", { schema: secretSchemas.get, config: { access: "signed_in" } }, async (request) => {
     const own = secretsPolicy(actorOf(request));

@@ -1,4 +1,4 @@
-import { GetSecret, Id, ListQuery, SecretContent, SecretPage, SecretStored, SetFavorite, StoredSecret, StoreSecret } from "@relicario/shared/api";
+import { GetSecret, Id, ListQuery, SecretContent, SecretPage, SecretStored, SecretVersions, SetFavorite, StoredSecret, StoreSecret } from "@relicario/shared/api";
 import { z } from "zod";
 
 import { answers } from "../http/answers.ts";
@@ -12,6 +12,7 @@ export const secretSchemas = {
   },
   trash: { summary: "To the trash, for 30 days", params: z.strictObject({ secret_db_id: Id }), response: answers(StoredSecret) },
   get: { summary: "Ticket and content of one version", body: GetSecret, response: answers(SecretContent) },
+  versions: { summary: "One line for every version that there ever was, its content kept or dropped", params: z.strictObject({ secret_db_id: Id }), response: answers(SecretVersions) },
   stream: {
     summary: "The sealed content of one version as a stream; Range and If-Range are kept to",
     body: GetSecret,

@@ -3,7 +3,7 @@ import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { zstdDecompressSync } from "node:zlib";
 
-import { maxJsonBodyBytes, maxSmallSecretBytes, maxVersions, SecretContent, SecretPage, StoredSecret, type StoreSecret } from "@relicario/shared/api";
+import { maxJsonBodyBytes, maxSmallSecretBytes, SecretContent, SecretPage, StoredSecret, type StoreSecret } from "@relicario/shared/api";
 import { and, eq } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 
@@ -73,18 +73,6 @@ describe("POST /secrets/store with content", () => {
     expect(await read(person, id, 1)).toMatchObject({ version: 1, ticket: first.body.ticket, content: first.content.toString("base64url") });
     expect((await read(person, id)).versions.map(({ version }) => version)).toEqual([2, 1]);
     expect(await list(person)).toMatchObject({ total: 1, secrets: [{ version: 2, size: 300 }] });
-  });
-
-  it("keeps the newest 20 versions, and removes the objects of older ones", async () => {
-    const person = await service.signIn();
-    const { body } = await keep(person, { bytes: 10 });
-    const id = body.secret_db_id;
-    for (let base = 1; base <= maxVersions + 1; base++) await keep(person, { id, base, bytes: 10 });
-    expect((await read(person, id)).versions.map(({ version }) => version)).toEqual(Array.from({ length: maxVersions }, (_, index) => maxVersions + 2 - index));
-    expect(await service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: id, version: 2 } })).toMatchObject({ status: 404 });
-    expect((await service.call("GET", "/user/me", person.token)).body["licence"]).toMatchObject({ storage_used: 10 * maxVersions });
-    await service.app.sweep();
-    expect(await objectsOf(person)).toHaveLength(maxVersions);
   });
 
   it("takes a whole 256 KiB and refuses one byte more", async () => {

@@ -4,7 +4,7 @@ import type { Db } from "../db/database.ts";
 import { secrets } from "../db/schema.ts";
 import { lockAccount } from "../keyring/queries.ts";
 import type { Mailer } from "../mail/mailer.ts";
-import { addStorage, nextChange, removeVersions } from "./queries.ts";
+import { addStorage, dropVersions, nextChange } from "./queries.ts";
 import { dropBefore, warnBefore } from "./trash-times.ts";
 
 /** Says by mail what will be dropped in 7 days, once for each account. @returns how many secrets were warned of. */
@@ -37,7 +37,7 @@ export async function dropTrashed(db: Db, now: Date): Promise<number> {
         .set({ droppedAt: now, change })
         .where(and(eq(secrets.accountId, accountId), due))
         .returning({ id: secrets.id });
-      const freed = await removeVersions(
+      const freed = await dropVersions(
         tx,
         { accountId, vendorId },
         dropped.map(({ id }) => id),

@@ -53,7 +53,7 @@ export async function finishUpload(services: Services, own: OwnUploads, uploadId
       contentSha256,
       size: upload.size,
     };
-    const freed = await writeVersion(tx, own, next, { change: await nextChange(tx, own.accountId), now: when.now, keep: vendor.versions });
+    const freed = await writeVersion(tx, own, next, { change: await nextChange(tx, own.accountId), now: when.now, former: vendor.formerVersions });
     await addStorage(tx, own.accountId, -freed); // its own bytes took their place when it started
     await markPublished(tx, own, uploadId, { version, stateRev: keyring.state_rev, callSha256: wholeCall(call), expiresAt: expiryAfter(when.now) });
     return { secret_db_id: upload.secretId, version, state_rev: keyring.state_rev };

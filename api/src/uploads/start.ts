@@ -3,20 +3,24 @@ import { v7 as uuidv7 } from "uuid";
 
 import { Problem } from "../http/problem.ts";
 import { lockAccount } from "../keyring/queries.ts";
-import { addStorage } from "../secrets/queries.ts";
+import { addStorage, versionsThatGiveWay } from "../secrets/queries.ts";
 import { refuseExcess } from "../secrets/quota.ts";
 import { refuseConflicts } from "../secrets/signed-call.ts";
 import type { Services } from "../services.ts";
 import type { OwnUploads } from "./policy.ts";
 import { countOpen, insertUpload, type UploadRow } from "./queries.ts";
 
-/** Its bytes take their place in the quota at once, so that no upload fails at its end for want of it. */
+/**
+ * Its bytes take their place in the quota at once, and former versions are counted, so that no upload fails at its end for
+ * want of room.
+ */
 export function startUpload({ db, vendors, now }: Services, own: OwnUploads, wish: StartUpload): Promise<UploadRow> {
   const vendor = vendors.require(own.vendorId);
   const { size, secret_db_id: secretId, base_version: base } = wish;
   return db.transaction(async (tx) => {
     const account = await lockAccount(tx, own.accountId);
     await refuseConflicts(tx, own, secretId, base);
+    await versionsThatGiveWay(tx, own, secretId, vendor.formerVersions, now());
     await refuseExcess(tx, vendor, own, account, size, base === undefined);
     if ((await countOpen(tx, own)) >= maxOpenUploads) throw new Problem("quota_exceeded", { detail: "too many uploads are under way" });
     await addStorage(tx, own.accountId, size);

@@ -1,4 +1,4 @@
-import { maxSealedBytes, maxVersions, partBytes, quotaBytes } from "@relicario/shared/api";
+import { maxFormerVersions, maxSealedBytes, partBytes, quotaBytes } from "@relicario/shared/api";
 
 import type { ConfiguredVendor } from "../env.ts";
 
@@ -11,8 +11,8 @@ export interface KnownVendor {
   readonly contentBytes: number;
   /** Of a part where the client wishes nothing else. */
   readonly partBytes: number;
-  /** How many of a secret are kept. */
-  readonly versions: number;
+  /** How many of a secret are kept beside the present one. */
+  readonly formerVersions: number;
 }
 
 /** Vendors are configuration of a deployment, not rows. */
@@ -33,7 +33,7 @@ export function createVendors(configured: readonly ConfiguredVendor[]): Vendors 
         quotaBytes: vendor.quota_bytes ?? quotaBytes,
         contentBytes: vendor.content_bytes ?? maxSealedBytes,
         partBytes: vendor.part_bytes ?? partBytes,
-        versions: vendor.versions ?? maxVersions,
+        formerVersions: vendor.former_versions ?? maxFormerVersions,
       },
     ]),
   );

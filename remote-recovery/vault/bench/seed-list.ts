@@ -60,7 +60,6 @@ async function sealed(index: number) {
     name: "secret.txt",
     mime: "text/plain",
     createdAt: timestamp(Date.now()),
-    rehearsedAt: null,
   };
   return { secretId, content: toB64u(content.sealed), row: await sealRow(vault, keys, { secretId, version: 1, rev: 1 }, described, content, opened.book.openers) };
 }

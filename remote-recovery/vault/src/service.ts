@@ -5,10 +5,12 @@ import {
   SecretContent,
   SecretPage,
   SecretStored,
+  SecretVersions,
   StoredSecret,
   type ImageRecord,
   type KeyringChange,
   type StoreSecret,
+  type VersionLine,
 } from "@relicario/shared/api";
 import type { Http } from "@relicario/shared/contract";
 import { isPortalError } from "@relicario/shared/errors";
@@ -24,6 +26,8 @@ export interface Service {
   readonly store: (body: StoreSecret, signal?: AbortSignal) => Promise<SecretStored>;
   /** A version by number; null for the newest. */
   readonly secret: (secretId: string, version: number | null, signal?: AbortSignal) => Promise<SecretContent>;
+  /** A line for every version that there ever was. */
+  readonly versions: (secretId: string, signal?: AbortSignal) => Promise<readonly VersionLine[]>;
   /** A keyring change alone. */
   readonly changeKeyring: (change: KeyringChange, signal?: AbortSignal) => Promise<void>;
   readonly setFavorite: (secretId: string, favorite: boolean) => Promise<StoredSecret>;
@@ -53,6 +57,7 @@ export function serviceOn(http: Http): Service {
       const body = { secret_db_id: secretId, ...(version === null ? {} : { version }) };
       return http.request("POST", "/secrets/store/get-secret", SecretContent, { body, ...bySignal(signal) });
     },
+    versions: async (secretId, signal) => (await http.request("GET", `/secrets/store/${secretId}/versions`, SecretVersions, bySignal(signal))).versions,
     changeKeyring: async (change, signal) => {
       await http.request("PUT", "/user/keyring", KeyringChanged, { body: change, ...bySignal(signal) });
     },

@@ -199,7 +199,8 @@ def main():
 
     label = {
         "v": 1, "title": "Árbol \U0001F333", "tags": ["paper"], "content_kind": "text", "name": "secret.txt", "size": len(text), "openers": [image_id],
-        "ticket_sha256": b64u(sha256(sealed_ticket)), "rehearsed_at": None,
+        "ticket_sha256": b64u(sha256(sealed_ticket)), "former_sha256": None, "rehearsed": [{"opener_id": image_id, "at": when}],
+        "kits": [{"sha256": b64u(fixed("kit")), "made_at": when}], "source": b64u(fixed("source")),
     }
     label_jwe = jwe(derived["label"], {"typ": "relicario-label", "user_id": user_id, "key_epoch": 1, "secret_id": secret_id, "version": 1, "rev": 1}, label, fixed("label iv", 12))
     whose = {"user_id": user_id, "key_epoch": 1}
@@ -208,6 +209,8 @@ def main():
         "old_identity_seeds": [{"key_epoch": 1, "seed": b64u(fixed("old identity"))}],
     }
     book_inner_jwe = jwe(derived["inner"], {"typ": "relicario-inner", **whose, "of": "book"}, book_inner, fixed("book inner iv", 12))
+    former = [{"version": version, "ticket_sha256": b64u(fixed(f"former ticket {version}"))} for version in [1, 2, 10]]
+    former_lines = "".join(f"{version} {fixed(f'former ticket {version}').hex()}\n" for version in [1, 2, 10])
     book = {
         "v": 1, "openers": [{"id": image_id, "kind": "image", "name": "The market", "recipient": image_recipient, "created_at": when}],
         "images": [{"id": image_id, "status": "opener", "helper_sha256": b64u(sha256(helpers[0]["bytes"])), "added_at": when}],
@@ -277,6 +280,7 @@ def main():
         "book": {"document": book, "inner": book_inner, "jwe": book_jwe},
         "shares": {"document": shares, "inner": shares_inner, "jwe": shares_jwe},
         "requests": {"document": requests, "inner": requests_inner, "jwe": requests_jwe},
+        "former": {"lines_utf8": former_lines, "versions": former, "former_sha256": b64u(sha256(former_lines.encode()))},
         "root": {"lines_utf8": two_lines, "rows": [{"secret_id": second_id, "version": 3, "rev": 7, "label": "another label"}, {"secret_id": secret_id, "version": 1, "rev": 1, "label": label_jwe}], "root": b64u(sha256(two_lines.encode()))},
         "state": {"first": {"document": state, "jwe": state_jwe}, "second": {"document": next_state, "jwe": next_jwe, "previous": previous}},
         "content": {"identity": content_identity, "sealed": b64u(content), "sha256": b64u(sha256(content)), "text_utf8": text.decode(), "size": len(text)},

@@ -77,6 +77,16 @@ export function imagesQuery(vault: Vault | null, userId: string, status: VaultSt
   });
 }
 
+/** The versions of one secret, newest first. */
+export function historyQuery(vault: Vault | null, userId: string, secretId: string) {
+  return queryOptions({
+    queryKey: secretKeys.history(userId, secretId),
+    queryFn: vault === null ? skipToken : ({ signal }) => vault.history(secretId, { signal }),
+    staleTime: 0,
+    retry: false,
+  });
+}
+
 /** Interval of refetching while an upload runs. */
 const uploadPollMilliseconds = 1_000;
 

@@ -13,6 +13,7 @@ import { SavingProgress } from "../form/SavingProgress.tsx";
 import { allImages, protectRequestOf, sameImages, SecretDraft } from "../form/secret-draft.ts";
 import { UnsavedGuard } from "../form/UnsavedGuard.tsx";
 import { useSaving } from "../form/useSaving.ts";
+import { RemoveVersions } from "../history/RemoveVersions.tsx";
 import { ConflictNotice } from "./ConflictNotice.tsx";
 import { EditContent } from "./EditContent.tsx";
 import { changeOf, type EditingSecret } from "./secret-change.ts";
@@ -67,7 +68,7 @@ export function EditSecretForm({ vault, editingSecret, images, suggestions, refe
     },
   });
   const { handleSubmit, formState } = form;
-  const { saving, save, cancel } = useSaving();
+  const { saving, save, cancel, forgetFailure } = useSaving();
   const running = saving.status === "running";
   const failure = saving.status === "failed" ? saving.error : null;
   const pictureFailed = failure?.code.startsWith("picture_") === true;
@@ -183,6 +184,11 @@ export function EditSecretForm({ vault, editingSecret, images, suggestions, refe
           <ImageSection vault={vault} images={images} pictureError={pictureFailed ? failure : null} editing disabled={running} />
           <SavingProgress saving={saving} />
           {!pictureFailed && <ErrorNotice error={failure ?? refetchError} />}
+          {failure?.code === "too_many_versions" && (
+            <Card>
+              <RemoveVersions vault={vault} secretId={editingSecret.secretId} onRemoved={forgetFailure} />
+            </Card>
+          )}
           {unchanged && <Notice role="status">{t("edit.unchanged_status")}</Notice>}
           {formState.submitCount > 0 && Object.keys(formState.errors).length > 0 && <FieldError>{t("save.incomplete_error")}</FieldError>}
           {conflict === null && (

@@ -268,6 +268,33 @@ describe("EditSecretPage", () => {
     expect(await title()).toHaveValue("Cold wallet");
   });
 
+  it("says that there is no room for another version, lets some be removed, and keeps what was typed", async () => {
+    const { vault, secretId, location } = await draw(createFakeVault({ secrets: [{ ...wallet, former: ["first", "second"] }] }));
+    await openContent();
+    await screen.findByRole("textbox", { name: "Your secret" });
+    await retype("Your secret", "abandon able");
+    vault.failWith("update", "too_many_versions");
+    await save();
+    expect(await screen.findByRole("alert")).toHaveTextContent("This secret has as many former versions as are kept");
+    vault.failWith("update", null);
+    const panel = await screen.findByRole("group", { name: "Remove versions" });
+    await userEvent.click(await within(panel).findByRole("checkbox", { name: /^Version 1,/ }));
+    await expectAccessible();
+    await userEvent.click(within(panel).getByRole("button", { name: "Remove what is chosen" }));
+    await waitFor(async () => {
+      expect((await vault.history(secretId)).map(({ dropped }) => dropped)).toEqual([false, false, true]);
+    });
+    await waitFor(() => {
+      expect(screen.queryByRole("alert")).not.toBeInTheDocument();
+    });
+    expect(screen.getByRole("textbox", { name: "Your secret" })).toHaveValue("abandon able");
+    await save();
+    await waitFor(() => {
+      expect(location()).toBe("/secrets");
+    });
+    expect(await rowOf(vault)).toMatchObject({ version: 4 });
+  });
+
   it("unlocks first on a locked device, and comes back", async () => {
     const { secretId } = await draw(createFakeVault({ secrets: [wallet], unlocked: false }));
     expect(await screen.findByRole("link", { name: "Unlock with your picture" })).toHaveAttribute("href", `/provide-image-recovery?then=%2Fedit-secret%2F${secretId}`);

@@ -69,5 +69,9 @@ export function useSaving() {
   const cancel = () => {
     running.current?.abort.abort();
   };
-  return { saving, save, cancel };
+  /** What failed is mended, or no longer of interest. */
+  const forgetFailure = () => {
+    setSaving((now) => (now.status === "failed" ? { status: "idle" } : now));
+  };
+  return { saving, save, cancel, forgetFailure };
 }

@@ -23,7 +23,7 @@ describe("HistoryPage", () => {
     await draw();
     expect(await versions()).toEqual(["Version 3", "Version 2", "Version 1"]);
     expect(screen.getAllByText("Current")).toHaveLength(1);
-    expect(screen.getByText("The versions of “Wallet” that are still kept.")).toBeVisible();
+    expect(screen.getByText("The versions of “Wallet”.")).toBeVisible();
     await expectAccessible();
   });
 
@@ -63,6 +63,55 @@ describe("HistoryPage", () => {
     await draw(createFakeVault({ secrets: [changed], unlocked: false }));
     expect(await versions()).toHaveLength(3);
     expect(screen.queryByText(/Wallet/)).not.toBeInTheDocument();
+  });
+
+  it("removes the versions that were chosen, after a question, and shows what is left of them", async () => {
+    const { vault, secretId, record } = await draw();
+    await userEvent.click(await screen.findByRole("button", { name: "Remove versions" }));
+    const panel = screen.getByRole("group", { name: "Remove versions" });
+    await userEvent.click(within(panel).getByRole("button", { name: "Remove what is chosen" }));
+    expect(within(panel).getByText("Choose a version first.")).toBeVisible();
+    expect(within(panel).getAllByRole("checkbox")).toHaveLength(2); // the current one is none of them
+    await userEvent.click(within(panel).getByRole("checkbox", { name: /^Version 1,/ }));
+    await expectAccessible();
+    await userEvent.click(within(panel).getByRole("button", { name: "Remove what is chosen" }));
+    expect(await screen.findByText("Content removed")).toBeVisible();
+    expect(record.confirms).toEqual([expect.objectContaining({ title: "Remove this version for good?", danger: true })]);
+    expect(record.notices.at(-1)).toEqual({ tone: "success", text: "One version removed for good." });
+    expect(await versions()).toEqual(["Version 3", "Version 2", "Version 1"]);
+    expect(screen.queryByRole("link", { name: "Show version 1" })).not.toBeInTheDocument();
+    expect(screen.queryByRole("button", { name: "Restore version 1" })).not.toBeInTheDocument();
+    expect((await vault.history(secretId)).map(({ dropped }) => dropped)).toEqual([false, false, true]);
+  });
+
+  it("removes nothing when the question is answered with no, or on a locked device", async () => {
+    const { vault } = await draw(undefined, { answer: false });
+    await userEvent.click(await screen.findByRole("button", { name: "Remove versions" }));
+    await userEvent.click(screen.getByRole("checkbox", { name: /^Version 1,/ }));
+    await userEvent.click(screen.getByRole("button", { name: "Remove what is chosen" }));
+    expect(vault.calls).not.toContain("removeVersions");
+    await draw(createFakeVault({ secrets: [changed], unlocked: false }));
+    await versions();
+    expect(screen.queryByRole("button", { name: "Remove versions" })).not.toBeInTheDocument();
+  });
+
+  it("offers to make room where there is none for what is restored", async () => {
+    const { vault } = await draw();
+    await userEvent.click(await screen.findByRole("button", { name: "Restore version 2" }));
+    vault.failWith("restoreVersion", "too_many_versions");
+    await userEvent.upload(screen.getByLabelText("Choose a picture"), picture("garden"));
+    await userEvent.click(screen.getByRole("button", { name: "Restore" }));
+    expect(await screen.findByRole("alert")).toHaveTextContent("This secret has as many former versions as are kept");
+    vault.failWith("restoreVersion", null);
+    await userEvent.click(await screen.findByRole("checkbox", { name: /^Version 1,/ }));
+    await userEvent.click(screen.getByRole("button", { name: "Remove what is chosen" }));
+    await waitFor(() => {
+      expect(screen.queryByRole("alert")).not.toBeInTheDocument();
+    });
+    await userEvent.click(screen.getByRole("button", { name: "Restore" }));
+    await waitFor(async () => {
+      expect(await versions()).toHaveLength(4);
+    });
   });
 
   it("restores nothing that is in the trash", async () => {

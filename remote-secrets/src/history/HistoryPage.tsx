@@ -1,30 +1,27 @@
+import { formerVersionDays, maxFormerVersions } from "@relicario/shared/api";
 import { usePortal, type SecretVersion, type Vault } from "@relicario/shared/contract";
 import { formatsOf } from "@relicario/shared/i18n";
 import { Button, ButtonLink, Card, EmptyState, ErrorNotice, Loading, Page, s, Skeleton, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
-import { skipToken, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { FileQuestion } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useParams } from "react-router-dom";
 import { styled } from "styled-components";
 
-import { secretKeys, useSecrets } from "../data/secrets.ts";
+import { historyQuery, useSecrets } from "../data/secrets.ts";
 import { ReadFailureNotice } from "../notices/ReadFailureNotice.tsx";
+import { RemoveVersions } from "./RemoveVersions.tsx";
 import { RestorePanel } from "./RestorePanel.tsx";
 
-/** Route `/secret-history/:secretId`: the versions of a secret, each of which can be recovered or restored. */
+/** Route `/secret-history/:secretId`: the versions of a secret. Those that are kept can be recovered, restored and removed. */
 export default function HistoryPage() {
   const { t } = useTranslation("beta-home");
   const { user } = usePortal();
   const { secretId = "" } = useParams();
   const secrets = useSecrets();
   const vault = secrets.status === "ready" ? secrets.vault : null;
-  const history = useQuery({
-    queryKey: secretKeys.history(user.userId, secretId),
-    queryFn: vault === null ? skipToken : ({ signal }) => vault.history(secretId, { signal }),
-    staleTime: 0,
-    retry: false,
-  });
+  const history = useQuery(historyQuery(vault, user.userId, secretId));
   const row = secrets.status === "ready" ? secrets.rows.find((each) => each.secretId === secretId) : undefined;
   const title = row?.label?.title;
   const gone = secrets.status === "ready" && secrets.openingProgress === null && row === undefined;
@@ -53,7 +50,7 @@ export default function HistoryPage() {
           </Stack>
         </Loading>
       )}
-      {!gone && vault !== null && history.data !== undefined && <Versions vault={vault} secretId={secretId} versions={history.data} restorable={row?.deletedAt === null} />}
+      {!gone && vault !== null && history.data !== undefined && <Versions vault={vault} secretId={secretId} versions={history.data} restorable={row?.deletedAt === null} removable={secrets.status === "ready" && secrets.vaultStatus === "unlocked"} />}
     </Page>
   );
 }
@@ -64,25 +61,29 @@ interface VersionsProps {
   readonly versions: readonly SecretVersion[];
   /** False for a secret in the trash. */
   readonly restorable: boolean;
+  /** False on a locked device: removing is signed. */
+  readonly removable: boolean;
 }
 
-function Versions({ vault, secretId, versions, restorable }: VersionsProps) {
+function Versions({ vault, secretId, versions, restorable, removable }: VersionsProps) {
   const { t } = useTranslation("beta-home");
   const { language } = usePortal();
   const [restoring, setRestoring] = useState<number | null>(null);
+  const [removing, setRemoving] = useState(false);
   const formats = formatsOf(language);
   return (
     <>
       <List aria-label={t("history.list_aria")}>
-        {versions.map(({ version, createdAt, sealedSize, current }) => (
+        {versions.map(({ version, createdAt, sealedSize, current, dropped }) => (
           <Card as="li" key={version}>
             <Stack $gap={3}>
               <Head>
                 <h2>{t("history.version_title", { version })}</h2>
                 {current && <Mark>{t("history.current_body")}</Mark>}
+                {dropped && <GoneMark>{t("history.dropped_body")}</GoneMark>}
               </Head>
               <SmallText>{t("history.facts_body", { when: formats.dateTime(createdAt), size: formats.size(sealedSize) })}</SmallText>
-              {restoring === version ? (
+              {dropped ? null : restoring === version ? (
                 <RestorePanel
                   vault={vault}
                   secretId={secretId}
@@ -119,7 +120,31 @@ function Versions({ vault, secretId, versions, restorable }: VersionsProps) {
           </Card>
         ))}
       </List>
-      <SmallText>{t("history.kept_hint")}</SmallText>
+      <SmallText>{t("history.kept_hint", { count: maxFormerVersions, days: formerVersionDays })}</SmallText>
+      {removing && (
+        <Card>
+          <RemoveVersions
+            vault={vault}
+            secretId={secretId}
+            onClose={() => {
+              setRemoving(false);
+            }}
+          />
+        </Card>
+      )}
+      {!removing && removable && versions.some(({ current, dropped }) => !current && !dropped) && (
+        <div>
+          <Button
+            tone="quiet"
+            size="small"
+            onClick={() => {
+              setRemoving(true);
+            }}
+          >
+            {t("remove.title")}
+          </Button>
+        </div>
+      )}
     </>
   );
 }
@@ -136,6 +161,11 @@ const Head = styled.div`
   align-items: center;
   gap: ${space(3)};
   & > h2 { font-size: ${s("textBase")}; }
+`;
+
+const GoneMark = styled.span`
+  color: ${s("textMuted")};
+  font-size: ${s("textSmall")};
 `;
 
 const Mark = styled.span`

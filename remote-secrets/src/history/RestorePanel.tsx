@@ -1,4 +1,5 @@
 import { usePortal, type ShownImage, type Vault, type VaultProgress } from "@relicario/shared/contract";
+import { isPortalError } from "@relicario/shared/errors";
 import { FieldError } from "@relicario/shared/forms";
 import { Button, ErrorNotice, Progress, SmallText, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
@@ -6,6 +7,7 @@ import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { secretKeys } from "../data/secrets.ts";
+import { RemoveVersions } from "./RemoveVersions.tsx";
 
 interface RestorePanelProps {
   readonly vault: Vault;
@@ -51,6 +53,7 @@ export function RestorePanel({ vault, secretId, version, onClose }: RestorePanel
       />
       {missing && <FieldError>{t("history.missing_error")}</FieldError>}
       <ErrorNotice error={restore.error} />
+      {isPortalError(restore.error, "too_many_versions") && <RemoveVersions vault={vault} secretId={secretId} onRemoved={restore.reset} />}
       {restore.isPending && <Progress label={t("history.restoring_status")} done={progress?.done ?? 0} total={progress?.total ?? 0} />}
       <SpacedRow>
         <Button

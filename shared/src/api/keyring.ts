@@ -49,6 +49,8 @@ export const KeyringChange = z.strictObject({
   image_records: z.strictObject({ set: z.array(ImageRecord).max(maxOpeners), remove: z.array(Id).max(maxOpeners) }).optional(),
   /** Secrets in the trash that go for good. */
   purge: z.array(Id).max(10_000).optional(),
+  /** Former versions whose content and ticket go for good; number and digest of each stay. */
+  purge_versions: z.array(z.strictObject({ secret_db_id: Id, versions: z.array(Counter).min(1).max(1_000) })).max(100).optional(),
   sig: Signature,
 });
 export type KeyringChange = z.infer<typeof KeyringChange>;

@@ -33,7 +33,10 @@ export const uploadHours = 24;
 export const maxOpenUploads = 32; // of one account at a time
 
 export const maxListPage = 1_000;
-export const maxVersions = 20;
+/** Former versions of a secret that are kept with content and ticket. */
+export const maxFormerVersions = 50;
+/** So long after it was replaced, no version gives way to a newer one. */
+export const formerVersionDays = 30;
 export const trashDays = 30;
 /** So long before a trashed content is dropped, a mail says so. */
 export const trashWarningDays = 7;

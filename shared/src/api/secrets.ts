@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { KeyringChange } from "./keyring.ts";
 import { maxLabelLength, maxListPage, maxSmallSecretBytes, maxTicketBytes } from "./limits.ts";
-import { bytesB64u, compactJwe, Counter, Id, Timestamp } from "./wire.ts";
+import { bytesB64u, compactJwe, Counter, Digest, Id, Timestamp } from "./wire.ts";
 
 /** One row of the list; all but the counters and times is sealed in `label`. */
 export const StoredSecret = z.strictObject({
@@ -60,13 +60,21 @@ export type SecretStored = z.infer<typeof SecretStored>;
 /** Body of `POST /secrets/store/get-secret`, and of `POST /v2/secrets/get-secret`, which streams the sealed content (`Range`, `If-Range`). */
 export const GetSecret = z.strictObject({ secret_db_id: Id, version: Counter.optional() });
 
+/** One line for every version that there ever was. It stays when content and ticket are gone (`dropped`). */
+export const VersionLine = z.strictObject({ version: Counter, ticket_sha256: Digest, size: z.int().min(0), created_at: Timestamp, dropped: z.boolean() });
+export type VersionLine = z.infer<typeof VersionLine>;
+
+/** Answer of `GET /secrets/store/{secret_db_id}/versions`: newest first, the present one included. */
+export const SecretVersions = z.strictObject({ secret_db_id: Id, versions: z.array(VersionLine) });
+
 export const SecretContent = z.strictObject({
   version: Counter,
   ticket: bytesB64u(maxTicketBytes),
   /** Null when it is large: then the content is streamed. */
   content: bytesB64u(maxSmallSecretBytes).nullable(),
   label: compactJwe(maxLabelLength),
-  versions: z.array(z.strictObject({ version: Counter, size: z.int().min(0), created_at: Timestamp })),
+  /** As {@link SecretVersions}. */
+  versions: z.array(VersionLine),
 });
 export type SecretContent = z.infer<typeof SecretContent>;
 

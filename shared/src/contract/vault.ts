@@ -46,11 +46,15 @@ export interface Vault {
    * Changes a secret. Title and tags alone take no opener and make no version; content makes a new one, sealed to the
    * openers that the secret has and that still stand in the book, or to `protection`. `version_conflict` (`version` in its
    * details) when another device saved first: nothing was changed, and what was to be saved is still the caller's to show.
-   * Otherwise as {@link protect}, and `not_found`.
+   * `too_many_versions` when no former version is old enough to give way: {@link removeVersions} makes room; a large content
+   * hears it before it is sent. Otherwise as {@link protect}, and `not_found`.
    */
   readonly update: (secretId: string, change: SecretChange, options?: CallOptions) => Promise<{ readonly version: number }>;
 
-  /** The versions that the service still keeps, newest first. No opener is needed; {@link recover} opens one of them. */
+  /**
+   * All versions that there ever were, newest first. No opener is needed; {@link recover} opens one of them. On an unlocked
+   * device they are checked against the label, on a locked one they are the service's word. `not_found`, `list_mismatch`.
+   */
   readonly history: (secretId: string, options?: CallOptions) => Promise<readonly SecretVersion[]>;
 
   /**
@@ -58,6 +62,12 @@ export interface Vault {
    * An older version that nobody of this account signed is refused: `decryption_failed`. Otherwise as {@link update}.
    */
   readonly restoreVersion: (secretId: string, version: number, opener: ShownImage, options?: CallOptions) => Promise<{ readonly version: number }>;
+
+  /**
+   * Removes former versions of a secret for good, by one signed change; each stays in {@link history} as dropped. No opener is
+   * needed. `not_found` for a version that is not a former one, `vault_locked`, `list_mismatch`, `state_conflict`.
+   */
+  readonly removeVersions: (secretId: string, versions: readonly number[], options?: CallOptions) => Promise<void>;
 
   /**
    * Removes secrets for good, all of them or none, by one signed change. `not_in_trash` when one of them is not in the
@@ -91,7 +101,7 @@ export interface Vault {
   /**
    * Opens one secret; on a locked device it unlocks with the same picture. Titles show on an unlocked device, contents
    * always take an opener. With `version` an older one, whose `current` is false. `not_found`, `opener_needed` when this
-   * picture does not open it.
+   * picture does not open it, `content_gone` for a version that was dropped.
    */
   readonly recover: (secretId: string, opener: ShownImage, options?: RecoverOptions) => Promise<RecoveredSecret>;
 
@@ -230,7 +240,7 @@ export interface SecretLabel {
   readonly size: number;
   /** Ids of the openers that can open the content. */
   readonly openers: readonly string[];
-  /** RFC 3339; null when it was never rehearsed. */
+  /** The newest rehearsal with any of these openers. RFC 3339; null when it was never rehearsed. */
   readonly rehearsedAt: string | null;
 }
 
@@ -281,6 +291,8 @@ export interface SecretVersion {
   /** Bytes of the sealed content. */
   readonly sealedSize: number;
   readonly current: boolean;
+  /** Its content is gone: by age, by {@link Vault.removeVersions}, or with the trash. */
+  readonly dropped: boolean;
 }
 
 /**

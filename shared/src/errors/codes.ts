@@ -40,6 +40,7 @@ export const errorCodes = [
   "state_conflict",
   "keyring_change_invalid",
   "quota_exceeded",
+  "too_many_versions", // no former version of the secret is old enough to give way; some have to be removed first
   "digest_mismatch", // bytes arrived that are not those that were announced; they were not kept
   "upload_incomplete", // parts are missing; `missing` says which
   "content_gone", // dropped after its time in the trash

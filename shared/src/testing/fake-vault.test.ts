@@ -66,6 +66,10 @@ describe("createFakeVault", () => {
     const old = await vault.recover(id, shown("garden"), { version: 1 });
     expect([old.current, old.title, new TextDecoder().decode(old.content ?? undefined)]).toEqual([false, "renamed", "one"]);
     await expect(vault.restoreVersion(id, 1, shown("garden"))).resolves.toEqual({ version: 3 });
+    await vault.removeVersions(id, [2]);
+    await expect(vault.history(id)).resolves.toMatchObject([{ dropped: false }, { dropped: true }, { dropped: false }]);
+    await expect(vault.recover(id, shown("garden"), { version: 2 })).rejects.toMatchObject({ code: "content_gone" });
+    await expect(vault.removeVersions(id, [3])).rejects.toMatchObject({ code: "not_found" });
     vault.saveElsewhere(id, { content: "elsewhere" });
     await expect(vault.update(id, { baseVersion: 3, content })).rejects.toMatchObject({ code: "version_conflict", details: { version: 4 } });
   });

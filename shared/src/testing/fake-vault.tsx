@@ -93,6 +93,7 @@ interface KeptVersion {
   readonly name: string;
   readonly mime: string;
   readonly createdAt: string;
+  readonly dropped?: boolean;
 }
 
 interface Kept {
@@ -275,18 +276,26 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
     history: async (secretId, options) => {
       enter("history", options);
       const { versions } = require(secretId);
-      const described = versions.map(({ content, createdAt }, index) => ({ version: index + 1, createdAt, sealedSize: bytesOf(content) + 2048, current: index + 1 === versions.length }));
+      const described = versions.map(({ content, createdAt, dropped = false }, index) => ({ version: index + 1, createdAt, sealedSize: bytesOf(content) + 2048, current: index + 1 === versions.length, dropped }));
       return Promise.resolve(described.toReversed());
     },
     restoreVersion: async (secretId, version, shown, options) => {
       enter("restoreVersion", options);
       const secret = require(secretId);
-      const former = secret.versions[version - 1];
-      if (former === undefined) throw new PortalError("not_found");
+      const former = requireVersion(secret, version);
       await open(shown);
       unlock();
       tellSteps(options);
       return { version: addVersion(secret, former) };
+    },
+    removeVersions: async (secretId, numbers, options) => {
+      enter("removeVersions", options);
+      requireUnlocked();
+      const secret = require(secretId);
+      if (numbers.some((version) => version < 1 || version >= secret.versions.length)) throw new PortalError("not_found");
+      const [first, ...rest] = secret.versions.map((version, index) => (numbers.includes(index + 1) ? { ...version, dropped: true } : version));
+      if (first !== undefined) kept.set(secretId, { ...secret, versions: [first, ...rest] });
+      return Promise.resolve();
     },
     purge: async (secretIds, options) => {
       enter("purge", options);
@@ -331,8 +340,7 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
       enter("recover", options);
       const secret = require(secretId);
       const version = options?.version ?? secret.versions.length;
-      const wanted = secret.versions[version - 1];
-      if (wanted === undefined) throw new PortalError("not_found");
+      const wanted = requireVersion(secret, version);
       await open(shown);
       unlock();
       return recoveredOf(secret, version, wanted);
@@ -411,6 +419,13 @@ function giveInBatches(rows: readonly SecretRow[], batch: number, options: ListO
     const part = rows.slice(from, from + batch);
     options?.onRows?.(part, { opened: from + part.length, total: rows.length });
   }
+}
+
+function requireVersion({ versions }: Kept, number: number): KeptVersion {
+  const version = versions[number - 1];
+  if (version === undefined) throw new PortalError("not_found");
+  if (version.dropped === true) throw new PortalError("content_gone");
+  return version;
 }
 
 function newestOf({ versions }: Kept): KeptVersion {

@@ -48,6 +48,7 @@ function presentRow({ version, rev, secretId, stored }: AccountRow, label: Label
 }
 
 function presentLabel(label: Label): SecretLabel {
-  const { title, tags, name, size, openers } = label;
-  return { title, tags, contentKind: label.content_kind, name, size, openers, rehearsedAt: label.rehearsed_at };
+  const { title, tags, name, size, openers, rehearsed } = label;
+  const rehearsedAt = rehearsed.reduce<string | null>((newest, { at }) => (newest === null || at > newest ? at : newest), null);
+  return { title, tags, contentKind: label.content_kind, name, size, openers, rehearsedAt };
 }

@@ -36,7 +36,7 @@ export interface Published {
 export async function protect(vault: VaultContext, request: ProtectRequest, options: ActOptions = {}): Promise<Published> {
   checkRequest(request);
   const content = await sealInCall(vault, request, options);
-  return publishNew(vault, { ...request, createdAt: timestamp(vault.now()), rehearsedAt: null }, request.protection, content, options);
+  return publishNew(vault, { ...request, createdAt: timestamp(vault.now()) }, request.protection, content, options);
 }
 
 /** Steps 2 to 6. */

@@ -12,6 +12,7 @@ import { labelDigest } from "../seal/state.ts";
 import { isSignedBy, openTicket, ticketFor, type OwnerTicket } from "../seal/ticket.ts";
 import { refuseCancelled, type AccountRow, type ActOptions, type VaultContext } from "../vault-context.ts";
 import { labelOf, readAccount, requireRow, type AccountView } from "../steps/read-account.ts";
+import { checkedFormer } from "../steps/former-versions.ts";
 import type { OpenedKeyring } from "../steps/read-keyring.ts";
 import { showImage } from "../steps/open-account.ts";
 import { unlock } from "./unlock.ts";
@@ -52,8 +53,8 @@ interface WantedVersion {
  * Opens one secret. On a locked device the same picture unlocks first.
  *
  * Then: label of the list → opener → ticket: digest, version, rev and every member fit the label → signature → content:
- * digest, age, padding. Nothing is given out before the last check. Of an older version no label is left: its ticket must
- * be of that secret and version, its author is checked, and it is marked as not current.
+ * digest, age, padding. Nothing is given out before the last check. Of an older version no label is left: today's commits to
+ * the digest of its ticket, which must be of that secret and version, its author is checked, and it is marked as not current.
  *
  * @throws PortalError those of {@link unlock}, `not_found`, `opener_needed` (this picture does not open this secret),
  *   `list_mismatch`, `decryption_failed`, `payload_too_large`.
@@ -139,7 +140,7 @@ export async function readTicket(
 ): Promise<{ readonly ticket: OwnerTicket; readonly author: RecoveredSecret["author"] }> {
   if (stored.version !== version || labelDigest(stored.label) !== row.labelHex) throw new PortalError("list_mismatch");
   const sealed = fromB64u(stored.ticket);
-  const ticket = version === row.version ? await newestTicket(userId, row, label, sealed, opener) : await formerTicket(userId, row, version, sealed, opener);
+  const ticket = version === row.version ? await newestTicket(userId, row, label, sealed, opener) : await formerTicket(userId, { row, label, version }, stored, sealed, opener);
   return { ticket, author: isSignedBy(ticket, ownSigningKeys(opened.keys, opened.book)) ? "verified" : "not_verified" };
 }
 
@@ -151,7 +152,9 @@ async function newestTicket(userId: string, row: AccountRow, label: Label, seale
 }
 
 /** Its openers may be others than today's. */
-async function formerTicket(userId: string, row: AccountRow, version: number, sealed: Bytes, opener: ShownOpener): Promise<OwnerTicket> {
+async function formerTicket(userId: string, { row, label, version }: Opening, stored: SecretContent, sealed: Bytes, opener: ShownOpener): Promise<OwnerTicket> {
+  const line = checkedFormer(row, label, stored.versions).find((former) => former.version === version);
+  if (line?.ticket_sha256 !== toB64u(sha256(sealed))) throw new PortalError("list_mismatch");
   const ticket = await ticketFor(opener, sealed);
   if (ticket === null) throw new PortalError("opener_needed");
   if (!isOf(ticket, userId, row, version)) throw new PortalError("decryption_failed");

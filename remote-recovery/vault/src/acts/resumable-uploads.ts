@@ -195,7 +195,7 @@ async function publish(
   };
   const decided = request.openers === undefined ? undefined : request.openers === null ? (protection ?? { kind: "openers", openers: [] } as const) : ({ kind: "openers", openers: request.openers } as const);
   if (request.flow === "protect") {
-    return publishNew(vault, { ...request, rehearsedAt: null }, decided ?? { kind: "openers", openers: [] }, ready, options, secretId);
+    return publishNew(vault, request, decided ?? { kind: "openers", openers: [] }, ready, options, secretId);
   }
   const { title, tags, contentKind, name, mime, base } = request;
   const change = { content: { contentKind, name, mime }, ...(title === undefined ? {} : { title }), ...(tags === undefined ? {} : { tags }), ...(decided === undefined ? {} : { protection: decided }) };

@@ -1,16 +1,17 @@
 import "fake-indexeddb/auto";
 
 import { ed25519 } from "@noble/curves/ed25519.js";
-import { fromB64u, signedBytes, toB64u } from "@relicario/shared/api";
+import { signedBytes, toB64u } from "@relicario/shared/api";
 import type { SecretChange } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import { sealTo } from "../seal/age.ts";
 import { randomBytes } from "../seal/bytes.ts";
 import { documentBytes } from "../seal/document.ts";
-import { openTicket } from "../seal/ticket.ts";
-import type { VaultContext } from "../vault-context.ts";
+import { openLabel, revOf } from "../seal/label.ts";
+import { requireKeys, type VaultContext } from "../vault-context.ts";
 import { lastOf } from "../testing/fake-account.ts";
+import { rewriteRow } from "../testing/rewrite.ts";
 import { createWorld, shown, textSecret, type World } from "../testing/world.ts";
 import { list } from "./list.ts";
 import { protect } from "./protect.ts";
@@ -21,7 +22,7 @@ import { restore, trash } from "./favorite-and-trash.ts";
 import { recogniseImage } from "../steps/recognise-image.ts";
 import { unlock } from "./unlock.ts";
 import { update } from "./update.ts";
-import { history, restoreVersion } from "./versions.ts";
+import { history, removeVersions, restoreVersion } from "./versions.ts";
 
 jest.setTimeout(60_000); // for a busy machine
 
@@ -247,14 +248,50 @@ describe("tabs of one device", () => {
   });
 });
 
+describe("what a label carries over", () => {
+  it("is rehearsals, kits and source, through renamings and versions; a rehearsal goes with its opener", async () => {
+    const { world, laptop, secretId } = await twoDevices();
+    const { opener } = await recogniseImage(laptop, market, null, {});
+    const [at, earlier] = ["2026-11-21T11:00:00.000Z", "2026-11-20T11:00:00.000Z"];
+    const digest = toB64u(randomBytes(32));
+    const carried = { rehearsed: [{ opener_id: opener.openerId, at: earlier }], kits: [{ sha256: digest, made_at: at }], source: digest };
+    await rewriteRow(world, laptop, secretId, opener, { label: carried, seal: (ticket) => sealTo([opener.recipient], documentBytes(ticket)) });
+    const labelNow = async () => {
+      const row = world.service.account.rows.get(secretId);
+      const jwe = lastOf(row?.versions)?.label ?? "";
+      return openLabel(requireKeys(laptop), laptop.userId, { secretId, version: row?.versions.length ?? 0, rev: revOf(jwe) }, jwe);
+    };
+    await update(laptop, secretId, { baseVersion: 1, title: "Renamed" }, {});
+    expect(await labelNow()).toMatchObject({ ...carried, former_sha256: null });
+    await update(laptop, secretId, { baseVersion: 1, content: text("two") }, {});
+    expect(await labelNow()).toMatchObject({ ...carried, former_sha256: expect.any(String) as string });
+    const { former_sha256: committed } = await labelNow();
+    await update(laptop, secretId, { baseVersion: 2, title: "Renamed again" }, {});
+    expect(await labelNow()).toMatchObject({ ...carried, former_sha256: committed });
+    expect((await list(laptop))[0]?.label).toMatchObject({ rehearsedAt: earlier });
+    const both = { rehearsed: [{ opener_id: opener.openerId, at }, ...carried.rehearsed] };
+    await rewriteRow(world, laptop, secretId, opener, { label: both, seal: (ticket) => sealTo([opener.recipient], documentBytes(ticket)) });
+    expect((await list(laptop))[0]?.label).toMatchObject({ rehearsedAt: at }); // the newest
+    const protection = { kind: "picture", shown: shown("forest"), name: "The forest" } as const;
+    await update(laptop, secretId, { baseVersion: 2, content: text("three"), protection }, {});
+    const { openers, ...beside } = await labelNow();
+    expect([openers.length, beside.rehearsed]).toEqual([2, both.rehearsed]); // the market's picture still opens it
+    const forest = openers.filter((id) => id !== opener.openerId);
+    await update(laptop, secretId, { baseVersion: 3, content: text("four"), protection: { kind: "openers", openers: forest } }, {});
+    expect(await labelNow()).toMatchObject({ openers: forest, rehearsed: [], kits: carried.kits, source: digest });
+  });
+});
+
 describe("history", () => {
   it("lists the versions, the newest first, without an opener", async () => {
     const { world, laptop, secretId } = await twoDevices();
     await update(laptop, secretId, { baseVersion: 1, content: text("two") }, {});
     expect(await history(await world.open("tablet"), secretId, {})).toMatchObject([{ version: 2, current: true }, { version: 1, current: false }]);
     await expect(history(laptop, "../x", {})).rejects.toEqual(code("not_found"));
-    world.service.answer = (call, answer) => (call === "POST /secrets/store/get-secret" ? { ...(answer as object), versions: [] } : answer);
+    expect(await history(laptop, secretId, {})).toMatchObject([{ version: 2, current: true, dropped: false }, { version: 1, current: false, dropped: false }]);
+    world.service.answer = (call, answer) => (call.endsWith("/versions") ? { ...(answer as object), versions: [] } : answer);
     await expect(history(laptop, secretId, {})).rejects.toEqual(code("list_mismatch"));
+    await expect(history(await world.open("tablet"), secretId, {})).rejects.toEqual(code("list_mismatch"));
   });
 
   it("opens an older version as old, by its own names, with its author checked", async () => {
@@ -276,7 +313,7 @@ describe("history", () => {
   });
 
   it.each<[string, string, (former: { ticket: string; content: string }, newest: { ticket: string; content: string }) => void]>([
-    ["the newest ticket", "decryption_failed", (former, newest) => { former.ticket = newest.ticket; }],
+    ["the newest ticket", "list_mismatch", (former, newest) => { former.ticket = newest.ticket; }],
     ["the newest content", "decryption_failed", (former, newest) => { former.content = newest.content; }],
   ])("refuses %s in place of an older one", async (_what, expected, tamper) => {
     const { world, laptop, secretId } = await twoDevices();
@@ -297,14 +334,61 @@ describe("history", () => {
 
   it("shows an older version of another author as such, and does not make it ours", async () => {
     const { world, laptop, secretId } = await twoDevices();
-    await update(laptop, secretId, { baseVersion: 1, content: text("two") }, {});
     const { opener } = await recogniseImage(laptop, market, null, {});
-    const former = world.service.account.rows.get(secretId)?.versions[0];
-    const ticket = await openTicket(opener, fromB64u(former?.ticket ?? ""));
-    const forged = { ...ticket, sig: toB64u(ed25519.sign(signedBytes("ticket", ticket), randomBytes(32))) };
-    Object.assign(former ?? {}, { ticket: toB64u(await sealTo([opener.recipient], documentBytes(forged))) });
+    await rewriteRow(world, laptop, secretId, opener, {
+      seal: (ticket) => sealTo([opener.recipient], documentBytes({ ...ticket, sig: toB64u(ed25519.sign(signedBytes("ticket", ticket), randomBytes(32))) })),
+    });
+    await update(laptop, secretId, { baseVersion: 1, content: text("two") }, {});
     expect((await recover(laptop, secretId, market, { version: 1 })).author).toBe("not_verified");
     await expect(restoreVersion(laptop, secretId, 1, market, {})).rejects.toEqual(code("decryption_failed"));
+  });
+});
+
+describe("removing former versions", () => {
+  /** Three versions. */
+  const threeVersions = async () => {
+    const all = await twoDevices();
+    await update(all.laptop, all.secretId, { baseVersion: 1, content: text("two") }, {});
+    await update(all.laptop, all.secretId, { baseVersion: 2, content: text("three") }, {});
+    return all;
+  };
+
+  it("is one signed keyring change; what is left opens as before, and the next version follows", async () => {
+    const { world, laptop, phone, secretId } = await threeVersions();
+    await removeVersions(laptop, secretId, [1], {});
+    expect(lastOf(world.service.bodies)).toMatchObject({ purge_versions: [{ secret_db_id: secretId, versions: [1] }], sig: expect.any(String) as string });
+    expect((await history(phone, secretId, {})).map(({ version, dropped }) => [version, dropped])).toEqual([[3, false], [2, false], [1, true]]);
+    await expect(recover(phone, secretId, market, { version: 1 })).rejects.toEqual(code("content_gone"));
+    expect(await read(phone, secretId, 2)).toBe("two");
+    expect(await update(phone, secretId, { baseVersion: 3, content: text("four") }, {})).toEqual({ version: 4 });
+    expect(await read(laptop, secretId, 3)).toBe("three");
+  });
+
+  it("is done when another device did it meanwhile, and sends nothing for what is gone", async () => {
+    const { world, laptop, phone, secretId } = await threeVersions();
+    meanwhile(world, "PUT /user/keyring", () => removeVersions(phone, secretId, [1], {}));
+    await removeVersions(laptop, secretId, [1, 2], {});
+    expect(lastOf(world.service.bodies)).toMatchObject({ purge_versions: [{ secret_db_id: secretId, versions: [2] }] });
+    const sent = world.service.bodies.length;
+    await removeVersions(laptop, secretId, [1, 2], {});
+    await removeVersions(laptop, secretId, [], {});
+    expect(world.service.bodies).toHaveLength(sent);
+  });
+
+  it("never takes the present version, one that never was, or a locked device", async () => {
+    const { world, laptop, secretId } = await threeVersions();
+    for (const versions of [[3], [1, 9], [0], [1.5]]) await expect(removeVersions(laptop, secretId, versions, {})).rejects.toEqual(code("not_found"));
+    await expect(removeVersions(laptop, "../x", [1], {})).rejects.toEqual(code("not_found"));
+    await expect(removeVersions(await world.open("tablet"), secretId, [1], {})).rejects.toEqual(code("vault_locked"));
+  });
+
+  it("makes room where a further version is refused", async () => {
+    const { world, laptop, secretId } = await threeVersions();
+    world.service.account.formerVersions = 2;
+    const next = { baseVersion: 3, content: text("four") };
+    await expect(update(laptop, secretId, next, {})).rejects.toEqual(code("too_many_versions"));
+    await removeVersions(laptop, secretId, [2], {});
+    expect(await update(laptop, secretId, next, {})).toEqual({ version: 4 });
   });
 });
 

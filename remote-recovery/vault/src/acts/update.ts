@@ -1,12 +1,12 @@
 import type { ProtectRequest, SecretChange } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
-import type { BookOpener } from "../seal/book.ts";
 import { timestamp } from "../seal/ids.ts";
 import { sealLabel, type Label } from "../seal/label.ts";
 import type { AccountRow, ActOptions, VaultContext } from "../vault-context.ts";
 import { labelOf, readAccount, requireRow, type AccountView } from "../steps/read-account.ts";
 import { openerChoice, type ChosenOpeners } from "../steps/choose-openers.ts";
+import { formerAfter } from "../steps/former-versions.ts";
 import { checkChange } from "../steps/check-request.ts";
 import { publishUntilItFits, type Attempt } from "../steps/publish.ts";
 import { sealInCall, rootRow, sealRow, type ChosenContent, type ReadyContent } from "../steps/sealed-secret.ts";
@@ -26,10 +26,10 @@ interface Base {
 /**
  * Title and tags alone: a new label of the same version (`rev` grows), no opener. With content: a new version with a
  * content identity of its own, sealed to the openers that the label names and that still stand in the book, or to those
- * of `protection`; no opener is shown for that either.
+ * of `protection`; no opener is shown for that either. Its label commits to every version before it.
  *
- * @throws PortalError `version_conflict` when another device saved first, `validation_error`, `not_found`, `vault_locked`,
- *   `opener_needed`, and those of publishing.
+ * @throws PortalError `version_conflict` when another device saved first, `too_many_versions`, `validation_error`, `not_found`,
+ *   `vault_locked`, `opener_needed`, and those of publishing.
  */
 export async function update(vault: VaultContext, secretId: string, change: SecretChange, options: ActOptions = {}): Promise<NewVersion> {
   checkChange(change);
@@ -92,9 +92,14 @@ export async function publishVersion(vault: VaultContext, secretId: string, base
       title: request.title ?? before.title,
       tags: request.tags ?? before.tags,
       createdAt,
-      rehearsedAt: isSameSet(before.openers, chosen.openers) ? before.rehearsed_at : null, // a rehearsal holds for the openers it was made with
     };
-    const { label, ticket, root } = await sealRow(vault, opened.keys, place, described, ready, chosen.openers);
+    const carried = {
+      former_sha256: await formerAfter(vault, row, before, options.signal),
+      rehearsed: before.rehearsed.filter((one) => chosen.openers.some(({ id }) => id === one.opener_id)), // it holds for the opener it was made with
+      kits: before.kits,
+      source: before.source,
+    };
+    const { label, ticket, root } = await sealRow(vault, opened.keys, place, described, ready, chosen.openers, carried);
     sent.add(root.labelHex);
     const change = await nextChange(vault, requireAccount(account), opened, withRow(account, root), { enrolled: chosen.enrolled });
     const sealed = { secret_db_id: secretId, base_version: row.version, label, ticket, keyring: change.keyring };
@@ -125,10 +130,6 @@ async function standing(vault: VaultContext, opened: OpenedKeyring, ids: readonl
   const openers = opened.book.openers.filter((opener) => ids.includes(opener.id));
   if (openers.length === 0) throw new PortalError("opener_needed");
   return { openers, enrolled: null, first: null };
-}
-
-function isSameSet(ids: readonly string[], openers: readonly Pick<BookOpener, "id">[]): boolean {
-  return ids.length === openers.length && openers.every(({ id }) => ids.includes(id));
 }
 
 /** The version that we published, found by the digest of its label: the answer was lost, and nobody saved since. */

@@ -1,8 +1,10 @@
-import { Counter, Digest, Id, Timestamp } from "@relicario/shared/api";
+import { Counter, Digest, fromB64u, Id, Timestamp, toB64u } from "@relicario/shared/api";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
 import type { TitlesKeys } from "./account-key.ts";
+import { sha256, utf8 } from "./bytes.ts";
 import { headerOf, jweTypes, openJwe, sealJwe, type JweHeader } from "./document.ts";
 
 export const ContentKind = z.enum(["text", "seed", "file"]);
@@ -20,9 +22,30 @@ export const Label = z.strictObject({
   /** Ids of the openers that the ticket is sealed to. */
   openers: z.array(Id),
   ticket_sha256: Digest,
-  rehearsed_at: Timestamp.nullable(),
+  /** {@link formerDigest} of all versions before this one; null at version 1. */
+  former_sha256: Digest.nullable(),
+  /** When it was proved, with which opener, that the copy that its owner keeps still opens it. */
+  rehearsed: z.array(z.strictObject({ opener_id: Id, at: Timestamp })),
+  /** Kits that were stored: SHA-256 of the file. */
+  kits: z.array(z.strictObject({ sha256: Digest, made_at: Timestamp })),
+  /** HMAC-SHA-256 of an imported item under the book's `import_key`; null for what was not imported. */
+  source: Digest.nullable(),
 });
 export type Label = z.infer<typeof Label>;
+
+/** What a label says of a version that was replaced. */
+export interface FormerLine {
+  readonly version: number;
+  /** base64url, of the ticket as it was last. */
+  readonly ticketSha256: string;
+}
+
+/** SHA-256 (base64url) of the ASCII lines `version SP sha256-of-ticket-in-hex LF`, by version; null when there is none. */
+export function formerDigest(lines: readonly FormerLine[]): string | null {
+  if (lines.length === 0) return null;
+  const sorted = lines.toSorted((left, right) => left.version - right.version);
+  return toB64u(sha256(utf8(sorted.map(({ version, ticketSha256 }) => `${String(version)} ${bytesToHex(fromB64u(ticketSha256))}\n`).join(""))));
+}
 
 /** Which secret, which version of it, and which revision of its label or ticket. */
 export interface LabelPlace {
@@ -39,9 +62,11 @@ export function sealLabel(keys: TitlesKeys, userId: string, place: LabelPlace, l
   return sealJwe(keys.label, header(userId, keys, place), label);
 }
 
-/** @throws PortalError `decryption_failed`, also for a label of another secret, version or revision. */
-export function openLabel(keys: TitlesKeys, userId: string, place: LabelPlace, jwe: string): Promise<Label> {
-  return openJwe(keys.label, header(userId, keys, place), jwe, Label);
+/** @throws PortalError `decryption_failed`, also for a label of another secret, version or revision, or one that commits to no former version where there are some. */
+export async function openLabel(keys: TitlesKeys, userId: string, place: LabelPlace, jwe: string): Promise<Label> {
+  const label = await openJwe(keys.label, header(userId, keys, place), jwe, Label);
+  if ((label.former_sha256 === null) !== (place.version === 1)) throw new PortalError("decryption_failed");
+  return label;
 }
 
 /**

@@ -63,7 +63,7 @@ function other(value: Json): Json {
   return value === null ? "2026-11-21T10:00:00.000Z" : null;
 }
 
-const label = (): Label => ({ v: 1, title: "Title", tags: ["tag"], content_kind: "text", name: "secret.txt", size: 5, openers: [otherId], ticket_sha256: toB64u(new Uint8Array(32)), rehearsed_at: null });
+const label = (): Label => ({ v: 1, title: "Title", tags: ["tag"], content_kind: "text", name: "secret.txt", size: 5, openers: [otherId], ticket_sha256: toB64u(new Uint8Array(32)), former_sha256: toB64u(new Uint8Array(32)), rehearsed: [{ opener_id: otherId, at: "2026-11-21T10:00:00.000Z" }], kits: [], source: null });
 const place = { secretId, version: 2, rev: 3 };
 
 /** Text padded as a document is: for what JCS cannot say. */
@@ -145,7 +145,11 @@ describe("a label", () => {
     ["size", 1.5],
     ["openers", ["x"]],
     ["ticket_sha256", "short"],
-    ["rehearsed_at", "yesterday"],
+    ["former_sha256", null], // of version 2
+    ["rehearsed", "yesterday"],
+    ["rehearsed", [{ opener_id: otherId, at: "yesterday" }]],
+    ["kits", [{ sha256: "short", made_at: "2026-11-21T10:00:00.000Z" }]],
+    ["source", "short"],
   ])("is refused with a %s of %j", async (member, value) => {
     const document: Record<string, Json> = { ...label(), [member]: value };
     const plain = value === 1.5 || value === -1 ? padded(JSON.stringify(document)) : documentBytes(document);

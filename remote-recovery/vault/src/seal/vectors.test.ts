@@ -12,7 +12,7 @@ import { openContent, padText, unpadText } from "./content.ts";
 import { assembleHelper, openHelper, parseHelper, sketchBytes, sketchOf } from "./helper.ts";
 import { isPreviousSignatureRight, makeKeyStatement, signKeyringChange } from "./account-signatures.ts";
 import { hkdf } from "./kdf.ts";
-import { openLabel, revOf, type Label } from "./label.ts";
+import { formerDigest, openLabel, revOf, type Label } from "./label.ts";
 import { imageOpener, openSlot, slotMac } from "./opener.ts";
 import { documentBytes } from "./document.ts";
 import { openRequests, openRequestsInner, type Requests, type RequestsInner } from "./requests.ts";
@@ -37,6 +37,7 @@ interface Vectors {
   book: { document: Book; inner: BookInner; jwe: string };
   shares: { document: Shares; inner: SharesInner; jwe: string };
   requests: { document: Requests; inner: RequestsInner; jwe: string };
+  former: { versions: { version: number; ticket_sha256: string }[]; former_sha256: string };
   root: { rows: { secret_id: string; version: number; rev: number; label: string }[]; root: string };
   state: { first: { document: State; jwe: string }; second: { document: State; jwe: string; previous: string } };
   content: { identity: string; sealed: string; sha256: string; text_utf8: string; size: number };
@@ -130,6 +131,13 @@ describe("vectors made by other tools", () => {
     expect(await openSharesInner(accountKey, userId, vectors.shares.document)).toEqual(vectors.shares.inner);
     expect(await openRequests(keys, userId, vectors.requests.jwe)).toEqual(vectors.requests.document);
     expect(await openRequestsInner(accountKey, userId, vectors.requests.document)).toEqual(vectors.requests.inner);
+  });
+
+  it("computes what a label says of former versions, in any order", () => {
+    const lines = vectors.former.versions.map(({ version, ticket_sha256: ticketSha256 }) => ({ version, ticketSha256 }));
+    expect(formerDigest(lines)).toBe(vectors.former.former_sha256);
+    expect(formerDigest(lines.toReversed())).toBe(vectors.former.former_sha256);
+    expect(formerDigest([])).toBeNull();
   });
 
   it("opens the chain of states", async () => {

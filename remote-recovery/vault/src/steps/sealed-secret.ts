@@ -7,7 +7,7 @@ import type { TitlesKeys } from "../seal/account-key.ts";
 import type { BookOpener } from "../seal/book.ts";
 import { sha256, wipe, type Bytes } from "../seal/bytes.ts";
 import { sealContent } from "../seal/content.ts";
-import { sealLabel, type LabelPlace } from "../seal/label.ts";
+import { sealLabel, type Label, type LabelPlace } from "../seal/label.ts";
 import { labelDigest, type RootRow } from "../seal/state.ts";
 import { sealTicket } from "../seal/ticket.ts";
 import type { ActOptions, VaultContext } from "../vault-context.ts";
@@ -80,8 +80,12 @@ export interface Described {
   readonly mime: string;
   /** When this version was made. */
   readonly createdAt: string;
-  readonly rehearsedAt: string | null;
 }
+
+/** What a label says beside that: what went before this version, and what became of it outside. */
+export type Carried = Pick<Label, "former_sha256" | "rehearsed" | "kits" | "source">;
+
+const nothingCarried: Carried = { former_sha256: null, rehearsed: [], kits: [], source: null };
 
 export interface SealedRow {
   readonly label: string;
@@ -98,8 +102,9 @@ export async function sealRow(
   described: Described,
   content: Pick<ReadyContent, "sha256" | "identity" | "size">,
   openers: readonly Pick<BookOpener, "id" | "recipient">[],
+  carried: Carried = nothingCarried,
 ): Promise<SealedRow> {
-  const { title, tags, name, contentKind, mime, createdAt, rehearsedAt } = described;
+  const { title, tags, name, contentKind, mime, createdAt } = described;
   const shown = { title, tags: [...tags], name, content_kind: contentKind, size: content.size };
   const ticket = await sealTicket(
     keys,
@@ -123,7 +128,7 @@ export async function sealRow(
     ...shown,
     openers: openers.map((opener) => opener.id),
     ticket_sha256: toB64u(sha256(ticket)),
-    rehearsed_at: rehearsedAt,
+    ...carried,
   });
   return { label, ticket: toB64u(ticket), root: rootRow(place, label) };
 }

@@ -17,10 +17,11 @@ interface Besides {
   /** Book, slot and image record of a new image. */
   readonly enrolled?: EnrolledImage | null;
   readonly purge?: readonly string[];
+  readonly purgeVersions?: KeyringChange["purge_versions"];
 }
 
 /** The change that follows the account as it was read, with these rows in it. */
-export async function nextChange(vault: VaultContext, account: AccountView, opened: OpenedKeyring, rows: readonly RootRow[], { enrolled = null, purge }: Besides): Promise<SignedChange> {
+export async function nextChange(vault: VaultContext, account: AccountView, opened: OpenedKeyring, rows: readonly RootRow[], { enrolled = null, purge, purgeVersions }: Besides): Promise<SignedChange> {
   const { keys } = opened;
   const { keyring } = account.view;
   const book = enrolled === null ? null : await sealBook(keys, vault.userId, enrolled.book);
@@ -38,6 +39,7 @@ export async function nextChange(vault: VaultContext, account: AccountView, open
     ...(await changeOf(vault, keys, state, stateDigest(keyring.state))),
     ...(book === null || enrolled === null ? {} : { book, ...entryOf(enrolled) }),
     ...(purge === undefined ? {} : { purge: [...purge] }),
+    ...(purgeVersions === undefined ? {} : { purge_versions: purgeVersions }),
   };
   return { keys, keyring: await signKeyringChange(keys, change), state, entered: enrolled !== null };
 }

@@ -1,4 +1,4 @@
-import { canonicalText, fromB64u, hasValidSignature, type Keyring, type KeyringChange, type Slot } from "@relicario/shared/api";
+import { canonicalText, fromB64u, hasValidSignature, maxFormerVersions, type Keyring, type KeyringChange, type Slot } from "@relicario/shared/api";
 import { PortalError, type ErrorCode } from "@relicario/shared/errors";
 
 import type { Bytes } from "../seal/bytes.ts";
@@ -20,6 +20,8 @@ export interface FakeAccount {
   changes: number;
   /** Ids that went for good, with the counter then. */
   purged?: Map<string, number>;
+  /** How many former versions a secret may have; as the service's unless a test sets it. */
+  formerVersions?: number;
   /** Large contents on their way, by id. */
   uploads?: Map<string, FakeUpload>;
 }
@@ -29,7 +31,7 @@ export interface FakeRow {
   createdAt: string;
   updatedAt: string;
   deletedAt: string | null;
-  versions: { label: string; ticket: string; content: string; createdAt: string }[];
+  versions: { label: string; ticket: string; content: string; createdAt: string; dropped?: boolean }[];
   /** The account's counter when it changed last. */
   change?: number;
 }
@@ -71,6 +73,14 @@ export function applyChange(account: FakeAccount, userId: string, change: Keyrin
     account.rows.delete(id);
     account.purged = new Map(account.purged).set(id, ++account.changes);
   }
+  for (const { secret_db_id: id, versions } of change.purge_versions ?? []) {
+    const former = account.rows.get(id)?.versions.slice(0, -1);
+    for (const number of versions) {
+      const version = former?.[number - 1];
+      if (version === undefined) throw fail("keyring_change_invalid");
+      version.dropped = true;
+    }
+  }
   account.keyring = {
     keyEpoch: change.key_epoch,
     states: [...(before?.states ?? []), { state_rev: change.state_rev, state: change.state }],
@@ -83,6 +93,11 @@ export function applyChange(account: FakeAccount, userId: string, change: Keyrin
     lastChange: canonicalText(change),
   };
   return change.state_rev;
+}
+
+/** No version here is old enough to give way to one more. */
+export function refuseTooMany({ formerVersions = maxFormerVersions }: FakeAccount, row: FakeRow | undefined): void {
+  if ((row?.versions ?? []).filter(({ dropped }) => dropped !== true).length > formerVersions) throw fail("too_many_versions");
 }
 
 /** The account's counter moves on with every change of a row; a test that tampers with one touches it too. */

@@ -1,9 +1,10 @@
-import { canonicalText, fromB64u, KeyringChange, maxSmallSecretBytes, StoreSecret } from "@relicario/shared/api";
+import { canonicalText, fromB64u, KeyringChange, maxSmallSecretBytes, StoreSecret, toB64u, type VersionLine } from "@relicario/shared/api";
 import type { Http, HttpMethod, HttpOptions, HttpStream } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import type { z } from "zod";
 
-import { applyChange, fail, lastOf, touch, type FakeAccount, type FakeRow } from "./fake-account.ts";
+import { sha256 } from "../seal/bytes.ts";
+import { applyChange, fail, lastOf, refuseTooMany, touch, type FakeAccount, type FakeRow } from "./fake-account.ts";
 import { handleStream, handleUpload } from "./fake-uploads.ts";
 
 export interface FakeService {
@@ -69,6 +70,8 @@ function handle(service: FakeService, userId: string, call: string, body: unknow
   if (call === "GET /user/image-records") return { image_records: account.keyring?.imageRecords ?? [] };
   if (call === "GET /secrets/store") return presentPage(account, query["cursor"], query["since"]);
   if (call === "POST /secrets/store") return store(account, userId, StoreSecret.parse(body));
+  const [, ofVersions] = /^GET \/secrets\/store\/([^/]+)\/versions$/.exec(call) ?? [];
+  if (ofVersions !== undefined) return { secret_db_id: ofVersions, versions: linesOf(account.rows.get(ofVersions)) };
   if (call === "POST /secrets/store/get-secret") return presentSecret(account, body as { secret_db_id: string; version?: number });
   if (call === "PATCH /secrets/favorite") return setFavorite(account, body as { secret_db_id: string; favorite: boolean });
   if (call.startsWith("DELETE /secrets/store/")) return trash(account, call.slice("DELETE /secrets/store/".length));
@@ -104,6 +107,7 @@ function store(account: FakeAccount, userId: string, body: StoreSecret): unknown
   if (account.keyring?.lastChange === canonicalText(body.keyring)) return { secret_db_id: body.secret_db_id, version: row?.versions.length ?? 0, state_rev: stateRev };
   if (body.base_version === undefined && row !== undefined) throw fail("id_taken");
   if (body.base_version !== undefined && body.base_version !== row?.versions.length) throw fail("version_conflict");
+  if ("content" in body) refuseTooMany(account, row);
   const newRev = applyChange(account, userId, body.keyring);
   if (!("content" in body)) {
     const last = lastOf(row?.versions);
@@ -159,13 +163,27 @@ function presentSecret(account: FakeAccount, { secret_db_id: id, version }: { se
   const number = version ?? row?.versions.length ?? 0;
   const wanted = row?.versions[number - 1];
   if (row === undefined || wanted === undefined) throw fail("not_found");
+  if (wanted.dropped === true) throw fail("content_gone");
   return {
     version: number,
     ticket: wanted.ticket,
     content: isLargeContent(wanted.content) ? null : wanted.content,
     label: lastOf(row.versions)?.label,
-    versions: row.versions.map((version, index) => ({ version: index + 1, size: fromB64u(version.content).length, created_at: version.createdAt })),
+    versions: linesOf(row),
   };
+}
+
+/** Newest first. */
+function linesOf(row: FakeRow | undefined): VersionLine[] {
+  if (row === undefined) throw fail("not_found");
+  const line = ({ ticket, content, createdAt, dropped = false }: FakeRow["versions"][number], index: number): VersionLine => ({
+    version: index + 1,
+    ticket_sha256: toB64u(sha256(fromB64u(ticket))),
+    size: fromB64u(content).length,
+    created_at: createdAt,
+    dropped,
+  });
+  return row.versions.map(line).toReversed();
 }
 
 /** Streamed, not answered in a body. */

@@ -4,7 +4,7 @@ import { PortalError } from "@relicario/shared/errors";
 
 import { concat, copyOf, sha256 } from "../seal/bytes.ts";
 import { newId } from "../seal/ids.ts";
-import { applyChange, touch, type FakeAccount, type FakeUpload } from "./fake-account.ts";
+import { applyChange, refuseTooMany, touch, type FakeAccount, type FakeUpload } from "./fake-account.ts";
 
 /** Small, and no multiple of a piece, so that every test has several. */
 export const fakePartBytes = 100_000;
@@ -47,6 +47,7 @@ function start(account: FakeAccount, { size, secret_db_id: secretId, base_versio
   const there = account.rows.get(secretId)?.versions.length;
   if (base === undefined && there !== undefined) throw new PortalError("id_taken");
   if (base !== undefined && base !== there) throw new PortalError("version_conflict");
+  refuseTooMany(account, account.rows.get(secretId));
   const id = newId(Date.now());
   const upload: FakeUpload = { secretId, baseVersion: base ?? null, size, parts: new Map(), published: null };
   account.uploads = new Map(account.uploads).set(id, upload);
@@ -95,6 +96,7 @@ function finish(account: FakeAccount, userId: string, upload: FakeUpload, body: 
   if (toB64u(sha256(content)) !== body.content_sha256) throw new PortalError("digest_mismatch");
   const row = account.rows.get(secretId) ?? { favorite: false, createdAt: now, updatedAt: now, deletedAt: null, versions: [] };
   if (upload.baseVersion !== null && (body.base_version ?? upload.baseVersion) !== row.versions.length) throw new PortalError("version_conflict");
+  refuseTooMany(account, row);
   const stateRev = applyChange(account, userId, body.keyring);
   row.versions.push({ label: body.label, ticket: body.ticket, content: toB64u(content), createdAt: now });
   account.rows.set(secretId, row);

@@ -157,6 +157,8 @@ describe("createVaultClient", () => {
     expect(await vault.history(secretId)).toMatchObject([{ version: 2 }, { version: 1 }]);
     expect(await vault.recover(secretId, shown("market"), { version: 1 })).toMatchObject({ current: false, title: "Seed" });
     expect(await vault.restoreVersion(secretId, 1, shown("market"))).toEqual({ version: 3 });
+    await vault.removeVersions(secretId, [2]);
+    expect(await vault.history(secretId)).toMatchObject([{ dropped: false }, { dropped: true }, { dropped: false }]);
     const seen: number[] = [];
     expect(await vault.list({ onRows: (rows, { total }) => seen.push(rows.length, total) })).toMatchObject([{ version: 3, label: { title: "Renamed" } }]);
     expect(seen).toEqual([1, 1]);

@@ -280,6 +280,7 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     },
     history: inWorker((worker) => worker.history),
     restoreVersion: inWorker((worker) => worker.restoreVersion),
+    removeVersions: inWorker((worker) => worker.removeVersions),
     purge: inWorker((worker) => worker.purge),
     uploads: inWorker((worker) => worker.uploads),
     resumeUpload: transfers.resume,

@@ -14,7 +14,7 @@ import { recoverAny, type SealedContentKey } from "../acts/recover.ts";
 import { answerDevice, unlock } from "../acts/unlock.ts";
 import { update } from "../acts/update.ts";
 import { beginUpload, discardUpload, finishUpload, uploads, type Protection, type UploadOrder, type UploadParts } from "../acts/resumable-uploads.ts";
-import { history, restoreVersion } from "../acts/versions.ts";
+import { history, removeVersions, restoreVersion } from "../acts/versions.ts";
 import { openDevice, type Device, type DeviceAccount } from "../device/device.ts";
 import { contentHeadBytes } from "../seal/content-pieces.ts";
 import { openContentHead } from "../seal/content-stream.ts";
@@ -121,6 +121,7 @@ export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, de
     update: act(update),
     history: act(history),
     restoreVersion: act(restoreVersion),
+    removeVersions: act(removeVersions),
     purge: act(purge),
     unlock: act(async (vault, shown: ShownImage, options?: ActOptions) => {
       (await unlock(vault, shown, options)).opener.forget();

@@ -1,0 +1,113 @@
+import { usePortal, type Vault } from "@relicario/shared/contract";
+import { Checkbox, FieldError } from "@relicario/shared/forms";
+import { formatsOf } from "@relicario/shared/i18n";
+import { Button, ErrorNotice, Loading, s, Skeleton, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import { styled } from "styled-components";
+
+import { historyQuery, secretKeys } from "../data/secrets.ts";
+
+interface RemoveVersionsProps {
+  readonly vault: Vault;
+  readonly secretId: string;
+  /** Called once versions were removed. */
+  readonly onRemoved?: () => void;
+  /** Absent where there is nothing to go back to. */
+  readonly onClose?: () => void;
+}
+
+/** Former versions to choose from, removed for good after a question. It stands where there is no room for another version, so that nothing typed is left for it. */
+export function RemoveVersions({ vault, secretId, onRemoved, onClose }: RemoveVersionsProps) {
+  const { t } = useTranslation("beta-home");
+  const { user, language, confirm, notify } = usePortal();
+  const client = useQueryClient();
+  const history = useQuery(historyQuery(vault, user.userId, secretId));
+  const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
+  const [missing, setMissing] = useState(false);
+  const remove = useMutation({
+    mutationFn: (versions: readonly number[]) => vault.removeVersions(secretId, versions),
+    onSuccess: (_, versions) => {
+      notify({ tone: "success", text: t("remove.done_status", { count: versions.length }) });
+      setChosen(new Set());
+      onRemoved?.();
+    },
+    onSettled: () => client.invalidateQueries({ queryKey: secretKeys.all(user.userId) }),
+  });
+  const former = (history.data ?? []).filter(({ current, dropped }) => !current && !dropped);
+  const versions = former.map(({ version }) => version).filter((version) => chosen.has(version));
+  const formats = formatsOf(language);
+
+  const handleChoice = (version: number, wanted: boolean) => {
+    setMissing(false);
+    setChosen((before) => new Set(wanted ? [...before, version] : [...before].filter((each) => each !== version)));
+  };
+  const handleRemove = async () => {
+    setMissing(versions.length === 0);
+    if (versions.length === 0) return;
+    const count = versions.length;
+    const sure = await confirm({
+      title: t("remove.confirm_title", { count }),
+      description: t("remove.confirm_body"),
+      confirmLabel: t("remove.confirm_action", { count }),
+      cancelLabel: t("remove.keep_action"),
+      alert: true,
+      danger: true,
+    });
+    if (sure) remove.mutate(versions);
+  };
+
+  return (
+    <Stack $gap={4} role="group" aria-label={t("remove.title")}>
+      <SmallText>{t("remove.lead_body")}</SmallText>
+      {history.isError && <ErrorNotice error={history.error} onRetry={() => void history.refetch()} />}
+      {history.isPending && (
+        <Loading label={t("history.loading_status")}>
+          <Skeleton height="92px" />
+        </Loading>
+      )}
+      {history.isSuccess && former.length === 0 && <SmallText>{t("remove.none_body")}</SmallText>}
+      {former.length > 0 && (
+        <Choices tabIndex={0} role="group" aria-label={t("remove.choices_aria")}>
+          {former.map(({ version, createdAt, sealedSize }) => (
+            <Checkbox
+              key={version}
+              label={t("remove.choice_label", { version, when: formats.dateTime(createdAt), size: formats.size(sealedSize) })}
+              checked={chosen.has(version)}
+              disabled={remove.isPending}
+              onChange={(event) => {
+                handleChoice(version, event.target.checked);
+              }}
+            />
+          ))}
+        </Choices>
+      )}
+      {missing && <FieldError>{t("remove.missing_error")}</FieldError>}
+      <ErrorNotice error={remove.error} />
+      <SpacedRow>
+        {former.length > 0 && (
+          <Button tone="danger" size="small" pending={remove.isPending} onClick={() => void handleRemove()}>
+            {t("remove.chosen_action")}
+          </Button>
+        )}
+        {onClose !== undefined && (
+          <Button tone="quiet" size="small" onClick={onClose}>
+            {t("history.cancel_action")}
+          </Button>
+        )}
+      </SpacedRow>
+    </Stack>
+  );
+}
+
+const Choices = styled.div`
+  display: flex;
+  flex-direction: column;
+  gap: ${space(2)};
+  max-height: 40vh;
+  overflow: auto;
+  padding: ${space(3)} ${space(4)};
+  border-radius: ${s("radiusSmall")};
+  background: ${s("surfaceSunken")};
+`;
