@@ -1,6 +1,6 @@
 import { usePortal, type Vault, type VaultState, type WaitingUpload } from "@relicario/shared/contract";
 import { formatsOf } from "@relicario/shared/i18n";
-import { Button, Card, ErrorNotice, Progress, s, SectionTitle, SmallText, space, SpacedRow, Stack, visuallyHidden } from "@relicario/shared/ui";
+import { Button, Card, ErrorNotice, Notice, Progress, s, SectionTitle, SmallText, space, SpacedRow, Stack, visuallyHidden } from "@relicario/shared/ui";
 import { useQuery } from "@tanstack/react-query";
 import { useId, useRef } from "react";
 import { useTranslation } from "react-i18next";
@@ -32,7 +32,7 @@ export function WaitingUploads({ vault, status }: WaitingUploadsProps) {
         <Uploads>
           {uploads.data.map((upload) => (
             <li key={upload.uploadId}>
-              <OneUpload upload={upload} onResume={resume} onDiscard={discard} />
+              <OneUpload upload={upload} locked={status !== "unlocked"} now={uploads.dataUpdatedAt} onResume={resume} onDiscard={discard} />
             </li>
           ))}
         </Uploads>
@@ -43,11 +43,14 @@ export function WaitingUploads({ vault, status }: WaitingUploadsProps) {
 
 interface OneUploadProps {
   readonly upload: WaitingUpload;
+  readonly locked: boolean;
+  /** Milliseconds since 1970. */
+  readonly now: number;
   readonly onResume: (uploadId: string, file: Blob | null) => Promise<void>;
   readonly onDiscard: (uploadId: string) => Promise<void>;
 }
 
-function OneUpload({ upload, onResume, onDiscard }: OneUploadProps) {
+function OneUpload({ upload, locked, now, onResume, onDiscard }: OneUploadProps) {
   const { t } = useTranslation("file-upload");
   const { language, confirm } = usePortal();
   const chooser = useRef<HTMLInputElement>(null);
@@ -81,6 +84,7 @@ function OneUpload({ upload, onResume, onDiscard }: OneUploadProps) {
         </SmallText>
       </div>
       <Progress label={t(running ? "waiting.sending_status" : "waiting.sent_status")} done={progress.done} total={progress.total} />
+      {!running && <Ending upload={upload} locked={locked} now={now} />}
       {resuming?.status === "failed" && <ErrorNotice error={resuming.error} />}
       <SpacedRow>
         {!running && (
@@ -104,6 +108,24 @@ function OneUpload({ upload, onResume, onDiscard }: OneUploadProps) {
         }}
       />
     </Stack>
+  );
+}
+
+/** So long before its end it is said more visibly. */
+const urgentMilliseconds = 3 * 3_600_000;
+
+/** Until when a waiting upload has to go on: today or tomorrow, since it is dropped a day after its last part. */
+function Ending({ upload: { expiresAt, state }, locked, now }: Pick<OneUploadProps, "upload" | "locked" | "now">) {
+  const { t } = useTranslation("file-upload");
+  const { language } = usePortal();
+  const act = state !== "sealed" ? "resume" : locked ? "unlock" : "publish";
+  const day = new Date(expiresAt).toDateString() === new Date(now).toDateString() ? "today" : "tomorrow";
+  const text = t(`waiting.${act}_${day}_body`, { time: formatsOf(language).time(expiresAt) });
+  if (Date.parse(expiresAt) - now > urgentMilliseconds) return <SmallText>{text}</SmallText>;
+  return (
+    <Notice tone="warn" role="status">
+      {text}
+    </Notice>
   );
 }
 

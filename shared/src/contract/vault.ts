@@ -289,6 +289,8 @@ export interface WaitingUpload {
   readonly sent: number;
   /** RFC 3339. */
   readonly startedAt: string;
+  /** When it is dropped, here and at the service, unless it goes on or is published before. RFC 3339. */
+  readonly expiresAt: string;
   readonly state: "running" | "waiting" | "sealed";
   /** Whether {@link Vault.resumeUpload} needs the file chosen again. */
   readonly needsFile: boolean;

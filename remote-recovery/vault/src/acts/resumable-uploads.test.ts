@@ -147,6 +147,18 @@ describe("what a device keeps of an upload", () => {
     expect([await tab.records.all(), there(uploadId)]).toEqual([[], false]);
   });
 
+  it("says when it ends: a day after its last part left, however often it was gone on with since", async () => {
+    const at = (hours: number): VaultContext => ({ ...laptop, now: () => Date.parse("2026-11-21T10:00:00.000Z") + hours * 3_600_000 });
+    const uploadId = await beginUpload(at(0), tab, order(), {});
+    const sendAt = async (hours: number): Promise<void> => (await uploadingTab(world, at(hours))).send(uploadId, file);
+    await sendAt(0);
+    const record = await tab.records.get(uploadId);
+    if (record === null) throw new TypeError("a record");
+    await tab.records.replace({ ...record, sealed: false }); // the tab was closed before this was written
+    await sendAt(20);
+    expect(await uploads(at(20), tab)).toMatchObject([{ state: "sealed", expiresAt: "2026-11-22T10:00:00.000Z" }]);
+  });
+
   it("is not begun where it cannot be kept: the service is told", async () => {
     const full = { ...tab, records: { ...tab.records, add: () => Promise.reject(new PortalError("storage_full")) } };
     await expect(beginUpload(laptop, full, order(), {})).rejects.toMatchObject({ code: "storage_full" });

@@ -19,7 +19,7 @@ import { newContentSeal } from "../seal/content-stream.ts";
 import { newId, timestamp } from "../seal/ids.ts";
 import { previousOf, stateDigest } from "../seal/state.ts";
 import type { ActOptions, VaultContext } from "../vault-context.ts";
-import { isExpired, readPublishing, readSealing, wrapPublishing, wrapSealing, type UploadRecord, type UploadRecords } from "../transfer/records.ts";
+import { expiryOf, isExpired, readPublishing, readSealing, wrapPublishing, wrapSealing, type UploadRecord, type UploadRecords } from "../transfer/records.ts";
 import { partSizes } from "../transfer/part-sizes.ts";
 import { mayPass, untilThrough, type Patience } from "../transfer/until-through.ts";
 import type { TransferCalls } from "../transfer/upload-calls.ts";
@@ -93,7 +93,6 @@ export async function beginUpload(vault: VaultContext, { records, calls }: Uploa
   const { identity, payloadKey, prefix } = await newContentSeal();
   const sealedSize = sealedLength(prefix.length, paddedLength(contentKind, order.size));
   const started = await calls.start({ size: sealedSize, partSize: partBytes, secretId, baseVersion }, options.signal);
-  const partSize = requirePartSize(started, sealedSize);
   const described = { contentKind, name, mime };
   const request: z.infer<typeof Request> =
     order.act === "protect"
@@ -125,7 +124,7 @@ export async function beginUpload(vault: VaultContext, { records, calls }: Uploa
         prefix: toB64u(prefix),
         kind: contentKind,
         size: order.size,
-        part_size: partSize,
+        part_size: requirePartSize(started, sealedSize),
         parts: [],
         digest_state: null,
         content_sha256: null,
@@ -287,6 +286,7 @@ export async function uploads(vault: VaultContext, { records, calls, running }: 
       size: record.sealedSize,
       sent: record.sent,
       startedAt: timestamp(record.startedAt),
+      expiresAt: timestamp(expiryOf(record)),
       state: record.sealed ? "sealed" : active.has(uploadId) ? "running" : "waiting",
       needsFile: !record.sealed && record.handle === null && !active.has(uploadId),
     });
