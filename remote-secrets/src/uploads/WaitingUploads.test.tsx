@@ -53,6 +53,19 @@ describe("WaitingUploads", () => {
     });
   });
 
+  it.each(["file_changed", "upload_dropped"] as const)("offers to send it again from the start after %s, and does so with the file chosen then", async (code) => {
+    const { vault, record } = await draw([{ ...film, needsFile: false }]);
+    vault.failWith("resumeUpload", code);
+    await userEvent.click(await screen.findByRole("button", { name: "Go on: Film" }));
+    expect(await screen.findByRole("button", { name: "Send it again from the start: Film" })).toBeVisible();
+    await expectAccessible();
+    await userEvent.upload(screen.getByLabelText("The file of Film, to send it again from the start"), chosenAgain("another film"));
+    await waitFor(() => {
+      expect(record.notices.at(-1)).toEqual({ tone: "success", text: "Your file is protected." });
+    });
+    expect([vault.calls.filter((call) => call === "restartUpload").length, await vault.uploads()]).toEqual([1, []]);
+  });
+
   it("goes on without a file where none is needed", async () => {
     const { vault } = await draw([{ ...film, needsFile: false }]);
     await userEvent.click(await screen.findByRole("button", { name: "Go on: Film" }));

@@ -313,6 +313,14 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
       uploads.delete(uploadId);
       return { secretId: addSecret({ title: upload.title ?? "", content: upload.content, contentKind: "file", name: upload.name ?? "", large: true }), version: 1 };
     },
+    restartUpload: async (uploadId, file, options) => {
+      enter("restartUpload", options);
+      const upload = uploads.get(uploadId);
+      if (upload === undefined) throw new PortalError("not_found");
+      requireUnlocked();
+      uploads.delete(uploadId);
+      return { secretId: addSecret({ title: upload.title ?? "", content: await textOf(file), contentKind: "file", name: upload.name ?? "", large: true }), version: 1 };
+    },
     discardUpload: async (uploadId) => {
       enter("discardUpload");
       uploads.delete(uploadId);

@@ -67,6 +67,7 @@ const Request = z.discriminatedUnion("flow", [
     openers: openers.optional(),
   }),
 ]);
+type Request = z.infer<typeof Request>;
 
 /**
  * Decides everything about an upload but its bytes, and keeps it on the device, wrapped, before the first byte is sent.
@@ -90,11 +91,8 @@ export async function beginUpload(vault: VaultContext, { records, calls }: Uploa
   const secretId = order.act === "protect" ? newId(now) : order.secretId;
   const baseVersion = order.act === "protect" ? null : order.change.baseVersion;
 
-  const { identity, payloadKey, prefix } = await newContentSeal();
-  const sealedSize = sealedLength(prefix.length, paddedLength(contentKind, order.size));
-  const started = await calls.start({ size: sealedSize, partSize: partBytes, secretId, baseVersion }, options.signal);
   const described = { contentKind, name, mime };
-  const request: z.infer<typeof Request> =
+  const request: Request =
     order.act === "protect"
       ? { flow: "protect", ...described, title: order.request.title, tags: [...order.request.tags], createdAt: timestamp(now), openers: ids ?? null }
       : {
@@ -105,6 +103,26 @@ export async function beginUpload(vault: VaultContext, { records, calls }: Uploa
           ...(order.change.tags === undefined ? {} : { tags: [...order.change.tags] }),
           ...(ids === undefined ? {} : { openers: ids }),
         };
+  return start(vault, { records, calls }, { request, secretId, baseVersion, size: order.size, handle: order.handle }, options);
+}
+
+/** What an upload is made of, decided. */
+interface Start {
+  readonly request: Request;
+  readonly secretId: string;
+  readonly baseVersion: number | null;
+  /** Bytes of the plain content. */
+  readonly size: number;
+  readonly handle: FileSystemFileHandle | null;
+}
+
+/** Fresh keys, a place at the service, and the record. */
+async function start(vault: VaultContext, { records, calls }: Pick<UploadParts, "records" | "calls">, { request, secretId, baseVersion, size, handle }: Start, options: ActOptions): Promise<string> {
+  const { contentKind, name } = request;
+  const now = vault.now();
+  const { identity, payloadKey, prefix } = await newContentSeal();
+  const sealedSize = sealedLength(prefix.length, paddedLength(contentKind, size));
+  const started = await calls.start({ size: sealedSize, partSize: partBytes, secretId, baseVersion }, options.signal);
   try {
     await vault.device.write({}); // keeps a record of this account, so that the device key is not removed while the upload waits
     await records.add({
@@ -118,12 +136,12 @@ export async function beginUpload(vault: VaultContext, { records, calls }: Uploa
       sealedSize,
       sent: 0,
       sealed: false,
-      handle: order.handle,
+      handle,
       sealing: await wrapSealing(vault.device, {
         payload_key: toB64u(payloadKey),
         prefix: toB64u(prefix),
         kind: contentKind,
-        size: order.size,
+        size,
         part_size: requirePartSize(started, sealedSize),
         parts: [],
         digest_state: null,
@@ -138,6 +156,32 @@ export async function beginUpload(vault: VaultContext, { records, calls }: Uploa
     wipe(payloadKey);
   }
   return started.upload_id;
+}
+
+/** An upload that was begun once more; `uploadId` is null when it was published already. */
+export interface Restarted extends Published {
+  readonly uploadId: string | null;
+}
+
+/**
+ * Begins an upload once more, from the first byte and perhaps with another file: with keys of its own, so that nothing is sealed
+ * twice under one of them, and where it is a new secret under another id. The one before is forgotten when this one is kept.
+ * Where a finishing call of it left, the account is looked at first.
+ *
+ * @throws PortalError `not_found`, `payload_too_large`, `vault_locked`, `quota_exceeded`, `version_conflict`, `storage_full`.
+ */
+export async function restartUpload(vault: VaultContext, parts: UploadParts, uploadId: string, file: Pick<Start, "size" | "handle">, options: ActOptions = {}): Promise<Restarted> {
+  const { records } = parts;
+  if (file.size > maxFileBytes) throw new PortalError("payload_too_large", { details: { limit: maxFileBytes } });
+  const record = await records.get(uploadId);
+  if (record === null) throw new PortalError("not_found");
+  const { secretId, version } = record;
+  const { sent, request, base_version: baseVersion } = await readPublishing(vault.device, record);
+  if (await forgetWhenPublished(vault, sent, () => records.remove(uploadId), options.signal)) return { secretId, version, uploadId: null };
+  const next = baseVersion === null ? newId(vault.now()) : secretId;
+  const begun = await start(vault, parts, { ...file, request: Request.parse(request), secretId: next, baseVersion }, options);
+  await discardUpload(parts, uploadId);
+  return { secretId: next, version, uploadId: begun };
 }
 
 /** @throws PortalError `bad_answer` for parts that would not fit the memory, or are without number. */
@@ -254,7 +298,7 @@ async function writeDownAndFinish(vault: VaultContext, { records, calls }: Pick<
   await calls.finish(uploadId, body);
 }
 
-async function publish(vault: VaultContext, { secretId }: UploadRecord, ready: ReadyContent, request: z.infer<typeof Request>, protection: Protection | null, options: ActOptions): Promise<void> {
+async function publish(vault: VaultContext, { secretId }: UploadRecord, ready: ReadyContent, request: Request, protection: Protection | null, options: ActOptions): Promise<void> {
   const decided = request.openers === undefined ? undefined : request.openers === null ? (protection ?? { kind: "openers", openers: [] } as const) : ({ kind: "openers", openers: request.openers } as const);
   if (request.flow === "protect") {
     await publishNew(vault, { ...request, rehearsedAt: null }, decided ?? { kind: "openers", openers: [] }, ready, options, secretId);
