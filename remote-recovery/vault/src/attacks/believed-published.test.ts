@@ -10,7 +10,7 @@ import { list } from "../acts/list.ts";
 import { protect } from "../acts/protect.ts";
 import { purge } from "../acts/purge.ts";
 import { trash } from "../acts/favorite-and-trash.ts";
-import { beginUpload, discardUpload, finishUpload, uploads, type UploadOrder } from "../acts/resumable-uploads.ts";
+import { beginUpload, discardUpload, finishUpload, uploads, type Protection, type UploadOrder } from "../acts/resumable-uploads.ts";
 import { answerDevice, unlock } from "../acts/unlock.ts";
 import { update } from "../acts/update.ts";
 import { acceptOlderState } from "../steps/read-keyring.ts";
@@ -65,7 +65,7 @@ function sayPublished(): void {
 }
 
 /** The finishing calls arrive, or do not, and no answer to anything comes back after them: the tab is closed then. */
-async function finishUnheard(id: string, arrives: "arrives" | "never_arrives"): Promise<void> {
+async function finishUnheard(id: string, arrives: "arrives" | "never_arrives", protection: Protection | null = null): Promise<void> {
   let silent = false;
   const refuse = (): void => {
     throw new PortalError("service_unavailable");
@@ -77,7 +77,7 @@ async function finishUnheard(id: string, arrives: "arrives" | "never_arrives"): 
     if (arrives === "never_arrives") refuse();
   };
   world.service.answer = (call, answer) => (isPut(call) ? refuse() : answer);
-  await expect(finish(id)).rejects.toMatchObject({ code: "service_unavailable" });
+  await expect(finishUpload(laptop, tab, id, protection, {})).rejects.toMatchObject({ code: "service_unavailable" });
   honest();
   laptop = await world.open();
   tab = await uploadingTab(world, laptop);
@@ -191,6 +191,16 @@ describe("a lost answer", () => {
       await expect(finish(id)).resolves.toEqual({ secretId, version });
       expect([await isKept(id), versionsOf(secretId)]).toEqual([false, after]);
     }
+  });
+
+  it.each(["arrives", "never_arrives"] as const)("to the very first secret, whose call %s, makes one account, and keeps the upload till it is seen", async (whether) => {
+    world = createWorld();
+    laptop = await world.open();
+    tab = await uploadingTab(world, laptop);
+    const id = await sent(protectOrder(fileSecret("Film", file, shown("market"))));
+    await finishUnheard(id, whether, fileSecret("Film", file, shown("market")).protection);
+    await finish(id);
+    expect([await isKept(id), await titles(), world.service.account.keyring?.states.length]).toEqual([false, ["Film"], 1]);
   });
 
   it("does not take another device's version for ours", async () => {
