@@ -79,9 +79,9 @@ async function sealByVault(file: Blob, helper: Comlink.Remote<DigestMaker>, add:
   const sealing = { payload_key: toB64u(payloadKey), prefix: toB64u(prefix), kind: "file", size: file.size, part_size: partSize, parts: [], digest_state: null, content_sha256: null } as const;
   const now = Date.now();
   await records.add({
-    account: device.name, uploadId, secretId: uploadId, version: 1, startedAt: now, touchedAt: now, sealedSize, sent: 0, sealed: false, handle: null,
+    account: device.name, uploadId, secretId: uploadId, version: 1, writes: 0, startedAt: now, touchedAt: now, sealedSize, sent: 0, sealed: false, handle: null,
     sealing: await wrapSealing(device, { ...sealing, parts: [] }),
-    publishing: await wrapPublishing(device, { identity, base_version: null, request: null, title: "bench", name: "bench" }),
+    publishing: await wrapPublishing(device, { identity, base_version: null, request: null, title: "bench", name: "bench", sent: [], last: null }),
   });
   const parts: Blob[] = [];
   const state = { upload_id: uploadId, secret_db_id: uploadId, base_version: null, size: sealedSize, part_size: partSize, parts: Math.ceil(sealedSize / partSize), received: [], expires_at: new Date(now).toISOString(), published: null };

@@ -87,17 +87,20 @@ export function historyQuery(vault: Vault | null, userId: string, secretId: stri
   });
 }
 
-/** Interval of refetching while an upload runs. */
-const uploadPollMilliseconds = 1_000;
+/** Intervals of refetching while an upload runs, and while one waits, whose end comes nearer. */
+const uploadPollMilliseconds = { running: 1_000, waiting: 60_000 };
 
-/** Unpublished uploads of this device; polled while one is running. */
+/** Unpublished uploads of this device; polled while there are any. */
 export function uploadsQuery(vault: Vault | null, userId: string, status: VaultState["status"]) {
   return queryOptions({
     queryKey: secretKeys.uploads(userId, status),
     queryFn: vault === null || status === "unknown" ? skipToken : () => vault.uploads(),
     staleTime: 0,
     gcTime: plaintextCacheMilliseconds,
-    refetchInterval: ({ state }) => (state.data?.some((upload) => upload.state === "running") === true ? uploadPollMilliseconds : false),
+    refetchInterval: ({ state: { data = [] } }) => {
+      if (data.length === 0) return false;
+      return data.some(({ state }) => state === "running") ? uploadPollMilliseconds.running : uploadPollMilliseconds.waiting;
+    },
   });
 }
 

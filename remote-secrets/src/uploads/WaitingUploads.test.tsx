@@ -53,6 +53,19 @@ describe("WaitingUploads", () => {
     });
   });
 
+  it.each(["file_changed", "upload_dropped"] as const)("offers to send it again from the start after %s, and does so with the file chosen then", async (code) => {
+    const { vault, record } = await draw([{ ...film, needsFile: false }]);
+    vault.failWith("resumeUpload", code);
+    await userEvent.click(await screen.findByRole("button", { name: "Go on: Film" }));
+    expect(await screen.findByRole("button", { name: "Send it again from the start: Film" })).toBeVisible();
+    await expectAccessible();
+    await userEvent.upload(screen.getByLabelText("The file of Film, to send it again from the start"), chosenAgain("another film"));
+    await waitFor(() => {
+      expect(record.notices.at(-1)).toEqual({ tone: "success", text: "Your file is protected." });
+    });
+    expect([vault.calls.filter((call) => call === "restartUpload").length, await vault.uploads()]).toEqual([1, []]);
+  });
+
   it("goes on without a file where none is needed", async () => {
     const { vault } = await draw([{ ...film, needsFile: false }]);
     await userEvent.click(await screen.findByRole("button", { name: "Go on: Film" }));
@@ -70,6 +83,45 @@ describe("WaitingUploads", () => {
     await userEvent.click(screen.getByRole("button", { name: /^Publish/ }));
     await waitFor(async () => {
       expect(await vault.uploads()).toEqual([]);
+    });
+  });
+
+  describe("says when a waiting upload ends", () => {
+    const now = new Date(2026, 10, 21, 18, 0).getTime(); // in the time of the person's place
+    const until = (...time: [day: number, hour: number, minute: number]) => ({ ...film, needsFile: false, expiresAt: new Date(2026, 10, ...time).toISOString() });
+
+    const notices = () => screen.queryAllByRole("status").flatMap((status) => (status.dataset["tone"] === "warn" ? [status.textContent] : []));
+
+    beforeEach(() => {
+      jest.spyOn(Date, "now").mockReturnValue(now);
+    });
+    afterEach(() => {
+      jest.restoreAllMocks();
+    });
+
+    it("in one sentence, while there is time", async () => {
+      await draw([{ ...until(22, 14, 5), state: "sealed" }], { unlocked: false });
+      expect(await screen.findByText("Unlock before 14:05 tomorrow, or it has to be sent again.")).toBeVisible();
+      expect(notices()).toEqual([]);
+    });
+
+    it("as a notice within the last three hours", async () => {
+      await draw([{ ...until(21, 20, 59), state: "sealed" }], { unlocked: false });
+      await screen.findByRole("heading", { level: 3 });
+      expect(notices()).toEqual(["Unlock before 20:59 today, or it has to be sent again."]);
+      await expectAccessible();
+    });
+
+    it("with what it waits for: going on, or publishing", async () => {
+      await draw([until(22, 9, 0), { ...until(22, 10, 0), state: "sealed" }]);
+      expect(await screen.findByText("Go on before 09:00 tomorrow, or it has to be sent again.")).toBeVisible();
+      expect(screen.getByText("Publish it before 10:00 tomorrow, or it has to be sent again.")).toBeVisible();
+    });
+
+    it("in Spanish too, and not while it runs", async () => {
+      await draw([{ ...until(21, 19, 30), state: "sealed" }, { ...until(21, 19, 31), state: "running" }], { unlocked: false }, { language: "es" });
+      await screen.findAllByRole("heading", { level: 3 });
+      expect(notices()).toEqual(["Desbloquea antes de las 19:30 de hoy, o habrá que enviarlo de nuevo."]);
     });
   });
 

@@ -1,8 +1,9 @@
 import { usePortal, type Vault, type VaultState, type WaitingUpload } from "@relicario/shared/contract";
+import { isPortalError } from "@relicario/shared/errors";
 import { formatsOf } from "@relicario/shared/i18n";
-import { Button, Card, ErrorNotice, Progress, s, SectionTitle, SmallText, space, SpacedRow, Stack, visuallyHidden } from "@relicario/shared/ui";
+import { Button, Card, ErrorNotice, Notice, Progress, s, SectionTitle, SmallText, space, SpacedRow, Stack, visuallyHidden } from "@relicario/shared/ui";
 import { useQuery } from "@tanstack/react-query";
-import { useId, useRef } from "react";
+import { useId, useRef, type Ref } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
@@ -20,7 +21,7 @@ export function WaitingUploads({ vault, status }: WaitingUploadsProps) {
   const { user, notify } = usePortal();
   const titleId = useId();
   const uploads = useQuery(uploadsQuery(vault, user.userId, status));
-  const { resume, discard } = useUploadActions(vault, () => {
+  const { resume, restart, discard } = useUploadActions(vault, () => {
     notify({ tone: "success", text: t("waiting.done_status") });
   });
   if (uploads.isError) return <ErrorNotice error={uploads.error} onRetry={() => void uploads.refetch()} />;
@@ -32,7 +33,7 @@ export function WaitingUploads({ vault, status }: WaitingUploadsProps) {
         <Uploads>
           {uploads.data.map((upload) => (
             <li key={upload.uploadId}>
-              <OneUpload upload={upload} onResume={resume} onDiscard={discard} />
+              <OneUpload upload={upload} locked={status !== "unlocked"} now={uploads.dataUpdatedAt} onResume={resume} onRestart={restart} onDiscard={discard} />
             </li>
           ))}
         </Uploads>
@@ -43,15 +44,20 @@ export function WaitingUploads({ vault, status }: WaitingUploadsProps) {
 
 interface OneUploadProps {
   readonly upload: WaitingUpload;
+  readonly locked: boolean;
+  /** Milliseconds since 1970. */
+  readonly now: number;
   readonly onResume: (uploadId: string, file: Blob | null) => Promise<void>;
+  readonly onRestart: (uploadId: string, file: Blob) => Promise<void>;
   readonly onDiscard: (uploadId: string) => Promise<void>;
 }
 
-function OneUpload({ upload, onResume, onDiscard }: OneUploadProps) {
+function OneUpload({ upload, locked, now, onResume, onRestart, onDiscard }: OneUploadProps) {
   const { t } = useTranslation("file-upload");
   const { language, confirm } = usePortal();
   const chooser = useRef<HTMLInputElement>(null);
   const { uploadId, title, name, size, sent, startedAt, state, needsFile } = upload;
+  const chooserAnew = useRef<HTMLInputElement>(null);
   const resuming = useResumeState(uploadId);
   const formats = formatsOf(language);
   const shownTitle = title ?? t("waiting.locked_title", { day: formats.date(startedAt) });
@@ -81,7 +87,16 @@ function OneUpload({ upload, onResume, onDiscard }: OneUploadProps) {
         </SmallText>
       </div>
       <Progress label={t(running ? "waiting.sending_status" : "waiting.sent_status")} done={progress.done} total={progress.total} />
-      {resuming?.status === "failed" && <ErrorNotice error={resuming.error} />}
+      {!running && <Ending upload={upload} locked={locked} now={now} />}
+      {resuming?.status === "failed" && (
+        <ErrorNotice error={resuming.error}>
+          {isPortalError(resuming.error, "file_changed", "upload_dropped", "upload_incomplete") && (
+            <Button size="small" aria-label={t("waiting.named_aria", { action: t("waiting.restart_action"), title: shownTitle })} onClick={() => chooserAnew.current?.click()}>
+              {t("waiting.restart_action")}
+            </Button>
+          )}
+        </ErrorNotice>
+      )}
       <SpacedRow>
         {!running && (
           <Button size="small" aria-label={t("waiting.named_aria", { action, title: shownTitle })} onClick={handleResume}>
@@ -92,18 +107,50 @@ function OneUpload({ upload, onResume, onDiscard }: OneUploadProps) {
           {t("waiting.discard_action")}
         </Button>
       </SpacedRow>
-      <FileInput
-        ref={chooser}
-        type="file"
-        tabIndex={-1}
-        aria-label={t("waiting.file_aria", { title: shownTitle })}
-        onChange={(event) => {
-          const file = event.target.files?.[0];
-          event.target.value = ""; // lets `change` fire again for the same file
-          if (file !== undefined) void onResume(uploadId, file);
-        }}
-      />
+      <FileChooser ref={chooser} label={t("waiting.file_aria", { title: shownTitle })} onChoose={(file) => void onResume(uploadId, file)} />
+      <FileChooser ref={chooserAnew} label={t("waiting.restart_aria", { title: shownTitle })} onChoose={(file) => void onRestart(uploadId, file)} />
     </Stack>
+  );
+}
+
+interface FileChooserProps {
+  readonly ref: Ref<HTMLInputElement>;
+  readonly label: string;
+  readonly onChoose: (file: File) => void;
+}
+
+/** The browser's window for a file; a button clicks it. */
+function FileChooser({ ref, label, onChoose }: FileChooserProps) {
+  return (
+    <FileInput
+      ref={ref}
+      type="file"
+      tabIndex={-1}
+      aria-label={label}
+      onChange={(event) => {
+        const file = event.target.files?.[0];
+        event.target.value = ""; // lets `change` fire again for the same file
+        if (file !== undefined) onChoose(file);
+      }}
+    />
+  );
+}
+
+/** So long before its end it is said more visibly. */
+const urgentMilliseconds = 3 * 3_600_000;
+
+/** Until when a waiting upload has to go on: today or tomorrow, since it is dropped a day after its last part. */
+function Ending({ upload: { expiresAt, state }, locked, now }: Pick<OneUploadProps, "upload" | "locked" | "now">) {
+  const { t } = useTranslation("file-upload");
+  const { language } = usePortal();
+  const act = state !== "sealed" ? "resume" : locked ? "unlock" : "publish";
+  const day = new Date(expiresAt).toDateString() === new Date(now).toDateString() ? "today" : "tomorrow";
+  const text = t(`waiting.${act}_${day}_body`, { time: formatsOf(language).time(expiresAt) });
+  if (Date.parse(expiresAt) - now > urgentMilliseconds) return <SmallText>{text}</SmallText>;
+  return (
+    <Notice tone="warn" role="status">
+      {text}
+    </Notice>
   );
 }
 

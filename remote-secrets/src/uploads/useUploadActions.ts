@@ -1,4 +1,4 @@
-import { usePortal, type Vault, type VaultProgress } from "@relicario/shared/contract";
+import { usePortal, type CallOptions, type Vault, type VaultProgress } from "@relicario/shared/contract";
 import { toPortalError, type PortalError } from "@relicario/shared/errors";
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback } from "react";
@@ -26,10 +26,10 @@ export function useUploadActions(vault: Vault, onPublished: () => void) {
   const { user } = usePortal();
   const client = useQueryClient();
   const refetch = useCallback(() => client.invalidateQueries({ queryKey: secretKeys.all(user.userId) }), [client, user.userId]);
-  const resume = async (uploadId: string, file: Blob | null): Promise<void> => {
+  const run = async (uploadId: string, send: (options: CallOptions) => Promise<unknown>): Promise<void> => {
     setResumeState(uploadId, { status: "running", progress: null });
     try {
-      await vault.resumeUpload(uploadId, file, {
+      await send({
         onProgress: (progress) => {
           setResumeState(uploadId, { status: "running", progress });
         },
@@ -41,6 +41,8 @@ export function useUploadActions(vault: Vault, onPublished: () => void) {
     }
     await refetch();
   };
+  const resume = (uploadId: string, file: Blob | null): Promise<void> => run(uploadId, (options) => vault.resumeUpload(uploadId, file, options));
+  const restart = (uploadId: string, file: Blob): Promise<void> => run(uploadId, (options) => vault.restartUpload(uploadId, file, options));
   const discard = async (uploadId: string): Promise<void> => {
     try {
       await vault.discardUpload(uploadId);
@@ -50,5 +52,5 @@ export function useUploadActions(vault: Vault, onPublished: () => void) {
     }
     await refetch();
   };
-  return { resume, discard };
+  return { resume, restart, discard };
 }

@@ -85,6 +85,13 @@ export interface Vault {
    */
   readonly resumeUpload: (uploadId: string, file: Blob | null, options?: CallOptions) => Promise<{ readonly secretId: string; readonly version: number }>;
 
+  /**
+   * Sends an upload from the beginning, with its file, which may be another one by now: after `file_changed` or
+   * `upload_dropped`. Nothing of what was sent before is used again. Where it shows that it was published after all, nothing is
+   * sent, and that version is the answer. `vault_locked`, `not_found`, `version_conflict`, `quota_exceeded`.
+   */
+  readonly restartUpload: (uploadId: string, file: Blob, options?: CallOptions) => Promise<{ readonly secretId: string; readonly version: number }>;
+
   /** Forgets an upload, here and at the service. Without effect when it is gone already. */
   readonly discardUpload: (uploadId: string) => Promise<void>;
 
@@ -312,6 +319,8 @@ export interface WaitingUpload {
   readonly sent: number;
   /** RFC 3339. */
   readonly startedAt: string;
+  /** When it is dropped, here and at the service, unless it goes on or is published before. RFC 3339. */
+  readonly expiresAt: string;
   readonly state: "running" | "waiting" | "sealed";
   /** Whether {@link Vault.resumeUpload} needs the file chosen again. */
   readonly needsFile: boolean;

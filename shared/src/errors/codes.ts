@@ -61,6 +61,8 @@ export const errorCodes = [
   "opener_needed",
   "own_key_changed", // the key directory says something else of this account than this device knows
   "storage_full",
+  "upload_dropped", // the service does not know an upload that this device keeps
+  "publication_not_seen", // the service says that something is published, and the account does not show it
   "file_changed", // an upload was to go on with another file than the one that it began with
   "not_in_trash", // a secret was to be removed for good that is not, or no longer, in the trash
 

@@ -6,6 +6,8 @@ export interface Formats {
   /** `21 Nov 2026`. Takes RFC 3339. */
   readonly date: (timestamp: string) => string;
   readonly dateTime: (timestamp: string) => string;
+  /** `14:05`. */
+  readonly time: (timestamp: string) => string;
   /** `1.5 MB`, in steps of 1000. */
   readonly size: (bytes: number) => string;
   /** `3 days ago`, `in 2 hours`. */
@@ -37,12 +39,14 @@ function make(language: Language): Formats {
   const number = new Intl.NumberFormat(locale);
   const date = new Intl.DateTimeFormat(locale, { dateStyle: "medium" });
   const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
+  const time = new Intl.DateTimeFormat(locale, { timeStyle: "short" });
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
 
   return Object.freeze({
     number: (value: number) => number.format(value),
     date: (timestamp: string) => date.format(new Date(timestamp)),
     dateTime: (timestamp: string) => dateTime.format(new Date(timestamp)),
+    time: (timestamp: string) => time.format(new Date(timestamp)),
     size: (bytes: number) => {
       const step = Math.min(sizeUnits.length - 1, bytes < 1000 ? 0 : Math.floor(Math.log10(bytes) / 3));
       const unit = sizeUnits[step] ?? "byte";

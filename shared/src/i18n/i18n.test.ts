@@ -104,6 +104,7 @@ describe("formatsOf", () => {
     expect([formatsOf("en").number(1234.5), formatsOf("es").number(12_345.5)]).toEqual(["1,234.5", "12.345,5"]);
     expect([formatsOf("en").date(at), formatsOf("es").date(at)]).toEqual(["21 Nov 2026", "21 nov 2026"]);
     expect([formatsOf("en").size(1_500_000), formatsOf("es").size(1_500_000), formatsOf("en").size(1)]).toEqual(["1.5 MB", "1,5 MB", "1 byte"]);
+    expect([formatsOf("en").time("2026-11-21T14:05:00"), formatsOf("es").time("2026-11-21T09:05:00")]).toEqual(["14:05", "9:05"]);
     expect(formatsOf("es").relative("2026-11-18T10:04:05.678Z", Date.parse(at))).toBe("hace 3 días");
   });
 });

@@ -1,3 +1,4 @@
+import { uploadHours } from "../api/index.ts";
 import type {
   CallOptions,
   ContentKind,
@@ -52,6 +53,8 @@ export interface FakeUpload {
   readonly name?: string;
   readonly sent?: number;
   readonly state?: WaitingUpload["state"];
+  /** RFC 3339; a day from now unless told otherwise. */
+  readonly expiresAt?: string;
   readonly needsFile?: boolean;
 }
 
@@ -146,9 +149,9 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
   for (const secret of settings.secrets ?? []) addSecret(secret);
   if (kept.size > 0 && book.length === 0) addImage({ name: "garden", picture: "garden" });
   for (const upload of settings.uploads ?? []) {
-    const { title, content, name = "film.mp4", sent = 0, state: at = "waiting", needsFile = true } = upload;
+    const { title, content, name = "film.mp4", sent = 0, state: at = "waiting", expiresAt = new Date(Date.now() + uploadHours * 3_600_000).toISOString(), needsFile = true } = upload;
     const uploadId = nextId();
-    uploads.set(uploadId, { uploadId, secretId: nextId(), version: 1, title, name, content, size: bytesOf(content), sent, startedAt: nextTime(), state: at, needsFile });
+    uploads.set(uploadId, { uploadId, secretId: nextId(), version: 1, title, name, content, size: bytesOf(content), sent, startedAt: nextTime(), expiresAt, state: at, needsFile });
   }
 
   let state: VaultState = book.length === 0 ? { status: "empty" } : settings.unlocked === false ? { status: "locked" } : { status: "unlocked", device: settings.device ?? "own" };
@@ -318,6 +321,14 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
       options?.onProgress?.({ phase: "sending", done: upload.size, total: upload.size });
       uploads.delete(uploadId);
       return { secretId: addSecret({ title: upload.title ?? "", content: upload.content, contentKind: "file", name: upload.name ?? "", large: true }), version: 1 };
+    },
+    restartUpload: async (uploadId, file, options) => {
+      enter("restartUpload", options);
+      const upload = uploads.get(uploadId);
+      if (upload === undefined) throw new PortalError("not_found");
+      requireUnlocked();
+      uploads.delete(uploadId);
+      return { secretId: addSecret({ title: upload.title ?? "", content: await textOf(file), contentKind: "file", name: upload.name ?? "", large: true }), version: 1 };
     },
     discardUpload: async (uploadId) => {
       enter("discardUpload");

@@ -17,7 +17,7 @@ import { createWorld, shown, textSecret, type World } from "../testing/world.ts"
 import { readPublishing, readSealing } from "../transfer/records.ts";
 import { createRunningDigest } from "../transfer/running-digest.ts";
 import { saveContent } from "../transfer/save-content.ts";
-import { beginUpload, discardUpload, finishUpload, uploads, type UploadOrder } from "./resumable-uploads.ts";
+import { beginUpload, discardUpload, finishUpload, restartUpload, uploads, type UploadOrder } from "./resumable-uploads.ts";
 
 jest.setTimeout(60_000); // for a busy machine
 
@@ -147,10 +147,61 @@ describe("what a device keeps of an upload", () => {
     expect([await tab.records.all(), there(uploadId)]).toEqual([[], false]);
   });
 
+  it("says when it ends: a day after its last part left, however often it was gone on with since", async () => {
+    const at = (hours: number): VaultContext => ({ ...laptop, now: () => Date.parse("2026-11-21T10:00:00.000Z") + hours * 3_600_000 });
+    const uploadId = await beginUpload(at(0), tab, order(), {});
+    const sendAt = async (hours: number): Promise<void> => (await uploadingTab(world, at(hours))).send(uploadId, file);
+    await sendAt(0);
+    const record = await tab.records.get(uploadId);
+    if (record === null) throw new TypeError("a record");
+    await tab.records.replace({ ...record, sealed: false }); // the tab was closed before this was written
+    await sendAt(20);
+    expect(await uploads(at(20), tab)).toMatchObject([{ state: "sealed", expiresAt: "2026-11-22T10:00:00.000Z" }]);
+  });
+
   it("is not begun where it cannot be kept: the service is told", async () => {
     const full = { ...tab, records: { ...tab.records, add: () => Promise.reject(new PortalError("storage_full")) } };
     await expect(beginUpload(laptop, full, order(), {})).rejects.toMatchObject({ code: "storage_full" });
     expect(world.service.account.uploads?.size).toBe(0);
+  });
+});
+
+describe("restartUpload", () => {
+  it.each<[string, () => UploadOrder]>([["a new secret", order], ["a new version", () => newVersion(1)]])("sends %s from the beginning, with another file and under other keys", async (_what, make) => {
+    const uploadId = await sent(make());
+    const before = await tab.records.get(uploadId);
+    const { plain: other, file: changed } = randomFile(fakePartBytes + 5);
+    const { uploadId: again } = await restartUpload(laptop, tab, uploadId, { size: changed.size, handle: null }, {});
+    if (again === null || before === null) throw new TypeError("an upload");
+    expect([there(uploadId), there(again), (await tab.records.all()).map(({ uploadId: id }) => id)]).toEqual([false, true, [again]]);
+    const after = await tab.records.get(again);
+    if (after === null) throw new TypeError("a record");
+    expect((await readSealing(laptop.device, after)).payload_key).not.toBe((await readSealing(laptop.device, before)).payload_key);
+    await tab.send(again, changed);
+    const { secretId } = await finishUpload(laptop, tab, again, null, {});
+    expect(new Uint8Array(await (await saved(laptop, secretId)).arrayBuffer())).toEqual(other);
+  });
+
+  it("begins nothing when a call that left before was published after all", async () => {
+    const uploadId = await sent();
+    world.service.answer = (call, answer) => {
+      if (call.startsWith("PUT /v2/")) world.service.before = () => Promise.reject(new PortalError("offline"));
+      if (call.startsWith("PUT /v2/")) throw new PortalError("offline");
+      return answer;
+    };
+    await expect(finishUpload(laptop, tab, uploadId, null, {})).rejects.toMatchObject({ code: "offline" });
+    world.service.before = () => undefined;
+    await expect(restartUpload(laptop, tab, uploadId, { size: file.size, handle: null }, {})).resolves.toMatchObject({ version: 1, uploadId: null });
+    expect([await tab.records.all(), world.service.account.rows.size]).toEqual([[], 2]);
+  });
+
+  it("keeps the one before when none can be begun", async () => {
+    const uploadId = await sent();
+    world.service.before = (call) => {
+      if (call === "POST /v2/secrets/secret") throw new PortalError("quota_exceeded");
+    };
+    await expect(restartUpload(laptop, tab, uploadId, { size: file.size, handle: null }, {})).rejects.toMatchObject({ code: "quota_exceeded" });
+    expect([there(uploadId), (await tab.records.all()).length]).toEqual([true, 1]);
   });
 });
 

@@ -1,22 +1,26 @@
-import { maxFileBytes, partBytes, toB64u, type UploadState } from "@relicario/shared/api";
+import { FinishUpload, maxFileBytes, partBytes, toB64u, type KeyringChange, type UploadStarted } from "@relicario/shared/api";
 import type { ProtectRequest, SecretChange, WaitingUpload } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
-import type { AccountView } from "../steps/read-account.ts";
+import { forgetWhenPublished, sentState } from "../steps/forget-when-published.ts";
+import { readAccount, type AccountView } from "../steps/read-account.ts";
 import { openerChoice } from "../steps/choose-openers.ts";
 import { checkChange, checkRequest } from "../steps/check-request.ts";
+import { recall } from "../steps/read-keyring.ts";
 import { publishNew, type Published } from "./protect.ts";
 import { publishUntilItFits, requireOpened, type Attempt } from "../steps/publish.ts";
-import type { ReadyContent } from "../steps/sealed-secret.ts";
+import type { ReadyContent, SignedRow } from "../steps/sealed-secret.ts";
 import { nextChange } from "../steps/signed-change.ts";
 import { publishVersion } from "./update.ts";
 import { wipe } from "../seal/bytes.ts";
 import { paddedLength, sealedLength } from "../seal/content-pieces.ts";
 import { newContentSeal } from "../seal/content-stream.ts";
 import { newId, timestamp } from "../seal/ids.ts";
+import { previousOf, stateDigest } from "../seal/state.ts";
 import type { ActOptions, VaultContext } from "../vault-context.ts";
-import { isExpired, readPublishing, readSealing, wrapPublishing, wrapSealing, type UploadRecord, type UploadRecords } from "../transfer/records.ts";
+import { expiryOf, isExpired, readPublishing, readSealing, wrapPublishing, wrapSealing, type UploadRecord, type UploadRecords } from "../transfer/records.ts";
+import { partSizes } from "../transfer/part-sizes.ts";
 import { mayPass, untilThrough, type Patience } from "../transfer/until-through.ts";
 import type { TransferCalls } from "../transfer/upload-calls.ts";
 
@@ -48,8 +52,8 @@ export type UploadOrder =
 export type Protection = ProtectRequest["protection"];
 
 const content = { contentKind: z.enum(["text", "seed", "file"]), name: z.string(), mime: z.string() };
-/** Openers by id; null where a picture has to be shown again: the very first one, whose account is made with the secret. */
-const openers = z.array(z.string()).nullable();
+/** Openers by id. */
+const openers = z.array(z.string());
 /** Kept on devices until it is published, so the name of the act stays `flow`. */
 const Request = z.discriminatedUnion("flow", [
   z.strictObject({ flow: z.literal("protect"), ...content, title: z.string(), tags: z.array(z.string()), createdAt: z.string(), openers }),
@@ -63,6 +67,7 @@ const Request = z.discriminatedUnion("flow", [
     openers: openers.optional(),
   }),
 ]);
+type Request = z.infer<typeof Request>;
 
 /**
  * Decides everything about an upload but its bytes, and keeps it on the device, wrapped, before the first byte is sent.
@@ -86,13 +91,10 @@ export async function beginUpload(vault: VaultContext, { records, calls }: Uploa
   const secretId = order.act === "protect" ? newId(now) : order.secretId;
   const baseVersion = order.act === "protect" ? null : order.change.baseVersion;
 
-  const { identity, payloadKey, prefix } = await newContentSeal();
-  const sealedSize = sealedLength(prefix.length, paddedLength(contentKind, order.size));
-  const started = await calls.start({ size: sealedSize, partSize: partBytes, secretId, baseVersion }, options.signal);
   const described = { contentKind, name, mime };
-  const request: z.infer<typeof Request> =
+  const request: Request =
     order.act === "protect"
-      ? { flow: "protect", ...described, title: order.request.title, tags: [...order.request.tags], createdAt: timestamp(now), openers: ids ?? null }
+      ? { flow: "protect", ...described, title: order.request.title, tags: [...order.request.tags], createdAt: timestamp(now), openers: ids ?? [] }
       : {
           flow: "update",
           ...described,
@@ -101,6 +103,26 @@ export async function beginUpload(vault: VaultContext, { records, calls }: Uploa
           ...(order.change.tags === undefined ? {} : { tags: [...order.change.tags] }),
           ...(ids === undefined ? {} : { openers: ids }),
         };
+  return start(vault, { records, calls }, { request, secretId, baseVersion, size: order.size, handle: order.handle }, options);
+}
+
+/** What an upload is made of, decided. */
+interface Start {
+  readonly request: Request;
+  readonly secretId: string;
+  readonly baseVersion: number | null;
+  /** Bytes of the plain content. */
+  readonly size: number;
+  readonly handle: FileSystemFileHandle | null;
+}
+
+/** Fresh keys, a place at the service, and the record. */
+async function start(vault: VaultContext, { records, calls }: Pick<UploadParts, "records" | "calls">, { request, secretId, baseVersion, size, handle }: Start, options: ActOptions): Promise<string> {
+  const { contentKind, name } = request;
+  const now = vault.now();
+  const { identity, payloadKey, prefix } = await newContentSeal();
+  const sealedSize = sealedLength(prefix.length, paddedLength(contentKind, size));
+  const started = await calls.start({ size: sealedSize, partSize: partBytes, secretId, baseVersion }, options.signal);
   try {
     await vault.device.write({}); // keeps a record of this account, so that the device key is not removed while the upload waits
     await records.add({
@@ -108,23 +130,24 @@ export async function beginUpload(vault: VaultContext, { records, calls }: Uploa
       uploadId: started.upload_id,
       secretId,
       version: (baseVersion ?? 0) + 1,
+      writes: 0,
       startedAt: now,
       touchedAt: now,
       sealedSize,
       sent: 0,
       sealed: false,
-      handle: order.handle,
+      handle,
       sealing: await wrapSealing(vault.device, {
         payload_key: toB64u(payloadKey),
         prefix: toB64u(prefix),
         kind: contentKind,
-        size: order.size,
-        part_size: started.part_size,
+        size,
+        part_size: requirePartSize(started, sealedSize),
         parts: [],
         digest_state: null,
         content_sha256: null,
       }),
-      publishing: await wrapPublishing(vault.device, { identity, base_version: baseVersion, title: request.title ?? name, name, request }),
+      publishing: await wrapPublishing(vault.device, { identity, base_version: baseVersion, title: request.title ?? name, name, request, sent: [], last: null }),
     });
   } catch (error) {
     await calls.cancel(started.upload_id).catch(() => undefined); // the service drops it after a day
@@ -135,10 +158,42 @@ export async function beginUpload(vault: VaultContext, { records, calls }: Uploa
   return started.upload_id;
 }
 
-/** Ids of the openers as they stand now; null before the account is made. A picture is judged in either case. */
-async function openersNow(vault: VaultContext, protection: Protection, options: ActOptions): Promise<string[] | null> {
+/** An upload that was begun once more; `uploadId` is null when it was published already. */
+export interface Restarted extends Published {
+  readonly uploadId: string | null;
+}
+
+/**
+ * Begins an upload once more, from the first byte and perhaps with another file: with keys of its own, so that nothing is sealed
+ * twice under one of them, and where it is a new secret under another id. The one before is forgotten when this one is kept.
+ * Where a finishing call of it left, the account is looked at first.
+ *
+ * @throws PortalError `not_found`, `payload_too_large`, `vault_locked`, `quota_exceeded`, `version_conflict`, `storage_full`.
+ */
+export async function restartUpload(vault: VaultContext, parts: UploadParts, uploadId: string, file: Pick<Start, "size" | "handle">, options: ActOptions = {}): Promise<Restarted> {
+  const { records } = parts;
+  if (file.size > maxFileBytes) throw new PortalError("payload_too_large", { details: { limit: maxFileBytes } });
+  const record = await records.get(uploadId);
+  if (record === null) throw new PortalError("not_found");
+  const { secretId, version } = record;
+  const { sent, request, base_version: baseVersion } = await readPublishing(vault.device, record);
+  if (await forgetWhenPublished(vault, sent, () => records.remove(uploadId), options.signal)) return { secretId, version, uploadId: null };
+  const next = baseVersion === null ? newId(vault.now()) : secretId;
+  const begun = await start(vault, parts, { ...file, request: Request.parse(request), secretId: next, baseVersion }, options);
+  await discardUpload(parts, uploadId);
+  return { secretId: next, version, uploadId: begun };
+}
+
+/** @throws PortalError `bad_answer` for parts that would not fit the memory, or are without number. */
+function requirePartSize({ part_size: partSize, parts }: UploadStarted, sealedSize: number): number {
+  if (partSize < partSizes.least || partSize > partSizes.most || parts !== Math.ceil(sealedSize / partSize)) throw new PortalError("bad_answer");
+  return partSize;
+}
+
+/** Ids of the openers as they stand now; before the account is published, that of its first image. A picture is judged in either case. */
+async function openersNow(vault: VaultContext, protection: Protection, options: ActOptions): Promise<string[]> {
   const choice = openerChoice(vault, protection, options);
-  const prepare = async (account: AccountView | null): Promise<Attempt<string[] | null> | { done: string[] | null }> => {
+  const prepare = async (account: AccountView | null): Promise<Attempt<string[]> | { done: string[] }> => {
     const opened = requireOpened(account);
     const { openers, enrolled } = await choice.from(opened);
     const result = openers.map(({ id }) => id);
@@ -150,57 +205,102 @@ async function openersNow(vault: VaultContext, protection: Protection, options: 
 }
 
 /**
- * Publishes an upload all of whose parts are there, and forgets it.
+ * Publishes an upload all of whose parts are there, and forgets it once the account shows it ([Note: Only keys]).
+ *
+ * [Note: Finishing an upload]
+ * 1. What left before is looked for in the account: its answer may have been lost, or given to a tab that is closed.
+ * 2. The finishing call that left last goes out again as it is, byte for byte, while its state is still the next one: what
+ *    is signed twice could be shown by the service as two histories.
+ * 3. Otherwise it is published as any secret is. Each finishing call is written down before it leaves.
+ * 4. The record goes when the account shows one of them. Until then it stays, whatever the service answers.
  *
  * @param protection the one that was asked for, where the page still has it; null after a reload.
- * @throws PortalError `not_found`, `upload_incomplete`, `vault_locked`, `opener_needed` (an account is to be made, and its
- *   picture is not there any more: protect anything with it first), `version_conflict`, and those of publishing.
+ * @throws PortalError `not_found` (nothing is kept of it here), `upload_incomplete`, `upload_dropped`, `vault_locked`,
+ *   `opener_needed` (an account is to be made, and its picture is not there any more: protect anything with it first),
+ *   `version_conflict`, `publication_not_seen`, and those of publishing.
  */
 export async function finishUpload(vault: VaultContext, { records, calls }: UploadParts, uploadId: string, protection: Protection | null, options: ActOptions = {}): Promise<Published> {
   const record = await records.get(uploadId);
   if (record === null) throw new PortalError("not_found");
-  const [sealing, publishing, state] = await Promise.all([readSealing(vault.device, record), readPublishing(vault.device, record), calls.state(uploadId, options.signal)]);
-  const { content_sha256: sha256 } = sealing;
+  const result: Published = { secretId: record.secretId, version: record.version };
+  const [{ content_sha256: sha256, size }, publishing] = await Promise.all([readSealing(vault.device, record), readPublishing(vault.device, record)]);
   if (sha256 === null) throw new PortalError("upload_incomplete");
-  const published =
-    publishedOf(record, state) ??
-    (await publish(vault, calls, record, { sha256, identity: publishing.identity, size: sealing.size }, Request.parse(publishing.request), protection, options).catch(async (error: unknown) => {
-      if (!isPortalError(error, "conflict")) throw error;
-      const byAnother = publishedOf(record, await calls.state(uploadId, options.signal)); // another tab was first
-      if (byAnother === null) throw error;
-      return byAnother;
-    }));
-  await records.remove(uploadId);
-  return published;
-}
-
-function publishedOf({ secretId }: UploadRecord, state: UploadState | null): Published | null {
-  const published = state?.published ?? null;
-  return published === null ? null : { secretId, version: published.version };
-}
-
-async function publish(
-  vault: VaultContext,
-  calls: TransferCalls,
-  { uploadId, secretId }: UploadRecord,
-  sealed: Pick<ReadyContent, "sha256" | "identity" | "size">,
-  request: z.infer<typeof Request>,
-  protection: Protection | null,
-  options: ActOptions,
-): Promise<Published> {
-  const ready: ReadyContent = {
-    ...sealed,
-    publish: ({ label, ticket, keyring, base_version: base }) =>
-      calls.finish(uploadId, { label, ticket, keyring, content_sha256: sealed.sha256, ...(base === undefined ? {} : { base_version: base }) }),
+  if (vault.keys === null && (await recall(vault)) !== null) throw new PortalError("vault_locked"); // an account that is here, and shows nothing now
+  const seen = async (): Promise<boolean> => {
+    const now = await records.get(uploadId);
+    if (now === null) return seenByAnother(vault, calls, record, options);
+    return forgetWhenPublished(vault, (await readPublishing(vault.device, now)).sent, () => records.remove(uploadId), options.signal);
   };
-  const decided = request.openers === undefined ? undefined : request.openers === null ? (protection ?? { kind: "openers", openers: [] } as const) : ({ kind: "openers", openers: request.openers } as const);
+
+  if (await seen()) return result;
+  try {
+    const repeated = await repeatLast(vault, calls, uploadId, publishing.last, options);
+    if (!repeated) {
+      const ready: ReadyContent = { sha256, size, identity: publishing.identity, publish: (row) => writeDownAndFinish(vault, { records, calls }, uploadId, sha256, row) };
+      await publish(vault, record, ready, Request.parse(publishing.request), protection, options);
+    }
+  } catch (error) {
+    if (!isPortalError(error, "conflict", "not_found")) throw error; // published by another tab, or so the service says
+    if (await seen()) return result;
+    throw isPortalError(error, "conflict") ? new PortalError("publication_not_seen", { cause: error }) : error;
+  }
+  if (await seen()) return result;
+  throw new PortalError("publication_not_seen");
+}
+
+/** Another tab forgot it meanwhile: because it was published, or because it was given up. Nothing hangs on the service's word any more. */
+async function seenByAnother(vault: VaultContext, calls: TransferCalls, { uploadId, secretId, version }: UploadRecord, { signal }: ActOptions): Promise<boolean> {
+  const row = (await readAccount(vault, signal))?.rows.get(secretId);
+  if (row === undefined || row.version < version) return false;
+  try {
+    return (await calls.state(uploadId, signal)).published !== null;
+  } catch (error) {
+    if (!isPortalError(error, "upload_dropped")) throw error;
+    return false; // given up
+  }
+}
+
+/** Whether it went out. Nothing was sent before, or the account went on since: then another one has to be signed. */
+async function repeatLast(vault: VaultContext, calls: TransferCalls, uploadId: string, last: FinishUpload | null, { signal }: ActOptions): Promise<boolean> {
+  if (last === null) return false;
+  return vault.oneWriter(async () => {
+    if (!isNext(await readAccount(vault, signal), last.keyring)) return false;
+    await calls.finish(uploadId, last);
+    return true;
+  });
+}
+
+function isNext(account: AccountView | null, { state_rev: rev, state }: KeyringChange): boolean {
+  if (account === null) return rev === 1;
+  const { keyring } = account.view;
+  return rev === keyring.state_rev + 1 && previousOf(state) === stateDigest(keyring.state);
+}
+
+/** One finishing call: written down, then sent. The same row once more is the same call. */
+async function writeDownAndFinish(vault: VaultContext, { records, calls }: Pick<UploadParts, "records" | "calls">, uploadId: string, sha256: string, { label, ticket, keyring, base_version: base }: SignedRow): Promise<void> {
+  // Parsed, as it is when it is read back: members in one order, so that the same call is the same bytes.
+  const body = FinishUpload.parse({ label, ticket, keyring, content_sha256: sha256, ...(base === undefined ? {} : { base_version: base }) });
+  const record = await records.get(uploadId);
+  if (record === null) throw new PortalError("not_found"); // given up meanwhile: nothing of it is published any more
+  const publishing = await readPublishing(vault.device, record);
+  const sent = sentState(keyring);
+  if (!publishing.sent.some(({ sha256: known }) => known === sent.sha256)) {
+    await records.replace({ ...record, publishing: await wrapPublishing(vault.device, { ...publishing, sent: [...publishing.sent, sent], last: body }) });
+  }
+  await calls.finish(uploadId, body);
+}
+
+async function publish(vault: VaultContext, { secretId }: UploadRecord, ready: ReadyContent, request: Request, protection: Protection | null, options: ActOptions): Promise<void> {
+  const byId = ({ openers }: { readonly openers: readonly string[] }): Protection => ({ kind: "openers", openers });
   if (request.flow === "protect") {
-    return publishNew(vault, request, decided ?? { kind: "openers", openers: [] }, ready, options, secretId);
+    // An account that this worker does not hold, and that is not published: only its picture opens what waits of it.
+    const waits = vault.pending === null && (await recall(vault)) === null;
+    await publishNew(vault, request, waits && protection !== null ? protection : byId(request), ready, options, secretId);
+    return;
   }
   const { title, tags, contentKind, name, mime, base } = request;
-  const change = { content: { contentKind, name, mime }, ...(title === undefined ? {} : { title }), ...(tags === undefined ? {} : { tags }), ...(decided === undefined ? {} : { protection: decided }) };
-  const { version } = await publishVersion(vault, secretId, { version: base.version, rev: base.rev }, change, ready, options);
-  return { secretId, version };
+  const change = { content: { contentKind, name, mime }, ...(title === undefined ? {} : { title }), ...(tags === undefined ? {} : { tags }), ...(request.openers === undefined ? {} : { protection: byId({ openers: request.openers }) }) };
+  await publishVersion(vault, secretId, { version: base.version, rev: base.rev }, change, ready, options);
 }
 
 /** Oldest first. What the service has dropped by now is forgotten here too. Titles and names only while unlocked. */
@@ -224,6 +324,7 @@ export async function uploads(vault: VaultContext, { records, calls, running }: 
       size: record.sealedSize,
       sent: record.sent,
       startedAt: timestamp(record.startedAt),
+      expiresAt: timestamp(expiryOf(record)),
       state: record.sealed ? "sealed" : active.has(uploadId) ? "running" : "waiting",
       needsFile: !record.sealed && record.handle === null && !active.has(uploadId),
     });

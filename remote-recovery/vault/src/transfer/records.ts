@@ -1,9 +1,10 @@
-import { bytesB64u, Digest, fromB64u, Id, uploadHours } from "@relicario/shared/api";
+import { bytesB64u, Digest, FinishUpload, fromB64u, Id, uploadHours } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 import { openDB, type DBSchema, type IDBPDatabase } from "idb";
 import { z } from "zod";
 
 import { sayFull, type Device } from "../device/device.ts";
+import { SentState } from "../device/sent-state.ts";
 import { copyOf, utf8, wipe, type Bytes } from "../seal/bytes.ts";
 
 /*
@@ -31,7 +32,7 @@ export const Sealing = z.strictObject({
 });
 export type Sealing = z.infer<typeof Sealing>;
 
-/** For publishing: written once. */
+/** For publishing: written when it begins, and before each finishing call leaves. */
 export const Publishing = z.strictObject({
   identity: z.string(),
   /** Null for a new secret, else the version that the content follows. */
@@ -40,6 +41,10 @@ export const Publishing = z.strictObject({
   request: z.unknown(),
   title: z.string(),
   name: z.string(),
+  /** What the account must lead back to, one of them, before this may be forgotten: the state of every finishing call. */
+  sent: z.array(SentState),
+  /** The last of these calls: while its state is the next one, it goes out again as it is, and nothing else is signed. */
+  last: FinishUpload.nullable(),
 });
 export type Publishing = z.infer<typeof Publishing>;
 
@@ -52,7 +57,9 @@ export const UploadRecord = z.strictObject({
   uploadId: Id,
   secretId: Id,
   version: z.int().min(1),
-  /** Milliseconds since 1970: when it began, and when a part last left. */
+  /** How often this record was written. */
+  writes: z.int().min(0),
+  /** Milliseconds since 1970: when it began, and when the part that last arrived left. */
   startedAt: z.number(),
   touchedAt: z.number(),
   /** Bytes of the sealed content, and of those that are known to be there. */
@@ -71,8 +78,12 @@ export interface UploadRecords {
   readonly all: () => Promise<readonly UploadRecord[]>;
   readonly get: (uploadId: string) => Promise<UploadRecord | null>;
   readonly add: (record: UploadRecord) => Promise<void>;
-  /** `not_found` when it was removed meanwhile, by another tab perhaps: what was given up never comes back. */
-  readonly replace: (record: UploadRecord) => Promise<void>;
+  /**
+   * Writes what follows a record as it was read, and gives it as it is kept now. On the disk when this is answered: after a
+   * power cut too. `not_found` when it was removed meanwhile, by another tab perhaps: what was given up never comes back.
+   * `conflict` when another tab wrote it meanwhile: what that one sealed under the same key is not known here.
+   */
+  readonly replace: (record: UploadRecord) => Promise<UploadRecord>;
   readonly remove: (uploadId: string) => Promise<void>;
   readonly close: () => void;
 }
@@ -80,6 +91,9 @@ export interface UploadRecords {
 interface Schema extends DBSchema {
   uploads: { key: [account: string, uploadId: string]; value: UploadRecord };
 }
+
+/** A part that left, and whose record a power cut took, could be sealed again with other bytes under the same key and number. */
+const durable = { durability: "strict" } as const;
 
 /** @throws PortalError `storage_full` where this browser keeps nothing: without a record no upload begins. */
 export async function openUploadRecords(account: string): Promise<UploadRecords> {
@@ -93,15 +107,18 @@ export async function openUploadRecords(account: string): Promise<UploadRecords>
     get: async (uploadId) => UploadRecord.safeParse(await database.get("uploads", [account, uploadId])).data ?? null,
     add: (record) =>
       sayFull(async () => {
-        await database.put("uploads", record, [account, record.uploadId]);
+        const transaction = database.transaction("uploads", "readwrite", durable);
+        await Promise.all([transaction.store.put(record, [account, record.uploadId]), transaction.done]);
       }),
     replace: (record) =>
       sayFull(async () => {
-        const transaction = database.transaction("uploads", "readwrite");
+        const transaction = database.transaction("uploads", "readwrite", durable);
         const key: [string, string] = [account, record.uploadId];
-        const there = (await transaction.store.count(key)) > 0;
-        await Promise.all([there ? transaction.store.put(record, key) : null, transaction.done]);
-        if (!there) throw new PortalError("not_found");
+        const there = UploadRecord.safeParse(await transaction.store.get(key)).data;
+        const next = there?.writes === record.writes ? { ...record, writes: record.writes + 1 } : null;
+        await Promise.all([next === null ? null : transaction.store.put(next, key), transaction.done]);
+        if (next === null) throw new PortalError(there === undefined ? "not_found" : "conflict");
+        return next;
       }),
     remove: (uploadId) => database.delete("uploads", [account, uploadId]),
     close: () => {
@@ -125,9 +142,13 @@ export function uploadLock(uploadId: string): string {
   return `relicario-upload ${uploadId}`;
 }
 
-/** So long without a part, the service has dropped it as well. */
+/** When the service drops it: so long after its last part. Milliseconds since 1970, by this device's clock. */
+export function expiryOf(record: UploadRecord): number {
+  return record.touchedAt + uploadHours * 3_600_000;
+}
+
 export function isExpired(record: UploadRecord, now: number): boolean {
-  return now - record.touchedAt > uploadHours * 3_600_000;
+  return now > expiryOf(record);
 }
 
 export async function wrapSealing(device: Device, sealing: Sealing): Promise<UploadRecord["sealing"]> {

@@ -11,6 +11,8 @@ export interface SealedFile {
   readonly length: number;
   /** Bytes from `start` to before `end`, in a buffer that is nobody else's and may be longer. `file_changed` when the file can no longer be read as it was. */
   readonly range: (start: number, end: number) => Promise<Bytes>;
+  /** Whether a range from here goes on with what the last one ended with: the piece between them is at hand, or there is none. */
+  readonly continuesAt: (start: number) => boolean;
 }
 
 /** @param file the plain content; a text is padded here. */
@@ -44,6 +46,10 @@ export function sealedFile(file: Blob, kind: ContentKind, prefix: Uint8Array, ci
       await underWay.done();
       border = end - at < made.length ? { index: beyond - 1, sealed: made.slice(startOf(beyond - 1)) } : null;
       return made.subarray(start - at, end - at);
+    },
+    continuesAt: (start) => {
+      const inPayload = start - prefix.length;
+      return inPayload <= 0 || inPayload % sealedPieceBytes === 0 || border?.index === Math.floor(inPayload / sealedPieceBytes);
     },
   };
 }

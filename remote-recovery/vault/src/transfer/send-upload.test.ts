@@ -138,10 +138,10 @@ describe("sendUpload", () => {
     expect(await tab.records.get(uploadId)).toBeNull();
   });
 
-  it("forgets an upload that the service has dropped", async () => {
+  it("says that the service dropped it, and keeps what this device has of it", async () => {
     world.service.account.uploads?.clear();
-    await expect(tab.send(uploadId, file)).rejects.toMatchObject({ code: "not_found" });
-    expect(await tab.records.all()).toEqual([]);
+    await expect(tab.send(uploadId, file)).rejects.toMatchObject({ code: "upload_dropped" });
+    expect(await tab.records.all()).toHaveLength(1);
   });
 });
 

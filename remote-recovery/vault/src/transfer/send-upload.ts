@@ -1,5 +1,5 @@
 import { toB64u } from "@relicario/shared/api";
-import { PortalError } from "@relicario/shared/errors";
+import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import type { Device } from "../device/device.ts";
 import { digestOf, wipe, type Bytes } from "../seal/bytes.ts";
@@ -31,14 +31,18 @@ const inFlight = 3 + 1;
 /**
  * [Note: Upload sequence]
  * 1. What the service has is read. Every part that this device sealed before is sealed again and must have the digest that
- *    was written down; else the file is another one, and nothing is sent.
- * 2. Part by part: sealed; its SHA-256 and the state of the digest over all parts are written down; then it leaves. Three
- *    are on their way at once. A lost connection or a service that starts anew is waited for.
+ *    was written down; else the file is another one, and nothing is sent. So must a part that the service has and this device
+ *    does not remember: its profile may be a copy of an older day.
+ * 2. Part by part: sealed; its SHA-256 and the state of the digest over all parts are written down, to the disk itself, unless
+ *    another tab wrote there meanwhile; then it leaves. Three are on their way at once. A lost connection or a service that
+ *    starts anew is waited for.
  * 3. The digest over the whole is written down: `sealed`. Publishing is the vault's.
  *
- * No key of the account is needed, so this goes on under the lock.
+ * No key of the account is needed, so this goes on under the lock. Key and number of a piece never meet two plaintexts of which
+ * any bytes leave this device: no part leaves but with the digest that was written down for its number, once and for good.
  *
- * @throws PortalError `not_found` (the service dropped it, or it was given up in another tab), `file_changed`, `cancelled`, `storage_full`, `token_expired`.
+ * @throws PortalError `not_found` (it was given up in another tab), `conflict` (it is sent by another tab), `upload_dropped` (the
+ *   service does not know it; what this device keeps stays), `file_changed`, `cancelled`, `storage_full`, `token_expired`.
  */
 export async function sendUpload(parts: SendParts, uploadId: string, file: Blob, { signal, onProgress }: SendOptions): Promise<void> {
   const { device, records, calls, digest, patience } = parts;
@@ -47,31 +51,41 @@ export async function sendUpload(parts: SendParts, uploadId: string, file: Blob,
   if (record.sealed) return;
   const sealing = await readSealing(device, record);
   if (file.size !== sealing.size) throw new PortalError("file_changed");
-  const state = await untilThrough(() => calls.state(uploadId, signal), patience, signal);
-  if (state === null) {
-    await records.remove(uploadId);
-    throw new PortalError("not_found");
-  }
+  const { received: there } = await untilThrough(() => calls.state(uploadId, signal), patience, signal);
   const { payloadKey, prefix } = keyBytes(sealing);
   const cipher = await pieceCipher(payloadKey);
   wipe(payloadKey);
   try {
     const sealed = sealedFile(file, sealing.kind, prefix, cipher);
-    await requireSameFile(sealed, sealing, signal);
+    const received = new Map(there.map(({ part, sha256 }) => [part - 1, sha256]));
+    await requireSameFile(sealed, sealing, received, signal);
     await digest.start(sealing.digest_state);
-    const received = new Map(state.received.map(({ part, sha256 }) => [part, sha256]));
     await new Sending(parts, record, sealing, sealed, received, onProgress).run(signal);
+  } catch (error) {
+    const givenUp = isPortalError(error, "upload_dropped") && (await records.get(uploadId)) === null;
+    throw givenUp ? new PortalError("not_found", { cause: error }) : error;
   } finally {
     cipher.end();
   }
 }
 
 /** Step 1. */
-async function requireSameFile(sealed: SealedFile, sealing: Sealing, signal: AbortSignal): Promise<void> {
-  for (const [index, expected] of sealing.parts.entries()) {
+async function requireSameFile(sealed: SealedFile, sealing: Sealing, received: ReadonlyMap<number, string>, signal: AbortSignal): Promise<void> {
+  const count = partCount(sealed, sealing);
+  for (let index = 0; index < count; index++) {
+    const expected = sealing.parts[index] ?? received.get(index);
+    if (expected === undefined) continue;
     if (signal.aborted) throw new PortalError("cancelled", { cause: signal.reason });
-    if (toB64u(await digestOf(await partOf(sealed, sealing, index))) !== expected) throw new PortalError("file_changed");
+    await requirePart(sealed, sealing, index, expected);
   }
+}
+
+async function requirePart(sealed: SealedFile, sealing: Sealing, index: number, expected: string): Promise<void> {
+  if (toB64u(await digestOf(await partOf(sealed, sealing, index))) !== expected) throw new PortalError("file_changed");
+}
+
+function partCount({ length }: SealedFile, { part_size: size }: Sealing): number {
+  return Math.ceil(length / size);
 }
 
 function partOf(sealed: SealedFile, { part_size: size }: Sealing, index: number): Promise<Bytes> {
@@ -82,11 +96,13 @@ function partOf(sealed: SealedFile, { part_size: size }: Sealing, index: number)
 class Sending {
   readonly #parts: SendParts;
   readonly #sealed: SealedFile;
+  /** Digests of what the service has, by index. */
   readonly #received: ReadonlyMap<number, string>;
   readonly #onProgress: (done: number, total: number) => void;
   #record: UploadRecord;
   #sealing: Sealing;
   #sent = 0;
+  #touchedAt: number;
 
   constructor(parts: SendParts, record: UploadRecord, sealing: Sealing, sealed: SealedFile, received: ReadonlyMap<number, string>, onProgress: (done: number, total: number) => void) {
     this.#parts = parts;
@@ -95,24 +111,25 @@ class Sending {
     this.#sealed = sealed;
     this.#received = received;
     this.#onProgress = onProgress;
+    this.#touchedAt = record.touchedAt;
   }
 
   async run(signal: AbortSignal): Promise<void> {
     const failing = new AbortController(); // one part that fails for good stops the others
     const either = AbortSignal.any([signal, failing.signal]);
     const underWay = new Set<Promise<void>>();
-    const count = Math.ceil(this.#sealed.length / this.#sealing.part_size);
+    const count = partCount(this.#sealed, this.#sealing);
     let written: Promise<unknown> = Promise.resolve(); // in order; the next part is sealed meanwhile
     try {
       for (let index = 0; index < count; index++) {
         either.throwIfAborted();
         const known = this.#sealing.parts[index];
-        if (known !== undefined && this.#received.get(index + 1) === known) {
+        if (known !== undefined && this.#received.get(index) === known) {
           this.#count(index);
           continue;
         }
         while (underWay.size >= inFlight) await Promise.race(underWay);
-        const bytes = await partOf(this.#sealed, this.#sealing, index);
+        const bytes = await this.#seal(index);
         const data = new Blob([bytes]);
         const digest = digestOf(bytes); // of a copy: the bytes are taken away below
         const writing = written.then(() => this.#writeDown(index, bytes, digest));
@@ -134,21 +151,36 @@ class Sending {
     await this.#keep({ content_sha256: await this.#parts.digest.finish() }, { sealed: true, sent: this.#sealed.length });
   }
 
+  /**
+   * A part. The first piece of a new one may have begun in the part before, which left with what the file was then: where that
+   * piece is not at hand any more it is made again, and its beginning must be the one that left.
+   */
+  async #seal(index: number): Promise<Bytes> {
+    const [before, known] = [this.#sealing.parts[index - 1], this.#sealing.parts[index]];
+    if (before !== undefined && known === undefined && !this.#sealed.continuesAt(index * this.#sealing.part_size)) await requirePart(this.#sealed, this.#sealing, index - 1, before);
+    return partOf(this.#sealed, this.#sealing, index);
+  }
+
   /** Before a part leaves: its digest, and the state of the digest over all so far. A part sealed again must have the digest it had. */
   async #writeDown(index: number, bytes: Bytes, digest: Promise<Bytes>): Promise<string> {
     const known = this.#sealing.parts[index];
-    if (known !== undefined) {
-      if (known !== toB64u(await digest)) throw new PortalError("file_changed");
-      return known;
-    }
-    const state = await this.#parts.digest.update(bytes);
+    const expected = known ?? this.#received.get(index);
+    const state = known === undefined ? await this.#parts.digest.update(bytes) : null;
     const sha256 = toB64u(await digest);
-    await this.#keep({ parts: [...this.#sealing.parts, sha256], digest_state: state }, {});
+    if (expected !== undefined && sha256 !== expected) throw new PortalError("file_changed");
+    if (known === undefined) await this.#keep({ parts: [...this.#sealing.parts, sha256], digest_state: state }, {});
     return sha256;
   }
 
   async #send(index: number, sha256: string, data: Blob, signal: AbortSignal): Promise<void> {
-    await untilThrough(() => this.#parts.calls.part(this.#record.uploadId, { part: index + 1, sha256 }, data, signal), this.#parts.patience, signal);
+    const { calls, now, patience } = this.#parts;
+    let left = 0;
+    const send = (): Promise<void> => {
+      left = now();
+      return calls.part(this.#record.uploadId, { part: index + 1, sha256 }, data, signal);
+    };
+    await untilThrough(send, patience, signal);
+    this.#touchedAt = Math.max(this.#touchedAt, left); // not when it was answered: the service counts from its arrival
     this.#count(index);
   }
 
@@ -160,7 +192,7 @@ class Sending {
 
   async #keep(sealing: Partial<Sealing>, record: Partial<UploadRecord>): Promise<void> {
     this.#sealing = { ...this.#sealing, ...sealing };
-    this.#record = { ...this.#record, sent: this.#sent, touchedAt: this.#parts.now(), ...record, sealing: await wrapSealing(this.#parts.device, this.#sealing) };
-    await this.#parts.records.replace(this.#record);
+    const next = { ...this.#record, sent: this.#sent, touchedAt: this.#touchedAt, ...record, sealing: await wrapSealing(this.#parts.device, this.#sealing) };
+    this.#record = await this.#parts.records.replace(next);
   }
 }

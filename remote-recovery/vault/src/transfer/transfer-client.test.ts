@@ -122,6 +122,24 @@ describe("a large file", () => {
     await expect(next.resumeUpload(waiting?.uploadId ?? "", null)).resolves.toMatchObject({ version: 1 });
   });
 
+  it("that the service dropped is sent again from the beginning, with another file", async () => {
+    const vault = await ownDevice();
+    const { reached, letGo } = halfWay();
+    const paused = new AbortController();
+    const protecting = vault.protect(fileSecret("Film", file), { signal: paused.signal });
+    await reached;
+    paused.abort("pause");
+    letGo();
+    await expect(protecting).rejects.toMatchObject({ code: "cancelled" });
+    service.before = () => undefined;
+    service.account.uploads?.clear();
+    const [waiting] = await vault.uploads();
+    const uploadId = waiting?.uploadId ?? "";
+    await expect(vault.resumeUpload(uploadId, file)).rejects.toMatchObject({ code: "upload_dropped" });
+    await expect(vault.restartUpload(uploadId, randomFile(fakePartBytes).file)).resolves.toMatchObject({ version: 1 });
+    expect([service.account.rows.size, await vault.uploads()]).toEqual([2, []]);
+  });
+
   it("leaves nothing when it is cancelled half way: no part at the service, no record here", async () => {
     const vault = await ownDevice();
     const { reached, letGo } = halfWay();

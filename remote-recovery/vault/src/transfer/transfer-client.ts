@@ -4,7 +4,7 @@ import { isPortalError, PortalError, toPortalError } from "@relicario/shared/err
 import * as Comlink from "comlink";
 
 import type { Published } from "../acts/protect.ts";
-import type { Protection, UploadOrder } from "../acts/resumable-uploads.ts";
+import type { Protection, Restarted, UploadOrder } from "../acts/resumable-uploads.ts";
 import { accountName, openDevice, type DeviceAccount } from "../device/device.ts";
 import { refuseCancelled } from "../vault-context.ts";
 import { pageHttp } from "../worker/port-http.ts";
@@ -18,6 +18,7 @@ import type { TransferWorkerApi } from "./transfer-worker-api.ts";
 export interface UploadActs {
   readonly begin: (order: UploadOrder, options: CallOptions) => Promise<string>;
   readonly finish: (uploadId: string, protection: Protection | null, options: CallOptions) => Promise<Published>;
+  readonly restart: (uploadId: string, file: { readonly size: number; readonly handle: FileSystemFileHandle | null }, options: CallOptions) => Promise<Restarted>;
   readonly discard: (uploadId: string) => Promise<void>;
   /** Resolves while the vault is unlocked, or once it is. `cancelled`; `vault_unavailable` after sign-out. */
   readonly unlocked: (signal: AbortSignal | undefined) => Promise<void>;
@@ -28,6 +29,7 @@ export interface Transfers {
   readonly protect: (request: ProtectRequest, options?: CallOptions) => Promise<Published>;
   readonly update: (secretId: string, change: SecretChange & Required<Pick<SecretChange, "content">>, options?: CallOptions) => Promise<Published>;
   readonly resume: (uploadId: string, file: Blob | null, options?: CallOptions) => Promise<Published>;
+  readonly restart: (uploadId: string, file: Blob, options?: CallOptions) => Promise<Published>;
   readonly discard: (uploadId: string) => Promise<void>;
   readonly save: (openedId: string, keys: () => Promise<MessagePort>, target: FileSystemFileHandle | null, options?: CallOptions) => Promise<Blob | null>;
   /** Stops downloads: plaintext is put away. */
@@ -156,6 +158,11 @@ export function createTransfers({ account, http, startWorker, acts }: TransferPa
       const file = chosen ?? (await fileKept(account, uploadId));
       if (file === "sealed") return acts.finish(uploadId, null, options);
       return run(uploadId, file, null, options);
+    },
+    restart: async (uploadId, file, options = {}) => {
+      sending.get(uploadId)?.abort(pauseReason);
+      const { uploadId: begun, ...published } = await acts.restart(uploadId, { size: file.size, handle: handleOf(file) }, options);
+      return begun === null ? published : run(begun, file, null, options);
     },
     discard: async (uploadId) => {
       sending.get(uploadId)?.abort(pauseReason);

@@ -11,7 +11,7 @@ import {
   type UploadState as State,
 } from "@relicario/shared/api";
 import type { Http } from "@relicario/shared/contract";
-import { isPortalError } from "@relicario/shared/errors";
+import { isPortalError, PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
 import { release, type Bytes } from "../seal/bytes.ts";
@@ -19,9 +19,10 @@ import { release, type Bytes } from "../seal/bytes.ts";
 /** The calls of an upload in parts, and of the download. */
 export interface TransferCalls {
   readonly start: (wanted: { readonly size: number; readonly partSize: number; readonly secretId: string; readonly baseVersion: number | null }, signal?: AbortSignal) => Promise<z.infer<typeof UploadStarted>>;
-  /** Null when the service has dropped it. */
-  readonly state: (uploadId: string, signal?: AbortSignal) => Promise<State | null>;
+  /** `upload_dropped` when the service does not know it, here and in the next two. */
+  readonly state: (uploadId: string, signal?: AbortSignal) => Promise<State>;
   readonly part: (uploadId: string, fields: PartFields, data: Blob, signal?: AbortSignal) => Promise<void>;
+  /** `conflict` when another finishing call published it. */
   readonly finish: (uploadId: string, body: FinishUpload) => Promise<Stored>;
   /** Without effect when it is gone, or published. */
   readonly cancel: (uploadId: string) => Promise<void>;
@@ -40,18 +41,11 @@ export function transferCallsOn(http: Http): TransferCalls {
       if (baseVersion !== null) body.set("base_version", String(baseVersion));
       return http.request("POST", "/v2/secrets/secret", UploadStarted, { body, ...bySignal(signal) });
     },
-    state: async (uploadId, signal) => {
-      try {
-        return await http.request("GET", uploadPath(uploadId), UploadState, bySignal(signal));
-      } catch (error) {
-        if (isPortalError(error, "not_found")) return null;
-        throw error;
-      }
-    },
+    state: (uploadId, signal) => sayDropped(http.request("GET", uploadPath(uploadId), UploadState, bySignal(signal))),
     part: async (uploadId, fields, data, signal) => {
-      await http.request("POST", uploadPath(uploadId), ReceivedPart, { body: formOfPart(fields, data), ...bySignal(signal) });
+      await sayDropped(http.request("POST", uploadPath(uploadId), ReceivedPart, { body: formOfPart(fields, data), ...bySignal(signal) }));
     },
-    finish: (uploadId, body) => http.request("PUT", uploadPath(uploadId), SecretStored, { body }),
+    finish: (uploadId, body) => sayDropped(http.request("PUT", uploadPath(uploadId), SecretStored, { body })),
     cancel: async (uploadId) => {
       try {
         await http.request("DELETE", uploadPath(uploadId), z.unknown());
@@ -68,6 +62,15 @@ export function transferCallsOn(http: Http): TransferCalls {
       return { bytes: await between(start, end, body, from), size };
     },
   };
+}
+
+/** `not_found` is said of what this device does not keep; what the service does not know may be there again later. */
+async function sayDropped<T>(call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (cause) {
+    throw isPortalError(cause, "not_found") ? new PortalError("upload_dropped", { cause }) : cause;
+  }
 }
 
 /** Bytes `start` to `end` of a content whose bytes from `from` on come: a service that knows no ranges gives the whole. Fewer where they end before. */

@@ -206,6 +206,7 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     acts: {
       begin: inWorker((worker) => worker.beginUpload),
       finish: inWorker((worker) => worker.finishUpload),
+      restart: inWorker((worker) => worker.restartUpload),
       discard: inWorker((worker) => worker.discardUpload),
       unlocked,
     },
@@ -284,6 +285,7 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     purge: inWorker((worker) => worker.purge),
     uploads: inWorker((worker) => worker.uploads),
     resumeUpload: transfers.resume,
+    restartUpload: transfers.restart,
     discardUpload: transfers.discard,
     unlockByPresence: async () => {
       if (signedOut) throw new PortalError("vault_unavailable");

@@ -13,7 +13,7 @@ import { purge } from "../acts/purge.ts";
 import { recoverAny, type SealedContentKey } from "../acts/recover.ts";
 import { answerDevice, unlock } from "../acts/unlock.ts";
 import { update } from "../acts/update.ts";
-import { beginUpload, discardUpload, finishUpload, uploads, type Protection, type UploadOrder, type UploadParts } from "../acts/resumable-uploads.ts";
+import { beginUpload, discardUpload, finishUpload, restartUpload, uploads, type Protection, type UploadOrder, type UploadParts } from "../acts/resumable-uploads.ts";
 import { history, removeVersions, restoreVersion } from "../acts/versions.ts";
 import { openDevice, type Device, type DeviceAccount } from "../device/device.ts";
 import { contentHeadBytes } from "../seal/content-pieces.ts";
@@ -145,6 +145,7 @@ export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, de
     uploads: act((vault) => uploads(vault, requireStarted().parts)),
     beginUpload: act((vault, order: UploadOrder, options?: ActOptions) => beginUpload(vault, requireStarted().parts, order, options)),
     finishUpload: act((vault, uploadId: string, protection: Protection | null, options?: ActOptions) => finishUpload(vault, requireStarted().parts, uploadId, protection, options)),
+    restartUpload: act((vault, uploadId: string, file: { readonly size: number; readonly handle: FileSystemFileHandle | null }, options?: ActOptions) => restartUpload(vault, requireStarted().parts, uploadId, file, options)),
     discardUpload: act((_vault, uploadId: string) => discardUpload(requireStarted().parts, uploadId)),
 
     /** `payload_too_large` for content that is not held here. */

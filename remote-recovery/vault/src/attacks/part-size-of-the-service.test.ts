@@ -1,0 +1,55 @@
+/*
+ * The attacker is the service, and wants the device to run out of memory, or out of time: it chooses the size of the parts.
+ */
+import "fake-indexeddb/auto";
+
+import { maxPartBytes, minPartBytes, partBytes } from "@relicario/shared/api";
+
+import { answerDevice } from "../acts/unlock.ts";
+import { protect } from "../acts/protect.ts";
+import { beginUpload } from "../acts/resumable-uploads.ts";
+import { fileSecret, protectOrder, uploadingTab, type UploadingTab } from "../testing/uploading.ts";
+import { createWorld, shown, textSecret, type World } from "../testing/world.ts";
+import { readSealing } from "../transfer/records.ts";
+
+jest.unmock("../transfer/part-sizes.ts");
+jest.setTimeout(60_000); // for a busy machine
+
+const size = 200 * 1024 ** 2; // announced; no byte of it is read here
+let world: World;
+let tab: UploadingTab;
+
+beforeEach(async () => {
+  world = createWorld();
+  const laptop = await world.open();
+  await protect(laptop, textSecret("First", shown("market")), {});
+  await answerDevice(laptop, "own");
+  tab = await uploadingTab(world, laptop);
+});
+
+/** Begins an upload that the service answers so. */
+async function begin(partSize: number, parts?: number): Promise<string> {
+  const { start } = tab.calls;
+  const lying: typeof start = async (wanted, signal) => ({ ...(await start(wanted, signal)), part_size: partSize, parts: parts ?? Math.ceil(wanted.size / partSize) });
+  return beginUpload(tab.vault, { ...tab, calls: { ...tab.calls, start: lying } }, { ...protectOrder(fileSecret("Film", new Blob())), size }, {});
+}
+
+describe("a service that wants the device to run out of memory", () => {
+  it.each<[string, number, number | undefined]>([
+    ["of a byte, 200 million of them", 1, undefined],
+    ["smaller than any service takes", minPartBytes - 1, undefined],
+    ["larger than any service takes", maxPartBytes + 1, undefined],
+    ["as large as the whole file", 2 * size, undefined],
+    ["of a size that it may choose, but one more than there are", partBytes, 27],
+    ["of a size that it may choose, but none", partBytes, 1],
+  ])("asks for parts %s: nothing is begun", async (_what, partSize, parts) => {
+    await expect(begin(partSize, parts)).rejects.toMatchObject({ code: "bad_answer" });
+    expect(await tab.records.all()).toEqual([]);
+    expect(world.service.account.uploads?.size ?? 0).toBe(0);
+  });
+
+  it.each([minPartBytes, partBytes, maxPartBytes])("may ask for parts of %d bytes", async (partSize) => {
+    const record = await tab.records.get(await begin(partSize));
+    expect(record === null ? null : (await readSealing(tab.vault.device, record)).part_size).toBe(partSize);
+  });
+});
