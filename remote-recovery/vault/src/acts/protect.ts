@@ -1,4 +1,3 @@
-import type { ProtectRequest } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import { newId, timestamp } from "../seal/ids.ts";
@@ -12,6 +11,7 @@ import { readKeyring } from "../steps/read-keyring.ts";
 import { sealInCall, sealRow, type ReadyContent, type Described } from "../steps/sealed-secret.ts";
 import { firstChange, firstKeys, nextChange } from "../steps/signed-change.ts";
 import { unlock } from "./unlock.ts";
+import type { ProtectRequest } from "../shown-image.ts";
 
 export interface Published {
   readonly secretId: string;

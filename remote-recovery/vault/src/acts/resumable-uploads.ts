@@ -1,5 +1,5 @@
 import { maxFileBytes, partBytes, toB64u, type UploadState } from "@relicario/shared/api";
-import type { ProtectRequest, SecretChange, WaitingUpload } from "@relicario/shared/contract";
+import type { WaitingUpload } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
@@ -19,6 +19,7 @@ import type { ActOptions, VaultContext } from "../vault-context.ts";
 import { isExpired, readPublishing, readSealing, wrapPublishing, wrapSealing, type UploadRecord, type UploadRecords } from "../transfer/records.ts";
 import { mayPass, untilThrough, type Patience } from "../transfer/until-through.ts";
 import type { TransferCalls } from "../transfer/upload-calls.ts";
+import type { ProtectRequest, SecretChange } from "../shown-image.ts";
 
 /*
  * The vault's part of an upload: title, openers and place are decided before the first byte is sent, and the secret is

@@ -2,7 +2,6 @@ import "fake-indexeddb/auto";
 
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { fromB64u, signedBytes, toB64u } from "@relicario/shared/api";
-import type { SecretChange } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import { sealTo } from "../seal/age.ts";
@@ -11,6 +10,7 @@ import { documentBytes } from "../seal/document.ts";
 import { openTicket } from "../seal/ticket.ts";
 import type { VaultContext } from "../vault-context.ts";
 import { lastOf } from "../testing/fake-account.ts";
+import type { SecretChange } from "../shown-image.ts";
 import { createWorld, shown, textSecret, type World } from "../testing/world.ts";
 import { list } from "./list.ts";
 import { protect } from "./protect.ts";

@@ -1,4 +1,3 @@
-import type { ProtectRequest, SecretChange } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import type { Book, BookOpener } from "../seal/book.ts";
@@ -11,6 +10,7 @@ import { checkChange } from "../steps/check-request.ts";
 import { publishUntilItFits, type Attempt } from "../steps/publish.ts";
 import { sealInCall, rootRow, sealRow, type ChosenContent, type ReadyContent } from "../steps/sealed-secret.ts";
 import { nextChange } from "../steps/signed-change.ts";
+import type { ProtectRequest, SecretChange } from "../shown-image.ts";
 
 export interface NewVersion {
   readonly version: number;

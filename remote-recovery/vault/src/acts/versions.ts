@@ -1,5 +1,5 @@
 import { Id } from "@relicario/shared/api";
-import type { SecretVersion, ShownImage } from "@relicario/shared/contract";
+import type { SecretVersion } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import { wipe } from "../seal/bytes.ts";
@@ -8,6 +8,7 @@ import { readAccount, requireRow } from "../steps/read-account.ts";
 import { sealInCall } from "../steps/sealed-secret.ts";
 import { recover } from "./recover.ts";
 import { publishVersion, type NewVersion } from "./update.ts";
+import type { ShownPicture } from "../shown-image.ts";
 
 /**
  * The versions that the service still keeps, newest first. Their numbers and dates are the service's word; what a version
@@ -30,7 +31,7 @@ export async function history(vault: VaultContext, secretId: string, options: Ac
  *
  * @throws PortalError those of {@link recover} and of a new version.
  */
-export async function restoreVersion(vault: VaultContext, secretId: string, version: number, shown: ShownImage, options: ActOptions = {}): Promise<NewVersion> {
+export async function restoreVersion(vault: VaultContext, secretId: string, version: number, shown: ShownPicture, options: ActOptions = {}): Promise<NewVersion> {
   const former = await recover(vault, secretId, shown, { ...options, version });
   try {
     if (former.current) return { version };

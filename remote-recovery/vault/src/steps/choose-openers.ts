@@ -1,5 +1,4 @@
 import { fromB64u, toB64u, type ImageRecord } from "@relicario/shared/api";
-import type { ProtectRequest } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import type { KnownPicture, Sketch } from "@relicario/engine";
@@ -10,7 +9,8 @@ import { newId, timestamp } from "../seal/ids.ts";
 import { imageOpener, type ShownOpener } from "../seal/opener.ts";
 import { refuseCancelled, type ActOptions, type VaultContext } from "../vault-context.ts";
 import { keepSketch, keptSketches } from "./pending.ts";
-import { engineOptions, helperDigest, pictureBytes } from "./recognise-image.ts";
+import { engineOptions, helperDigest, pictureBytes, requirePassphraseOf, typedPassphrase } from "./recognise-image.ts";
+import type { ProtectRequest } from "../shown-image.ts";
 
 /** Who will be able to open a secret, and the image that becomes an opener with it. */
 export interface ChosenOpeners {
@@ -30,7 +30,7 @@ export interface FreshImage {
 
 type Protection = ProtectRequest["protection"];
 
-/** Openers for one writer, over all its tries. */
+/** Openers for one writer, over all its tries. `forget` wipes the picture too: nothing can be chosen after it. */
 export interface OpenerChoice {
   /** Chosen once for a book, and anew when another device changed it. So a picture is sketched once. Null: there is no book yet. */
   readonly from: (book: Book | null) => Promise<ChosenOpeners>;
@@ -41,18 +41,21 @@ export interface OpenerChoice {
 export function openerChoice(vault: VaultContext, protection: Protection, options: ActOptions): OpenerChoice {
   let picture: Bytes | null = null;
   let last: { readonly book: string; readonly chosen: ChosenOpeners } | null = null;
-  const forget = (): void => last?.chosen.fresh?.opener.forget();
+  const forgetChosen = (): void => last?.chosen.fresh?.opener.forget();
   return {
     from: async (given) => {
       const book = given ?? emptyBook();
       const name = JSON.stringify(book);
       if (last?.book === name) return last.chosen;
-      forget();
+      forgetChosen();
       if (protection.kind === "picture") picture ??= await pictureBytes(protection.shown.picture);
       last = { book: name, chosen: await chooseOpeners(vault, protection, picture, book, options) };
       return last.chosen;
     },
-    forget,
+    forget: () => {
+      forgetChosen();
+      wipe(picture);
+    },
   };
 }
 
@@ -60,19 +63,19 @@ export function openerChoice(vault: VaultContext, protection: Protection, option
  * Recipients come from the book and nowhere else. A picture is compared with every sketch of the book, of removed images
  * too, and with those that an interrupted enrolment left here: no picture is ever sketched twice.
  *
- * - an opener of the book: used again;
+ * - an opener of the book: used again, with the passphrase that it has;
  * - another sketch that it recovers: a new root over that sketch;
  * - one that it only resembles: `picture_resembles_another`;
  * - a new picture: enrolled. Amber takes a passphrase.
  *
  * @param picture bytes of the picture when `protection` is one.
  * @throws PortalError `opener_needed`, `picture_too_plain`, `picture_needs_passphrase`, `picture_resembles_another`,
- *   `picture_unreadable`, `picture_too_large`, `storage_full`.
+ *   `not_this_picture_or_passphrase`, `picture_has_no_passphrase`, `helper_changed`, `picture_unreadable`, `picture_too_large`, `storage_full`.
  */
 async function chooseOpeners(vault: VaultContext, protection: Protection, picture: Bytes | null, book: Book, options: ActOptions): Promise<ChosenOpeners> {
   if (protection.kind === "openers") return { openers: fromBook(book, protection.openers), fresh: null, book };
   if (picture === null) throw new TypeError("a protection by picture comes with its bytes");
-  const passphrase = protection.shown.passphrase === "" ? null : protection.shown.passphrase;
+  const passphrase = typedPassphrase(protection.shown);
 
   const known = await knownSketches(vault, book);
   const result = await vault.engine.enrol(picture, known.map(({ sketch }) => sketch), engineOptions(options));
@@ -80,7 +83,10 @@ async function chooseOpeners(vault: VaultContext, protection: Protection, pictur
   try {
     refuseCancelled(options.signal);
     const match = result.known === null ? null : requireSame(result.known, known);
-    if (match?.opener !== undefined) return { openers: allOf(book), fresh: null, book };
+    if (match?.opener !== undefined) {
+      await requirePassphraseOf(vault, book, match.opener.id, match.sketch, passphrase, options);
+      return { openers: allOf(book), fresh: null, book };
+    }
     if (result.gate.verdict !== "green" && passphrase === null) throw new PortalError("picture_needs_passphrase", { details: { reasons: result.gate.reasons } });
 
     const sketch = match?.sketch ?? result.sketch;
