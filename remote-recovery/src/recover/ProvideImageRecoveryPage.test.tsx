@@ -60,6 +60,23 @@ describe("unlocking", () => {
     expect(vault.getState()).toEqual({ status: "unlocked", device: "shared" });
   });
 
+  it.each<[string, unknown, string[]]>([
+    ["refuses", { persist: () => Promise.resolve(false) }, ["This browser may clear what is kept on this device when it runs short of space. Your secrets stay; you then unlock with your picture."]],
+    ["cannot be asked", undefined, ["This browser may clear what is kept on this device when it runs short of space. Your secrets stay; you then unlock with your picture."]],
+    ["promises", { persist: () => Promise.resolve(true) }, []],
+  ])("says on an own device that the browser may clear it, where the browser %s to keep it", async (_what, storage, texts) => {
+    Object.defineProperty(navigator, "storage", { configurable: true, value: storage });
+    const { record, location } = await draw();
+    await show(picture("garden"));
+    await userEvent.click(screen.getByRole("button", { name: "Unlock" }));
+    await userEvent.click(await screen.findByRole("button", { name: "My own device" }));
+    await waitFor(() => {
+      expect(location()).toBe("/home");
+    });
+    expect(record.notices.map(({ text }) => text)).toEqual(texts);
+    Reflect.deleteProperty(navigator, "storage");
+  });
+
   it("does not ask again on a device that has an answer", async () => {
     const { location } = await draw({ vault: createAreaVault({ ...kept, device: "own" }) });
     await show(picture("garden"));
