@@ -1,6 +1,7 @@
 import type { RemoteModule } from "@relicario/shared/contract";
 import { createVault } from "@relicario/vault";
 
+import { keepExaminer } from "./picture/examiner.ts";
 import { PictureFieldLater } from "./picture/PictureFieldLater.tsx";
 
 const provideImageRecovery = () => import("./recover/ProvideImageRecoveryPage.tsx");
@@ -23,7 +24,14 @@ const remote: RemoteModule = {
     "/processing-recovery": provideImageRecovery,
     "/congrats-recover": () => import("./recover/CongratsRecoverPage.tsx"),
   },
-  provides: { vault: async (portal) => Object.freeze({ ...(await createVault(portal)), PictureField: PictureFieldLater }) },
+  provides: {
+    vault: async (portal) => {
+      const { examine, ...acts } = await createVault(portal);
+      const vault = Object.freeze({ ...acts, PictureField: PictureFieldLater });
+      keepExaminer(vault, examine);
+      return vault;
+    },
+  },
 };
 
 export default remote;

@@ -1,6 +1,6 @@
 import type { PortalForServices, VaultFactory } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
-import { createFakeHttp, createFakeVault, picture } from "@relicario/shared/testing";
+import { createFakeHttp, createFakeVault, picture, shownImage } from "@relicario/shared/testing";
 
 import { createVaultSource } from "./vault-source.ts";
 
@@ -36,7 +36,7 @@ describe("createVaultSource", () => {
     await source.get();
     await vault.lock();
     expect(locked).toHaveBeenCalledTimes(1);
-    await vault.unlock({ picture: picture("garden"), passphrase: null });
+    await vault.unlock(shownImage(picture("garden")));
     expect(locked).toHaveBeenCalledTimes(1);
   });
 

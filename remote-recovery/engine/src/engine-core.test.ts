@@ -259,6 +259,47 @@ describe("memory", () => {
     }
   });
 
+  it("leaves no copy of an image secret behind, but for the one that it gives", async () => {
+    const slices = jest.spyOn(Uint8Array.prototype, "slice");
+    const { imageSecretBytes } = await createEngineCore(modules).enrol(picos(), []);
+    const copies = slices.mock.results.map(({ value }) => value as Uint8Array).filter((copy) => copy.length === 32 && copy !== imageSecretBytes);
+    slices.mockRestore();
+    expect(copies.length).toBeGreaterThanOrEqual(6); // one for each changed copy of the self-test
+    expect(copies.filter((copy) => copy.some((byte) => byte !== 0))).toEqual([]);
+  });
+
+  describe("of a codec", () => {
+    const RealInstance = WebAssembly.Instance;
+    const memories: WebAssembly.Memory[] = [];
+    beforeEach(() => {
+      memories.length = 0;
+      WebAssembly.Instance = class extends RealInstance {
+        constructor(...given: ConstructorParameters<typeof RealInstance>) {
+          super(...given);
+          for (const value of Object.values(this.exports)) if (value instanceof WebAssembly.Memory) memories.push(value);
+        }
+      };
+    });
+    afterEach(() => {
+      WebAssembly.Instance = RealInstance;
+    });
+
+    it.each(["rocket.jpg", "rocket-16bit.png", "rocket.webp", "rocket.avif", "rocket.heic"])("is all zeros after it has read %s, and so are its pixels", async (name) => {
+      const bytes = readKind(name);
+      const raster = await decodePicture(bytes, async (kind) => (kind === "jpeg" || kind === "png" ? modules[kind] : loadCodecInNode(kind)));
+      const { rgba } = raster;
+      expect(rgba.some((value) => value !== 0)).toBe(true);
+      raster.release();
+      expect(rgba.every((value) => value === 0)).toBe(true);
+      expect(memories).toHaveLength(1);
+      for (const { buffer } of memories) {
+        const words = new Uint32Array(buffer);
+        expect(words.length * 4).toBeGreaterThan(bytes.length);
+        expect(words.every((word) => word === 0)).toBe(true);
+      }
+    });
+  });
+
   it("is found to hold them while a call runs, or the search above would prove nothing", async () => {
     const instances: WebAssembly.Memory[] = [];
     const core = createEngineCore(modules, { onMemory: (memory) => instances.push(memory) });

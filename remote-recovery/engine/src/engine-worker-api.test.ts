@@ -53,6 +53,36 @@ describe("the engine behind a worker", () => {
     expect(picture.length).toBe(size);
   });
 
+  it("overwrites the picture that reached it, moved or copied, and keeps no image secret", async () => {
+    const { port1, port2 } = channel();
+    const api = createEngineWorkerApi();
+    api.init(await loadModulesInNode());
+    const [pictures, secrets]: [Uint8Array[], Uint8Array[]] = [[], []];
+    const watched: Pick<EngineWorkerApi, "inspect" | "recover"> = {
+      inspect: (picture) => {
+        pictures.push(picture);
+        return api.inspect(picture);
+      },
+      recover: async (picture, sketches) => {
+        pictures.push(picture);
+        const result = await api.recover(picture, sketches);
+        if (result.outcome === "recovered") secrets.push(result.imageSecretBytes);
+        expect(secrets[0]).toHaveLength(32);
+        return result;
+      },
+    };
+    serveCalls(watched, port1);
+    const remote = callsTo<EngineWorkerApi>(port2);
+    const moved = new Uint8Array(readPhoto("coffee.png"));
+    const result = await remote.recover(Comlink.transfer(moved, [moved.buffer]), [coffee]);
+    expect(result).toMatchObject({ outcome: "recovered" });
+    expect(result.outcome === "recovered" && result.imageSecretBytes.some((byte) => byte !== 0)).toBe(true);
+    expect((await refusal(remote.inspect(new Uint8Array(500).fill(7)))).code).toBe("picture_unreadable");
+    expect(moved).toHaveLength(0);
+    expect(pictures.map((picture) => [picture.length > 0, picture.every((byte) => byte === 0)])).toEqual([[true, true], [true, true]]);
+    expect(secrets.map(({ length }) => length)).toEqual([0]);
+  });
+
   it("passes progress on", async () => {
     const { engine } = await served();
     const phases: string[] = [];

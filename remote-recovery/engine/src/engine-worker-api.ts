@@ -1,3 +1,4 @@
+import * as Comlink from "comlink";
 import type { Engine } from "./engine.ts";
 import { createEngineCore, type EngineModules, type LazyCodec } from "./engine-core.ts";
 import type { SearchHelper } from "./second-core.ts";
@@ -8,7 +9,8 @@ export type CodecLoader = (name: LazyCodec) => Promise<WebAssembly.Module>;
 
 /**
  * What the engine's worker offers: the engine itself, and how it is started. `callsTo<EngineWorkerApi>(workerOrPort)` is an
- * Engine again. The bytes of a picture are copied, not taken. Calls made before `init` wait for it.
+ * Engine again. The bytes of a picture are copied unless the caller transfers them; what arrives here is overwritten with 0 after
+ * the call, and image secrets are moved to the caller. Calls made before `init` wait for it.
  */
 export interface EngineWorkerApi extends Engine {
   /** Answers when the worker runs. */
@@ -36,9 +38,31 @@ export function createEngineWorkerApi(second: (engine: WebAssembly.Module) => Se
     connect: (port) => {
       serveCalls(api, port);
     },
-    inspect: async (...given) => (await engine).inspect(...given),
-    enrol: async (...given) => (await engine).enrol(...given),
-    recover: async (...given) => (await engine).recover(...given),
+    inspect: (...given) => overwriting(given[0], async () => (await engine).inspect(...given)),
+    enrol: (...given) =>
+      overwriting(given[0], async () => {
+        const result = await (await engine).enrol(...given);
+        return moving(result, result.imageSecretBytes, result.known?.imageSecretBytes);
+      }),
+    recover: (...given) =>
+      overwriting(given[0], async () => {
+        const result = await (await engine).recover(...given);
+        return result.outcome === "recovered" ? moving(result, result.imageSecretBytes) : result;
+      }),
   };
   return api;
+}
+
+/** The bytes of a picture that crossed to this worker belong to it. */
+async function overwriting<T>(picture: Uint8Array, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } finally {
+    picture.fill(0);
+  }
+}
+
+/** A clone would leave an image secret behind in this worker. */
+function moving<T extends object>(result: T, ...secrets: readonly (Uint8Array | null | undefined)[]): T {
+  return Comlink.transfer(result, secrets.flatMap((secret) => (secret == null ? [] : [secret.buffer])));
 }

@@ -2,12 +2,20 @@ import { act, fireEvent, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { useState } from "react";
 
-import type { CallOptions, PictureFieldProps, PictureVerdict, ShownImage } from "@relicario/shared/contract";
+import type { CallOptions, PictureFieldProps, RecoveryImage, ShownImage } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
-import { createFakeVault, expectAccessible, picture, renderApp, type FakeVaultSettings } from "@relicario/shared/testing";
+import { createFakeVault, expectAccessible, picture, renderApp } from "@relicario/shared/testing";
+import type { PictureVerdict } from "@relicario/vault";
+import { shownPicture } from "@relicario/vault/shown-image";
+
+import { createAreaVault, type AreaVaultSettings } from "../testing/area-vault.ts";
+import { keepExaminer } from "./examiner.ts";
 import { PictureField } from "./PictureField.tsx";
 
 let given: ShownImage | null = null;
+let known: RecoveryImage | null = null;
+/** What the handle that was given stands for. */
+const shown = () => (given === null ? null : shownPicture(given));
 
 function Form({ purpose, ...props }: Pick<PictureFieldProps, "purpose"> & Partial<PictureFieldProps>) {
   const [value, setValue] = useState<ShownImage | null>(null);
@@ -23,13 +31,16 @@ function Form({ purpose, ...props }: Pick<PictureFieldProps, "purpose"> & Partia
           given = next;
           setValue(next);
         }}
+        onKnown={(image) => {
+          known = image;
+        }}
       />
     </main>
   );
 }
 
-async function draw(purpose: "choose" | "show" = "choose", vaultSettings: FakeVaultSettings = {}, settings: Parameters<typeof renderApp>[1] = {}, props: Partial<PictureFieldProps> = {}) {
-  const vault = createFakeVault({
+async function draw(purpose: "choose" | "show" = "choose", vaultSettings: AreaVaultSettings = {}, settings: Parameters<typeof renderApp>[1] = {}, props: Partial<PictureFieldProps> = {}) {
+  const vault = createAreaVault({
     verdicts: {
       amber: { level: "amber", reasons: ["spread"] },
       red: { level: "red", reasons: ["too_small", "median", "tenth"] },
@@ -54,6 +65,7 @@ afterEach(() => {
 
 beforeEach(() => {
   given = null;
+  known = null;
   let made = 0;
   // jsdom has no object URLs
   URL.createObjectURL = jest.fn(() => `blob:test/${String(++made)}`);
@@ -69,7 +81,7 @@ describe("PictureField for choosing", () => {
     await userEvent.type(screen.getByLabelText("Passphrase"), " four words ");
     expect(given).toBeNull();
     await userEvent.type(screen.getByLabelText("Passphrase again"), " four words ");
-    expect(given).toMatchObject({ passphrase: " four words " });
+    expect(shown()).toMatchObject({ passphrase: " four words " });
     await expectAccessible();
   });
 
@@ -151,7 +163,7 @@ describe("PictureField for choosing", () => {
     await draw();
     await choose(picture("garden"));
     await userEvent.click(await screen.findByRole("checkbox", { name: /Whoever gets this picture and the stored data of your account can then open everything/ }));
-    expect(given).toMatchObject({ passphrase: null });
+    expect(shown()).toMatchObject({ passphrase: null });
     expect(screen.queryByLabelText("Passphrase")).not.toBeInTheDocument();
   });
 
@@ -176,13 +188,56 @@ describe("PictureField for choosing", () => {
     await expectAccessible();
   });
 
-  it("uses an image in use again, without asking for its passphrase", async () => {
+  it("uses an image in use again, and asks for none where it has no passphrase", async () => {
     await draw("choose", { images: [{ name: "Garden", picture: "garden" }] });
     await choose(picture("garden"));
     expect(await screen.findByText("You use this image already")).toBeVisible();
-    expect(screen.getByText(/This is “Garden”/)).toBeVisible();
-    expect(screen.queryByLabelText("Passphrase")).not.toBeInTheDocument();
-    expect(given).toMatchObject({ passphrase: null });
+    expect(screen.getByText(/This is “Garden”.*It has no passphrase/)).toBeVisible();
+    expect(screen.queryByLabelText(/Passphrase/)).not.toBeInTheDocument();
+    expect(shown()).toMatchObject({ passphrase: null });
+    expect(known).toMatchObject({ name: "Garden" });
+    await choose(picture("lake"));
+    expect(await screen.findByLabelText("Passphrase")).toHaveValue("");
+    expect(known).toBeNull();
+  });
+
+  it("asks for the passphrase that an image in use has, once, and for no other", async () => {
+    await draw("choose", { images: [{ name: "Garden", picture: "garden", passphrase: "four words" }] });
+    await choose(picture("lake"));
+    await userEvent.type(await screen.findByLabelText("Passphrase"), "of the lake");
+    await choose(picture("garden"));
+    const own = await screen.findByLabelText("Passphrase of this image");
+    expect(screen.getByText(/This is “Garden”.*type it below/)).toBeVisible();
+    expect(own).toHaveValue("");
+    expect(screen.queryByLabelText("Passphrase again")).not.toBeInTheDocument();
+    expect(given).toBeNull();
+    await userEvent.type(own, " four words");
+    expect(shown()).toMatchObject({ passphrase: " four words" });
+    await expectAccessible();
+  });
+
+  it("says of an image that was removed that it becomes a new one", async () => {
+    await draw("choose", { verdicts: { garden: { known: { kind: "removed" } } } });
+    await choose(picture("garden"));
+    expect(await screen.findByText("You used this image before")).toBeVisible();
+    expect(screen.getByLabelText("Passphrase again")).toBeVisible();
+    expect(known).toBeNull();
+    await expectAccessible();
+  });
+
+  it("lets go of picture and passphrase when the portal locks", async () => {
+    const { record } = await draw("choose", { images: [{ name: "Garden", picture: "garden", passphrase: "four words" }] });
+    await choose(picture("garden"));
+    await userEvent.type(await screen.findByLabelText("Passphrase of this image"), "four words");
+    const handle = given;
+    expect(handle).not.toBeNull();
+    act(() => {
+      for (const listener of record.lockListeners) void listener("lock");
+    });
+    expect(given).toBeNull();
+    expect(handle === null ? null : shownPicture(handle)).toBeNull();
+    expect(screen.queryByLabelText("Passphrase of this image")).not.toBeInTheDocument();
+    expect(screen.queryByRole("img", { name: "The chosen picture" })).not.toBeInTheDocument();
   });
 
   it("refuses a changed copy of an image in use", async () => {
@@ -197,7 +252,7 @@ describe("PictureField for choosing", () => {
     ["picture_too_large", "This picture is larger than can be read here"],
   ] as const)("says what is wrong with a file (%s)", async (code, text) => {
     const { vault } = await draw();
-    vault.failWith("examine", code);
+    vault.failExamining(code);
     await choose(new File(["hello"], "letter.jpg", { type: "image/jpeg" }));
     expect(await screen.findByRole("alert")).toHaveTextContent(text);
     expect(given).toBeNull();
@@ -208,7 +263,7 @@ describe("PictureField for choosing", () => {
     const { vault } = await draw();
     await choose(new File([], "empty.jpg", { type: "image/jpeg" }));
     expect(await screen.findByRole("alert")).toHaveTextContent("This file is empty");
-    expect(vault.calls).not.toContain("examine");
+    expect(vault.examined).toEqual([]);
   });
 
   it("takes a dropped picture, and one only", async () => {
@@ -234,12 +289,9 @@ describe("PictureField for choosing", () => {
   });
 
   it("shows progress, and forgets the judgement of a picture that was replaced", async () => {
-    const fake = createFakeVault();
+    const vault = createFakeVault();
     const verdicts: { end: (verdict: PictureVerdict) => void; options: CallOptions | undefined }[] = [];
-    const vault = {
-      ...fake,
-      examine: (_picture: Blob, options?: CallOptions) => new Promise<PictureVerdict>((end) => verdicts.push({ end, options })),
-    };
+    keepExaminer(vault, (_picture: Blob, options?: CallOptions) => new Promise<PictureVerdict>((end) => verdicts.push({ end, options })));
     await renderApp(<Form purpose="choose" />, { vault });
     await screen.findByLabelText("Picture file");
     await choose(picture("first"));
@@ -299,10 +351,10 @@ describe("PictureField for opening", () => {
     const { vault } = await draw("show");
     const copy = picture("red");
     await choose(copy);
-    expect(given).toEqual({ picture: copy, passphrase: null });
+    expect(shown()).toEqual({ picture: copy, passphrase: null });
     await userEvent.type(screen.getByLabelText("Passphrase, if the picture has one"), " a b ");
-    expect(given).toEqual({ picture: copy, passphrase: " a b " });
-    expect(vault.calls).toEqual([]);
+    expect(shown()).toEqual({ picture: copy, passphrase: " a b " });
+    expect([vault.calls, vault.examined]).toEqual([[], []]);
     await expectAccessible();
   });
 
@@ -312,6 +364,6 @@ describe("PictureField for opening", () => {
     await userEvent.type(screen.getByLabelText("Passphrase, if the picture has one"), "abc");
     const second = picture("two");
     await choose(second);
-    expect(given).toEqual({ picture: second, passphrase: "abc" });
+    expect(shown()).toEqual({ picture: second, passphrase: "abc" });
   });
 });

@@ -1,16 +1,17 @@
-import type { PictureFieldProps } from "@relicario/shared/contract";
+import { usePortal, type PictureFieldProps } from "@relicario/shared/contract";
 import { Checkbox, FieldError, PasswordField } from "@relicario/shared/forms";
 import { Skeleton, Stack } from "@relicario/shared/ui";
-import { Suspense, useState } from "react";
+import { forgetShown, showPicture, shownPicture } from "@relicario/vault/shown-image";
+import { Suspense, useEffect, useEffectEvent, useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { passphraseNeed, shownImageOf, type PictureDraft } from "./picture-draft.ts";
+import { imageOf, noPicture, passphraseNeed, shownPictureOf, type PictureDraft } from "./picture-draft.ts";
 import { PicturePicker } from "./PicturePicker.tsx";
 import { StrengthMeter } from "./StrengthMeter.tsx";
 
 /**
  * Chooses or drops a picture, judges it, asks for its passphrase. Drawn inside the forms of other remotes: it relies on
- * nothing but the portal, the texts and the theme.
+ * nothing but the portal, the texts and the theme, and gives them a handle in place of what it holds.
  */
 export function PictureField(props: PictureFieldProps) {
   return (
@@ -20,19 +21,29 @@ export function PictureField(props: PictureFieldProps) {
   );
 }
 
-function LoadedPictureField({ purpose, value, onChange, disabled = false, error }: PictureFieldProps) {
+function LoadedPictureField({ purpose, value, onChange, onKnown, disabled = false, error }: PictureFieldProps) {
   const { t } = useTranslation("provide-image");
-  const [draft, setDraft] = useState<PictureDraft>(() => ({
-    standing: value !== null && purpose === "show" ? { status: "shown", picture: value.picture } : { status: "none" },
-    passphrase: value?.passphrase ?? "",
-    again: "",
-    without: false,
-  }));
-  const update = (change: Partial<PictureDraft>) => {
-    const next = { ...draft, ...change };
+  const portal = usePortal();
+  const [draft, setDraft] = useState<PictureDraft>(() => {
+    const before = value === null ? null : shownPicture(value);
+    if (before === null) return noPicture;
+    return { ...noPicture, standing: purpose === "show" ? { status: "shown", picture: before.picture } : { status: "none" }, passphrase: before.passphrase ?? "" };
+  });
+  const change = (next: PictureDraft) => {
     setDraft(next);
-    onChange(shownImageOf(next));
+    if (value !== null) forgetShown(value);
+    const shown = shownPictureOf(next);
+    onChange(shown === null ? null : showPicture(shown));
+    onKnown?.(imageOf(next.standing));
   };
+  const update = (part: Partial<PictureDraft>) => {
+    change({ ...draft, ...part });
+  };
+  // The vault forgets every handle: what it stood for goes from the screen, too.
+  const handleLock = useEffectEvent(() => {
+    change(noPicture);
+  });
+  useEffect(() => portal.onLock(() => { handleLock(); }), [portal]);
   const need = passphraseNeed(draft.standing);
   const choosing = need === "asked" || need === "required";
 
@@ -43,7 +54,7 @@ function LoadedPictureField({ purpose, value, onChange, disabled = false, error 
         standing={draft.standing}
         disabled={disabled}
         onChange={(standing) => {
-          update({ standing });
+          update({ standing, own: "" });
         }}
       />
       {error != null && error !== "" && <FieldError>{error}</FieldError>}
@@ -55,6 +66,17 @@ function LoadedPictureField({ purpose, value, onChange, disabled = false, error 
           disabled={disabled}
           onChange={(event) => {
             update({ passphrase: event.target.value });
+          }}
+        />
+      )}
+      {need === "own" && (
+        <PasswordField
+          label={t("passphrase.own_label")}
+          hint={t("passphrase.own_hint")}
+          value={draft.own}
+          disabled={disabled}
+          onChange={(event) => {
+            update({ own: event.target.value });
           }}
         />
       )}

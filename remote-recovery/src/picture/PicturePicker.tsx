@@ -1,6 +1,6 @@
 import { FieldError } from "@relicario/shared/forms";
 import { Button, ErrorNotice, media, Progress, s, SmallText, space, SpacedRow, useErrorSentence, useVault, visuallyHidden } from "@relicario/shared/ui";
-import { usePortal, type Vault, type VaultProgress } from "@relicario/shared/contract";
+import { usePortal, type VaultProgress } from "@relicario/shared/contract";
 import { Camera, ImagePlus } from "lucide-react";
 import { useEffect, useId, useRef, useState } from "react";
 import { useDropzone } from "react-dropzone";
@@ -8,6 +8,7 @@ import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
 import { CameraView } from "./CameraView.tsx";
+import { examinerOf, type Examine } from "./examiner.ts";
 import { KeepTaken } from "./KeepTaken.tsx";
 import { maxPictureBytes, type PictureStanding } from "./picture-draft.ts";
 import { PictureAdvice } from "./PictureAdvice.tsx";
@@ -45,7 +46,7 @@ export function PicturePicker({ purpose, standing, disabled, onChange }: Picture
     examination.stop();
     if (wrong !== null) onChange({ status: "none" });
     else if (purpose === "show") onChange({ status: "shown", picture: file });
-    else if (access.status === "ready") examination.start(access.vault, file);
+    else if (access.status === "ready") examination.start(examinerOf(access.vault), file);
   };
   // A picture that was taken for another form is not this one's.
   useEffect(() => {
@@ -103,7 +104,7 @@ export function PicturePicker({ purpose, standing, disabled, onChange }: Picture
         <Progress label={t("field.examining_status")} done={examination.progress?.done ?? 0} total={examination.progress?.total ?? 0} />
       )}
       {standing.status === "examined" && <PictureVerdictNotice verdict={standing.verdict} />}
-      {purpose === "choose" && <PictureAdvice open={standing.status === "none" || (standing.status === "examined" && standing.verdict.level === "red")} />}
+      {purpose === "choose" && <PictureAdvice open={standing.status === "none" || (standing.status === "examined" && standing.verdict.level === "red" && standing.verdict.known === null)} />}
     </Box>
   );
 }
@@ -127,12 +128,12 @@ function useExamination(onChange: (standing: PictureStanding) => void) {
     running.current?.abort();
     running.current = null;
   };
-  const start = (vault: Vault, picture: Blob) => {
+  const start = (examine: Examine, picture: Blob) => {
     const own = new AbortController();
     running.current = own;
     setProgress(null);
     onChange({ status: "examining", picture });
-    vault.examine(picture, { signal: own.signal, onProgress: setProgress }).then(
+    examine(picture, { signal: own.signal, onProgress: setProgress }).then(
       (verdict) => {
         if (running.current === own) report.current({ status: "examined", picture, verdict });
       },

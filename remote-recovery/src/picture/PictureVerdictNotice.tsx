@@ -1,5 +1,5 @@
-import type { PictureVerdict } from "@relicario/shared/contract";
 import { Notice, type NoticeTone } from "@relicario/shared/ui";
+import type { PictureVerdict } from "@relicario/vault";
 import { useTranslation } from "react-i18next";
 
 interface PictureVerdictNoticeProps {
@@ -14,14 +14,27 @@ const tones = { green: "success", amber: "warn", red: "danger" } as const satisf
 /** What the gate and the book say of a picture, in words. */
 export function PictureVerdictNotice({ verdict }: PictureVerdictNoticeProps) {
   const { t } = useTranslation("provide-image");
-  if (verdict.known !== null) {
-    const name = verdict.known.image?.name;
-    const same = verdict.known.kind === "same";
-    return (
-      <Notice tone={same ? "success" : "danger"} role={same ? "status" : "alert"} title={t(same ? "verdict.same_title" : "verdict.resembles_title")}>
-        {same ? (name === undefined ? t("verdict.same_body") : t("verdict.same_named_body", { name })) : t("verdict.resembles_body")}
-      </Notice>
-    );
+  switch (verdict.known?.kind) {
+    case "same":
+      return (
+        <Notice tone="success" role="status" title={t("verdict.same_title")}>
+          {t(`verdict.same_${verdict.known.passphrase}_body`, { name: verdict.known.image.name })}
+        </Notice>
+      );
+    case "removed":
+      return (
+        <Notice role="status" title={t("verdict.removed_title")}>
+          {t("verdict.removed_body")}
+        </Notice>
+      );
+    case "resembles":
+      return (
+        <Notice tone="danger" role="alert" title={t("verdict.resembles_title")}>
+          {t("verdict.resembles_body")}
+        </Notice>
+      );
+    case undefined:
+      break;
   }
   const reasons = knownReasons.filter((reason) => verdict.reasons.includes(reason));
   return (

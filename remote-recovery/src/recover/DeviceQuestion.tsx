@@ -1,4 +1,4 @@
-import type { DeviceKind, Vault } from "@relicario/shared/contract";
+import { usePortal, type DeviceKind, type Vault } from "@relicario/shared/contract";
 import { Button, Card, ErrorNotice, media, Muted, s, SectionTitle, SmallText, space, Stack } from "@relicario/shared/ui";
 import { Laptop, Users } from "lucide-react";
 import { useState } from "react";
@@ -14,12 +14,22 @@ type Answering = { readonly status: "asking" } | { readonly status: "saving"; re
 /** "My own device" or "a shared computer": asked once, two equal answers. */
 export function DeviceQuestion({ vault }: DeviceQuestionProps) {
   const { t } = useTranslation("image-recovery");
+  const { notify } = usePortal();
   const [answering, setAnswering] = useState<Answering>({ status: "asking" });
   const answer = (kind: DeviceKind) => {
     setAnswering({ status: "saving", kind });
-    vault.answerDevice(kind).catch((error: unknown) => {
-      setAnswering({ status: "failed", error });
-    });
+    vault.answerDevice(kind).then(
+      () => {
+        if (kind === "own") void tellWhenEvictable();
+      },
+      (error: unknown) => {
+        setAnswering({ status: "failed", error });
+      },
+    );
+  };
+  // Not waited for: some browsers ask the person, who may take their time. The next page is there meanwhile.
+  const tellWhenEvictable = async () => {
+    if (!(await keepsStorage())) notify({ tone: "info", text: t("device.evictable_status") });
   };
   const saving = answering.status === "saving" ? answering.kind : null;
   return (
@@ -45,6 +55,15 @@ export function DeviceQuestion({ vault }: DeviceQuestionProps) {
       </Stack>
     </Card>
   );
+}
+
+/** Asks the browser to clear what is kept here only when the person says so. False where it refuses, or cannot be asked. */
+async function keepsStorage(): Promise<boolean> {
+  try {
+    return await navigator.storage.persist();
+  } catch {
+    return false; // no such interface, or none in this kind of window: then nothing was promised
+  }
 }
 
 const Answers = styled.div`

@@ -1,7 +1,7 @@
 import { fireEvent, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { useMemo, useState } from "react";
-import type { PictureHint } from "@relicario/shared/contract";
+import type { SearchHint } from "@relicario/engine";
 import { expectAccessible, picture, renderApp } from "@relicario/shared/testing";
 
 import { FrameHelp } from "./FrameHelp.tsx";
@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 
 async function draw(settings: Parameters<typeof renderApp>[1] = {}) {
-  const onTry = jest.fn<undefined, [PictureHint]>();
+  const onTry = jest.fn<undefined, [SearchHint]>();
   await renderApp(
     <main>
       <h1>Recovery</h1>

@@ -1,4 +1,4 @@
-import type { PictureHint } from "@relicario/shared/contract";
+import type { SearchHint } from "@relicario/engine";
 import { Button, s, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useId, useRef, useState, type KeyboardEvent, type PointerEvent } from "react";
 import { useTranslation } from "react-i18next";
@@ -10,7 +10,7 @@ import { moveSide, sides, sideStep, wholeFrame, type Frame, type Side } from "./
 interface FrameHelpProps {
   readonly picture: Blob;
   readonly disabled: boolean;
-  readonly onTry: (hint: PictureHint) => void;
+  readonly onTry: (hint: SearchHint) => void;
 }
 
 /** For a picture inside another one, such as a screenshot: searches inside it, or where the person draws a frame. */

@@ -3,7 +3,10 @@ import userEvent from "@testing-library/user-event";
 
 import type { CallOptions } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
-import { createFakeVault, expectAccessible, picture, renderApp, type FakeVault, type FakeVaultSettings } from "@relicario/shared/testing";
+import { expectAccessible, picture, renderApp, type FakeVault, type FakeVaultSettings } from "@relicario/shared/testing";
+import { requireShown } from "@relicario/vault/shown-image";
+
+import { createAreaVault } from "../testing/area-vault.ts";
 import { dropOpened } from "./opened-secret.ts";
 import ProvideImageRecoveryPage from "./ProvideImageRecoveryPage.tsx";
 
@@ -17,7 +20,7 @@ const kept: FakeVaultSettings = {
 };
 const route = "/provide-image-recovery";
 
-async function draw({ vault = createFakeVault(kept), query = "", settings = {} }: { vault?: FakeVault; query?: string; settings?: Parameters<typeof renderApp>[1] } = {}) {
+async function draw({ vault = createAreaVault(kept), query = "", settings = {} }: { vault?: FakeVault; query?: string; settings?: Parameters<typeof renderApp>[1] } = {}) {
   const app = await renderApp(
     <main>
       <ProvideImageRecoveryPage />
@@ -57,8 +60,25 @@ describe("unlocking", () => {
     expect(vault.getState()).toEqual({ status: "unlocked", device: "shared" });
   });
 
+  it.each<[string, unknown, string[]]>([
+    ["refuses", { persist: () => Promise.resolve(false) }, ["This browser may clear what is kept on this device when it runs short of space. Your secrets stay; you then unlock with your picture."]],
+    ["cannot be asked", undefined, ["This browser may clear what is kept on this device when it runs short of space. Your secrets stay; you then unlock with your picture."]],
+    ["promises", { persist: () => Promise.resolve(true) }, []],
+  ])("says on an own device that the browser may clear it, where the browser %s to keep it", async (_what, storage, texts) => {
+    Object.defineProperty(navigator, "storage", { configurable: true, value: storage });
+    const { record, location } = await draw();
+    await show(picture("garden"));
+    await userEvent.click(screen.getByRole("button", { name: "Unlock" }));
+    await userEvent.click(await screen.findByRole("button", { name: "My own device" }));
+    await waitFor(() => {
+      expect(location()).toBe("/home");
+    });
+    expect(record.notices.map(({ text }) => text)).toEqual(texts);
+    Reflect.deleteProperty(navigator, "storage");
+  });
+
   it("does not ask again on a device that has an answer", async () => {
-    const { location } = await draw({ vault: createFakeVault({ ...kept, device: "own" }) });
+    const { location } = await draw({ vault: createAreaVault({ ...kept, device: "own" }) });
     await show(picture("garden"));
     await userEvent.click(screen.getByRole("button", { name: "Unlock" }));
     await waitFor(() => {
@@ -67,7 +87,7 @@ describe("unlocking", () => {
   });
 
   it("never goes to another site", async () => {
-    const { location } = await draw({ vault: createFakeVault({ ...kept, device: "own" }), query: "?then=%2F%2Felsewhere.example" });
+    const { location } = await draw({ vault: createAreaVault({ ...kept, device: "own" }), query: "?then=%2F%2Felsewhere.example" });
     await show(picture("garden"));
     await userEvent.click(screen.getByRole("button", { name: "Unlock" }));
     await waitFor(() => {
@@ -85,7 +105,7 @@ describe("unlocking", () => {
 
 describe("recovering", () => {
   it("opens the secret with its picture", async () => {
-    const vault = createFakeVault({ ...kept, device: "own" });
+    const vault = createAreaVault({ ...kept, device: "own" });
     const { location } = await draw({ vault, query: await secretQuery(vault) });
     expect(screen.getByRole("list", { name: "Steps of the recovery" })).toBeVisible();
     await show(picture("garden"));
@@ -96,7 +116,7 @@ describe("recovering", () => {
   });
 
   it("says kindly that it is not this picture, and lets the next one be tried", async () => {
-    const vault = createFakeVault({ ...kept, images: [{ name: "Garden", picture: "garden" }], device: "own" });
+    const vault = createAreaVault({ ...kept, images: [{ name: "Garden", picture: "garden" }], device: "own" });
     const { location } = await draw({ vault, query: await secretQuery(vault) });
     await show(picture("beach"));
     await userEvent.click(screen.getByRole("button", { name: "Recover" }));
@@ -113,14 +133,15 @@ describe("recovering", () => {
   });
 
   it("keeps the frame that was drawn while it searches there, and when it finds nothing", async () => {
-    const fake = createFakeVault({ ...kept, images: [{ name: "Garden", picture: "garden" }], device: "own" });
+    const fake = createAreaVault({ ...kept, images: [{ name: "Garden", picture: "garden" }], device: "own" });
     const hints: unknown[] = [];
     const gates: (() => void)[] = [];
     const vault: FakeVault = {
       ...fake,
       recover: async (secretId, shown, options) => {
-        hints.push(shown.hint);
-        if (shown.hint !== undefined) await new Promise<void>((resolve) => gates.push(resolve));
+        const { hint } = requireShown(shown);
+        hints.push(hint);
+        if (hint !== undefined) await new Promise<void>((resolve) => gates.push(resolve));
         return fake.recover(secretId, shown, options);
       },
     };
@@ -140,7 +161,7 @@ describe("recovering", () => {
   });
 
   it("does not say whether picture or passphrase was wrong, and keeps both", async () => {
-    const vault = createFakeVault({ ...kept, device: "own" });
+    const vault = createAreaVault({ ...kept, device: "own" });
     const { location } = await draw({ vault, query: await secretQuery(vault) });
     await show(picture("market", "market.jpg"));
     await userEvent.type(screen.getByLabelText("Passphrase, if the picture has one"), "four word");
@@ -160,7 +181,7 @@ describe("recovering", () => {
     ["decryption_failed", "could not be opened"],
     ["picture_unreadable", "cannot be read as a picture"],
   ] as const)("says what failed (%s), and keeps the picture", async (code, text) => {
-    const vault = createFakeVault(kept);
+    const vault = createAreaVault(kept);
     vault.failWith("recover", code);
     await draw({ vault, query: await secretQuery(vault) });
     await show(picture("garden", "garden.jpg"));
@@ -170,7 +191,7 @@ describe("recovering", () => {
   });
 
   it("shows what is being done, and can be cancelled", async () => {
-    const fake = createFakeVault(kept);
+    const fake = createAreaVault(kept);
     const asked: CallOptions[] = [];
     const vault: FakeVault = {
       ...fake,
@@ -196,7 +217,7 @@ describe("recovering", () => {
   });
 
   it("is whole in Spanish and in the dark", async () => {
-    const vault = createFakeVault(kept);
+    const vault = createAreaVault(kept);
     await draw({ vault, query: await secretQuery(vault), settings: { language: "es", theme: "dark" } });
     expect(await screen.findByRole("button", { name: "Recuperar" })).toBeVisible();
     await expectAccessible();

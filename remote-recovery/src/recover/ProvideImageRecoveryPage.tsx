@@ -1,6 +1,7 @@
 import { usePortal, type ShownImage, type VaultProgress } from "@relicario/shared/contract";
 import { FieldError, Stepper } from "@relicario/shared/forms";
 import { Button, ButtonLink, Card, ErrorNotice, Page, Progress, Skeleton, SpacedRow, Stack, useVault, useVaultState } from "@relicario/shared/ui";
+import { forgetShown, showPicture, shownPicture } from "@relicario/vault/shown-image";
 import { useEffect, useState, type SyntheticEvent } from "react";
 import { useTranslation } from "react-i18next";
 import { useSearchParams } from "react-router-dom";
@@ -23,6 +24,12 @@ export default function ProvideImageRecoveryPage() {
   const state = useVaultState(access);
   const { opening, open, cancel } = useOpening(secretId, versionOf(query.get("version")));
   const [shown, setShown] = useState<ShownImage | null>(null);
+  useEffect(
+    () => () => {
+      if (shown !== null) forgetShown(shown);
+    },
+    [shown],
+  );
   const [missing, setMissing] = useState(false);
   const [framing, setFraming] = useState(false);
 
@@ -59,6 +66,7 @@ export default function ProvideImageRecoveryPage() {
   const running = opening.status === "running";
   // The frame that was drawn stays while it is searched, and after it was searched in vain.
   const framed = framing && running;
+  const picture = shown === null ? null : shownPicture(shown);
   const failure = opening.status === "failed" ? opening.error : null;
   const wrongPicture = failure?.code === "not_this_picture" || failure?.code === "not_this_picture_or_passphrase";
   return (
@@ -86,13 +94,13 @@ export default function ProvideImageRecoveryPage() {
             />
             {missing && <FieldError>{t("provide.missing_error")}</FieldError>}
             {failure !== null && wrongPicture && <NotThisPicture maybePassphrase={failure.code === "not_this_picture_or_passphrase"} />}
-            {(wrongPicture || framed) && shown !== null && (
+            {(wrongPicture || framed) && picture !== null && (
               <FrameHelp
-                picture={shown.picture}
+                picture={picture.picture}
                 disabled={running}
                 onTry={(hint) => {
                   setFraming(true);
-                  start({ ...shown, hint });
+                  start(showPicture({ ...picture, hint }));
                 }}
               />
             )}

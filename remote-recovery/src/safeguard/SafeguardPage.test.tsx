@@ -1,7 +1,7 @@
 import { act, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
-import { createFakeVault, expectAccessible, picture, renderApp } from "@relicario/shared/testing";
+import { createFakeVault, expectAccessible, picture, renderApp, shownImage } from "@relicario/shared/testing";
 import CongratsPage from "../backup/CongratsPage.tsx";
 import { forgetTaken, keepTaken, useTaken } from "../picture/taken-picture.ts";
 import { keepOpened, useOpened } from "../recover/opened-secret.ts";
@@ -20,7 +20,7 @@ async function draw(page = <SafeguardPage />, path = "/safeguard") {
     routes: { "/elsewhere": () => Promise.resolve({ default: Kept }) },
   });
   const secretId = (await vault.list())[0]?.secretId ?? "";
-  const recovered = await vault.recover(secretId, { picture: picture("garden"), passphrase: null });
+  const recovered = await vault.recover(secretId, shownImage(picture("garden")));
   act(() => {
     keepTaken(picture("garden", "taken.jpg"), app.portal);
     keepOpened(recovered, app.portal);

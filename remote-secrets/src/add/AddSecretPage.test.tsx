@@ -2,9 +2,9 @@ import { act, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
 import { maxSmallContentBytes } from "@relicario/shared/api";
-import type { CallOptions, ProtectRequest } from "@relicario/shared/contract";
+import type { CallOptions, PictureFieldProps, ProtectRequest } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
-import { createFakeVault, expectAccessible, picture, renderApp, type FakeVault, type FakeVaultSettings } from "@relicario/shared/testing";
+import { createFakeVault, expectAccessible, picture, renderApp, shownImage, type FakeVault, type FakeVaultSettings } from "@relicario/shared/testing";
 import AddSecretPage from "./AddSecretPage.tsx";
 
 async function draw(vault: FakeVault = createFakeVault(), settings: Parameters<typeof renderApp>[1] = {}) {
@@ -47,7 +47,37 @@ function waitingVault(settings?: FakeVaultSettings) {
   return { vault, asked };
 }
 
+const garden = { id: "01890a5d-ac96-7000-8000-00000000000a", name: "Garden", createdAt: "2026-11-01T09:00:00.000Z" };
+
+/** The field, when the picture that is chosen turns out to be an image in use. */
+function FieldOfAnImageInUse({ onChange, onKnown }: PictureFieldProps) {
+  const show = () => {
+    onChange(shownImage(picture("garden")));
+    onKnown?.(garden);
+  };
+  return (
+    <button type="button" onClick={show}>
+      Show the garden
+    </button>
+  );
+}
+
 describe("AddSecretPage", () => {
+  it("asks for no name of a picture that is in use already, whatever was typed before", async () => {
+    const { record, location } = await draw({ ...createFakeVault(kept), PictureField: FieldOfAnImageInUse });
+    await fill({ withPicture: false, promise: false });
+    await userEvent.click(screen.getByRole("radio", { name: /A new image/ }));
+    await userEvent.clear(screen.getByLabelText("Name of the image"));
+    await userEvent.click(screen.getByRole("button", { name: "Show the garden" }));
+    expect(screen.queryByLabelText("Name of the image")).not.toBeInTheDocument();
+    await expectAccessible();
+    await save();
+    await waitFor(() => {
+      expect(location()).not.toBe("/add-secret");
+    });
+    expect(record.notices).toEqual([{ tone: "success", text: "Your secret is protected." }]);
+  });
+
   it("protects the first secret behind a new picture, and goes on to what to keep", async () => {
     const { vault, location, record } = await draw();
     await fill();

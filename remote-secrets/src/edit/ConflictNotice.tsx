@@ -1,6 +1,6 @@
 import { usePortal, type SecretChange, type ShownImage, type Vault } from "@relicario/shared/contract";
 import { formatsOf } from "@relicario/shared/i18n";
-import { toPortalError, type PortalError } from "@relicario/shared/errors";
+import { isPortalError, toPortalError, type PortalError } from "@relicario/shared/errors";
 import { Button, Card, ErrorNotice, media, s, SectionTitle, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -111,7 +111,9 @@ function TheirContent({ vault, theirs, editingKeepic }: Pick<ConflictNoticeProps
         if (!controller.signal.aborted) setShown({ status: "open", text });
       },
       (error: unknown) => {
-        if (!controller.signal.aborted) setShown({ status: "failed", error: toPortalError(error) });
+        if (controller.signal.aborted) return;
+        if (isPortalError(error, "picture_needed")) setShown({ status: "asking" }); // a lock has put it away
+        else setShown({ status: "failed", error: toPortalError(error) });
       },
     );
   };

@@ -16,13 +16,15 @@ interface EditContentProps {
   readonly vault: Vault;
   readonly secret: EditingSecret;
   readonly disabled: boolean;
-  readonly onOpened: (text: string, shown: ShownImage) => void;
+  readonly onOpened: (text: string) => void;
+  /** Receives the picture that opened it, and forgets it when it is done. */
+  readonly onHandedOver: (shown: ShownImage) => void;
   /** The person decided to keep the stored content; what was opened of it is discarded. */
   readonly onKept: () => void;
 }
 
 /** The content of the secret: kept as it is (the default), opened to be changed, or replaced without being opened. */
-export function EditContent({ vault, secret, disabled, onOpened, onKept }: EditContentProps) {
+export function EditContent({ vault, secret, disabled, onOpened, onHandedOver, onKept }: EditContentProps) {
   const { t } = useTranslation("beta-add-secret");
   const { language } = usePortal();
   const { control, setValue } = useFormContext<SecretDraft>();
@@ -35,8 +37,8 @@ export function EditContent({ vault, secret, disabled, onOpened, onKept }: EditC
     setValue("contentKept", false, { shouldDirty: true });
     setOpening(false);
   };
-  const handleOpened = (text: string, shown: ShownImage) => {
-    onOpened(text, shown);
+  const handleOpened = (text: string) => {
+    onOpened(text);
     startEditing(text);
   };
   const handleKeep = () => {
@@ -67,6 +69,7 @@ export function EditContent({ vault, secret, disabled, onOpened, onKept }: EditC
           vault={vault}
           secretId={secret.secretId}
           onOpened={handleOpened}
+          onHandedOver={onHandedOver}
           onClose={() => {
             setOpening(false);
           }}

@@ -12,6 +12,7 @@ import { NamingSection } from "../form/NamingSection.tsx";
 import { SavingProgress } from "../form/SavingProgress.tsx";
 import { allImages, protectRequestOf, sameImages, SecretDraft } from "../form/secret-draft.ts";
 import { UnsavedGuard } from "../form/UnsavedGuard.tsx";
+import { useForgetting } from "../form/useShownImage.ts";
 import { useSaving } from "../form/useSaving.ts";
 import { RemoveVersions } from "../history/RemoveVersions.tsx";
 import { ConflictNotice } from "./ConflictNotice.tsx";
@@ -46,6 +47,7 @@ export function EditSecretForm({ vault, editingSecret, images, suggestions, refe
   const [recoveredSecret, setRecoveredSecret] = useState("");
   /** The picture that opened it: it also opens what another device saved meanwhile. */
   const [editingKeepic, setEditingKeepic] = useState<ShownImage | null>(null);
+  useForgetting(vault, editingKeepic);
   const [saved, setSaved] = useState<{ readonly path: string } | null>(null);
   const [conflict, setConflict] = useState<Conflict | null>(null);
   const [deletedAttempt, setDeletedAttempt] = useState<Attempt | null>(null);
@@ -171,10 +173,8 @@ export function EditSecretForm({ vault, editingSecret, images, suggestions, refe
                 vault={vault}
                 secret={editingSecret}
                 disabled={running}
-                onOpened={(text, shown) => {
-                  setRecoveredSecret(text);
-                  setEditingKeepic(shown);
-                }}
+                onOpened={setRecoveredSecret}
+                onHandedOver={setEditingKeepic}
                 onKept={() => {
                   setRecoveredSecret("");
                 }}

@@ -1,7 +1,7 @@
 import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
-import { createFakeVault, expectAccessible, picture, renderApp, type FakeSecret, type FakeVault } from "@relicario/shared/testing";
+import { createFakeVault, expectAccessible, picture, renderApp, type FakeSecret, type FakeVault, shownImage } from "@relicario/shared/testing";
 import EditSecretPage from "./EditSecretPage.tsx";
 
 const wallet: FakeSecret = { title: "Wallet", content: "abandon ability", tags: ["family"] };
@@ -340,7 +340,7 @@ describe("EditSecretPage", () => {
     });
     expect(await screen.findByRole("link", { name: "Unlock with your picture" })).toBeVisible();
     expect(screen.queryByDisplayValue("abandon ability")).not.toBeInTheDocument();
-    await act(() => vault.unlock({ picture: picture("garden"), passphrase: null }));
+    await act(() => vault.unlock(shownImage(picture("garden"))));
     expect(await screen.findByRole("button", { name: "Open and change" })).toBeVisible();
     expect(screen.queryByDisplayValue("abandon ability")).not.toBeInTheDocument();
   });

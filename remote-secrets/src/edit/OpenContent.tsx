@@ -5,21 +5,31 @@ import { Button, ErrorNotice, Notice, Progress, SpacedRow, Stack, useErrorSenten
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 
+import { useShownImage } from "../form/useShownImage.ts";
+
 interface OpenContentProps {
   readonly vault: Vault;
   readonly secretId: string;
   /** Receives the text; the decrypted bytes are already overwritten. */
-  readonly onOpened: (text: string, shown: ShownImage) => void;
+  readonly onOpened: (text: string) => void;
+  /** Receives the picture that opened it, and forgets it when it is done; left out: it is forgotten here. */
+  readonly onHandedOver?: (shown: ShownImage) => void;
   readonly onClose: () => void;
 }
 
 /** Asks for a picture and decrypts the content with it. An unlocked vault is not enough: each content is sealed to its openers. */
-export function OpenContent({ vault, secretId, onOpened, onClose }: OpenContentProps) {
+export function OpenContent({ vault, secretId, onOpened, onHandedOver, onClose }: OpenContentProps) {
   const { t } = useTranslation("beta-add-secret");
   const sentence = useErrorSentence();
-  const [shown, setShown] = useState<ShownImage | null>(null);
+  const { shown, setShown, handOver } = useShownImage(vault);
   const [missing, setMissing] = useState(false);
-  const { opening, open, cancel } = useOpenText(vault, secretId, onOpened);
+  const { opening, open, cancel } = useOpenText(vault, secretId, (text, image) => {
+    if (onHandedOver !== undefined) {
+      handOver(image);
+      onHandedOver(image);
+    }
+    onOpened(text);
+  });
   const running = opening.status === "running";
   const failure = opening.status === "failed" ? opening.error : null;
   const wrongPicture = failure?.code === "not_this_picture" || failure?.code === "not_this_picture_or_passphrase";
@@ -60,7 +70,7 @@ type Opening =
   | { readonly status: "running"; readonly progress: VaultProgress | null }
   | { readonly status: "failed"; readonly error: PortalError };
 
-function useOpenText(vault: Vault, secretId: string, onOpened: OpenContentProps["onOpened"]) {
+function useOpenText(vault: Vault, secretId: string, onOpened: (text: string, shown: ShownImage) => void) {
   const [opening, setOpening] = useState<Opening>({ status: "idle" });
   const running = useRef<AbortController | null>(null);
   useEffect(() => () => running.current?.abort(), []);

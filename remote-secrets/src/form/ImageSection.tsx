@@ -3,10 +3,12 @@ import type { PortalError } from "@relicario/shared/errors";
 import { ChoiceGroup, FieldError, TextField, type Choice } from "@relicario/shared/forms";
 import { Card, SectionTitle, Stack, useErrorSentence } from "@relicario/shared/ui";
 import type { TFunction } from "i18next";
+import { useState } from "react";
 import { Controller, useFormContext, useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 
 import { useProblemText } from "./useProblemText.ts";
+import { useForgetting } from "./useShownImage.ts";
 import { allImages, maxImageNameLength, newImage, sameImages, type SecretDraft } from "./secret-draft.ts";
 
 interface ImageSectionProps {
@@ -22,11 +24,10 @@ interface ImageSectionProps {
 /** Which recovery images open the secret: those in use, or a new one with an optional passphrase. */
 export function ImageSection({ vault, images, pictureError, editing, disabled }: ImageSectionProps) {
   const { t } = useTranslation("beta-add-secret");
-  const sentence = useErrorSentence();
-  const { control, register, formState } = useFormContext<SecretDraft>();
+  const { control } = useFormContext<SecretDraft>();
   const problemText = useProblemText();
   const isNew = useWatch({ control, name: "image" }) === newImage;
-  const { errors } = formState;
+  useForgetting(vault, useWatch({ control, name: "shown" }));
   return (
     <Card aria-labelledby="add-secret-image" data-tour="add-secret-image">
       <Stack $gap={5}>
@@ -50,35 +51,51 @@ export function ImageSection({ vault, images, pictureError, editing, disabled }:
             )}
           />
         )}
-        {isNew && (
-          <>
-            <Controller
-              control={control}
-              name="shown"
-              render={({ field, fieldState }) => (
-                <vault.PictureField
-                  purpose="choose"
-                  value={field.value}
-                  disabled={disabled}
-                  error={problemText(fieldState.error?.message) ?? (pictureError === null ? null : sentence(pictureError))}
-                  onChange={field.onChange}
-                />
-              )}
-            />
-            <TextField
-              label={t("image.name_label")}
-              hint={t("image.name_hint")}
-              error={problemText(errors.imageName?.message)}
-              maxLength={maxImageNameLength}
-              autoComplete="off"
-              spellCheck={false}
-              disabled={disabled}
-              {...register("imageName")}
-            />
-          </>
-        )}
+        {isNew && <NewImage vault={vault} pictureError={pictureError} disabled={disabled} />}
       </Stack>
     </Card>
+  );
+}
+
+/** The picture of a new image, and a name for it. A picture that turns out to be an image in use has its name. */
+function NewImage({ vault, pictureError, disabled }: Pick<ImageSectionProps, "vault" | "pictureError" | "disabled">) {
+  const { t } = useTranslation("beta-add-secret");
+  const sentence = useErrorSentence();
+  const { control, register, formState, resetField } = useFormContext<SecretDraft>();
+  const problemText = useProblemText();
+  const [inUse, setInUse] = useState(false);
+  return (
+    <>
+      <Controller
+        control={control}
+        name="shown"
+        render={({ field, fieldState }) => (
+          <vault.PictureField
+            purpose="choose"
+            value={field.value}
+            disabled={disabled}
+            error={problemText(fieldState.error?.message) ?? (pictureError === null ? null : sentence(pictureError))}
+            onChange={field.onChange}
+            onKnown={(image) => {
+              setInUse(image !== null);
+              if (image !== null) resetField("imageName"); // a name that was typed wrongly would stop the form, unseen
+            }}
+          />
+        )}
+      />
+      {!inUse && (
+        <TextField
+          label={t("image.name_label")}
+          hint={t("image.name_hint")}
+          error={problemText(formState.errors.imageName?.message)}
+          maxLength={maxImageNameLength}
+          autoComplete="off"
+          spellCheck={false}
+          disabled={disabled}
+          {...register("imageName")}
+        />
+      )}
+    </>
   );
 }
 

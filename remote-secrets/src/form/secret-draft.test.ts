@@ -1,9 +1,10 @@
 import { maxFileBytes, maxTags, maxTagLength, maxTitleLength } from "@relicario/shared/api";
 import type { ShownImage } from "@relicario/shared/contract";
+import { shownImage } from "@relicario/shared/testing";
 
 import { allImages, isDraftProblem, maxTextBytes, newImage, protectRequestOf, sameImages, SecretDraft, titleOfFile } from "./secret-draft.ts";
 
-const shown: ShownImage = { picture: new Blob(["garden"]), passphrase: " as typed " };
+const shown: ShownImage = shownImage(new Blob(["garden"]), " as typed ");
 const draft: SecretDraft = { kind: "text", file: null, contentKept: false, text: "abandon ability\n", title: "Wallet", tags: ["family"], image: newImage, imageName: "Garden", shown, first: false, promised: false };
 const sized = (name: string, size: number): File => Object.defineProperty(new File(["x"], name), "size", { value: size });
 const problems = (change: Partial<SecretDraft>) => {

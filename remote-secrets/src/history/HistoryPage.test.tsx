@@ -1,7 +1,7 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
-import { createFakeVault, expectAccessible, picture, renderApp, type FakeVault } from "@relicario/shared/testing";
+import { createFakeVault, expectAccessible, picture, renderApp, type FakeVault, shownImage } from "@relicario/shared/testing";
 import HistoryPage from "./HistoryPage.tsx";
 
 const changed = { title: "Wallet", content: "third", former: ["first", "second"] };
@@ -46,7 +46,7 @@ describe("HistoryPage", () => {
       expect(await versions()).toHaveLength(4);
     });
     expect(record.notices.at(-1)).toEqual({ tone: "success", text: "Version 1 is the newest again." });
-    const opened = await vault.recover(secretId, { picture: picture("garden"), passphrase: null });
+    const opened = await vault.recover(secretId, shownImage(picture("garden")));
     expect(new TextDecoder().decode(opened.content ?? new Uint8Array())).toBe("first");
   });
 

@@ -7,6 +7,7 @@ import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { secretKeys } from "../data/secrets.ts";
+import { useShownImage } from "../form/useShownImage.ts";
 import { RemoveVersions } from "./RemoveVersions.tsx";
 
 interface RestorePanelProps {
@@ -21,7 +22,7 @@ export function RestorePanel({ vault, secretId, version, onClose }: RestorePanel
   const { t } = useTranslation("beta-home");
   const { user, notify } = usePortal();
   const client = useQueryClient();
-  const [shown, setShown] = useState<ShownImage | null>(null);
+  const { shown, setShown } = useShownImage(vault);
   const [missing, setMissing] = useState(false);
   const [progress, setProgress] = useState<VaultProgress | null>(null);
   const running = useRef<AbortController | null>(null);

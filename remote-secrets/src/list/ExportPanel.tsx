@@ -8,6 +8,7 @@ import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
+import { useShownImage } from "../form/useShownImage.ts";
 import { LeaveGuard } from "../notices/LeaveGuard.tsx";
 
 interface ExportPanelProps {
@@ -19,7 +20,7 @@ interface ExportPanelProps {
 /** Exports several secrets: asks for a picture, downloads an archive, then shows the age identity that decrypts it. */
 export function ExportPanel({ vault, rows, onEnd }: ExportPanelProps) {
   const { t } = useTranslation("beta-home");
-  const [shown, setShown] = useState<ShownImage | null>(null);
+  const { shown, setShown } = useShownImage(vault);
   const [missing, setMissing] = useState(false);
   const [progress, setProgress] = useState<VaultProgress | null>(null);
   const running = useRef<AbortController | null>(null);
@@ -38,7 +39,7 @@ export function ExportPanel({ vault, rows, onEnd }: ExportPanelProps) {
     onSuccess: ({ archive }) => {
       saveFile(archiveName, archive);
     },
-    gcTime: 0, // variables and result hold picture, passphrase and identity: drop them when the panel unmounts
+    gcTime: 0, // the result holds the identity: drop them when the panel unmounts
   });
   const brokenId = isPortalError(exporting.error) ? exporting.error.details["secret_id"] : undefined;
   const brokenRow = rows.find(({ secretId }) => secretId === brokenId);

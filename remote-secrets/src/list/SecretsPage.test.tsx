@@ -1,7 +1,7 @@
 import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
-import { createFakeVault, expectAccessible, picture, renderApp, type FakeSecret, type FakeVaultSettings, type RenderedApp } from "@relicario/shared/testing";
+import { createFakeVault, expectAccessible, picture, renderApp, type FakeSecret, type FakeVaultSettings, type RenderedApp, shownImage } from "@relicario/shared/testing";
 import { PortalError } from "@relicario/shared/errors";
 import { secretKeys } from "../data/secrets.ts";
 import EditSecretPage from "../edit/EditSecretPage.tsx";
@@ -136,7 +136,7 @@ describe("SecretsPage", () => {
   it("shows names once the vault is unlocked, and drops them when the portal locks", async () => {
     const { vault, record, queryClient } = await draw({ secrets: some, unlocked: false });
     await screen.findAllByRole("link", { name: /^Locked secret of / });
-    await act(() => vault.unlock({ picture: picture("garden"), passphrase: null }));
+    await act(() => vault.unlock(shownImage(picture("garden"))));
     expect(await screen.findByRole("link", { name: "Cold wallet" })).toBeVisible();
 
     await act(async () => {

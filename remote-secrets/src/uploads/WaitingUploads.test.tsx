@@ -1,7 +1,7 @@
 import { screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
-import { createFakeVault, expectAccessible, renderApp, type FakeUpload, type FakeVaultSettings } from "@relicario/shared/testing";
+import { createFakeVault, expectAccessible, renderApp, type FakeUpload, type FakeVaultSettings, shownImage } from "@relicario/shared/testing";
 import { WaitingUploads } from "./WaitingUploads.tsx";
 
 const film: FakeUpload = { title: "Film", content: "frames of a film", sent: 6 };
@@ -79,7 +79,7 @@ describe("WaitingUploads", () => {
     await userEvent.click(await screen.findByRole("button", { name: /^Publish/ }));
     expect(await screen.findByRole("alert")).toBeVisible(); // locked: it waits, sealed
     expect(await vault.uploads()).toHaveLength(1);
-    await vault.unlock({ picture: chosenAgain("lake"), passphrase: null });
+    await vault.unlock(shownImage(chosenAgain("lake")));
     await userEvent.click(screen.getByRole("button", { name: /^Publish/ }));
     await waitFor(async () => {
       expect(await vault.uploads()).toEqual([]);

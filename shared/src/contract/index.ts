@@ -38,8 +38,6 @@ export {
   type ExportedSecrets,
   type ListOptions,
   type PictureFieldProps,
-  type PictureHint,
-  type PictureVerdict,
   type ProtectRequest,
   type RecoveredSecret,
   type RecoverOptions,

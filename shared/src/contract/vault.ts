@@ -23,12 +23,6 @@ export interface Vault {
    */
   readonly list: (options?: ListOptions) => Promise<readonly SecretRow[]>;
 
-  /**
-   * Judges a picture for use as a recovery image: the gate, and whether it is one of the images in the book (told only
-   * when unlocked). `picture_unreadable`, `picture_too_large`.
-   */
-  readonly examine: (picture: Blob, options?: CallOptions) => Promise<PictureVerdict>;
-
   /** Images that can open something here, by name; never a thumbnail. Empty while locked. */
   readonly images: () => Promise<readonly RecoveryImage[]>;
 
@@ -38,7 +32,8 @@ export interface Vault {
    * {@link uploads} shows until it is published: sealing and sending go on under the lock, publishing waits for unlocking.
    * Aborting deletes what was sent. `picture_too_plain`,
    * `picture_needs_passphrase`, `picture_resembles_another`, `vault_locked`, `opener_needed`, `payload_too_large`,
-   * `quota_exceeded`, `state_conflict` after eight tries. Nothing is half published.
+   * `quota_exceeded`, `state_conflict` after eight tries. A picture that is an opener already comes with the passphrase that it
+   * has: else `not_this_picture_or_passphrase`, or `picture_has_no_passphrase`. Nothing is half published.
    */
   readonly protect: (request: ProtectRequest, options?: CallOptions) => Promise<{ readonly secretId: string; readonly version: number }>;
 
@@ -154,6 +149,9 @@ export interface Vault {
 
   /** Chooses or drops a picture, judges it, asks for its passphrase. For the forms of other remotes. */
   readonly PictureField: ComponentType<PictureFieldProps>;
+
+  /** Forgets a picture that was shown, once its form has ended. A lock forgets all. Without effect when it is forgotten already. */
+  readonly forgetShown: (shown: ShownImage) => void;
 }
 
 /**
@@ -204,18 +202,14 @@ export interface VaultProgress {
   readonly total: number;
 }
 
-/** A picture that the person shows now, with its passphrase exactly as typed; null without one. */
+/**
+ * A handle for a picture that the person shows now, and its passphrase. It is frozen and has nothing in it but its name: what
+ * it stands for stays in the recovery area. {@link Vault.PictureField} makes it; every act refuses any other object with
+ * `picture_needed`, and a handle that was forgotten, by {@link Vault.forgetShown} or a lock.
+ */
 export interface ShownImage {
-  readonly picture: Blob;
-  readonly passphrase: string | null;
-  /** Where to look for it, once the usual search has not found it. */
-  readonly hint?: PictureHint;
+  readonly [Symbol.toStringTag]: "ShownImage";
 }
-
-/** The picture lies inside what is shown: in a screenshot, or in a frame that the person drew (parts of width and height, to about 1 %). */
-export type PictureHint =
-  | { readonly kind: "screenshot" }
-  | { readonly kind: "frame"; readonly left: number; readonly right: number; readonly top: number; readonly bottom: number };
 
 export type ContentKind = "text" | "seed" | "file";
 
@@ -255,16 +249,6 @@ export interface RecoveryImage {
   readonly id: string;
   readonly name: string;
   readonly createdAt: string;
-}
-
-/** What the gate and the book say of a picture. Reasons are keys of the engine's gate, such as `too_small`. */
-export interface PictureVerdict {
-  readonly level: "green" | "amber" | "red";
-  readonly reasons: readonly string[];
-  readonly width: number;
-  readonly height: number;
-  /** `same`: this image is in use already and is used again. `resembles`: a cropped or edited copy of one in use. */
-  readonly known: { readonly kind: "same" | "resembles"; readonly image: RecoveryImage | null } | null;
 }
 
 export interface ProtectRequest {
@@ -385,6 +369,8 @@ export interface PictureFieldProps {
   readonly value: ShownImage | null;
   /** Null while there is no picture, or the gate refuses it. */
   readonly onChange: (value: ShownImage | null) => void;
+  /** Told after each choice which image of the book the picture is; null while there is none, and for a new one, which takes a name. */
+  readonly onKnown?: (image: RecoveryImage | null) => void;
   readonly disabled?: boolean;
   /** What went wrong with this picture, already in words. */
   readonly error?: string | null;

@@ -72,6 +72,8 @@ export const errorCodes = [
   "picture_too_plain",
   "picture_needs_passphrase",
   "picture_resembles_another",
+  "picture_has_no_passphrase", // one was typed for a picture that is an opener without any
+  "picture_needed", // none was shown, or it was put away meanwhile
   "not_this_picture",
   "not_this_picture_or_passphrase",
   "plain_helper_refused", // a passphrase was given, yet a helper without one fits: perhaps not ours

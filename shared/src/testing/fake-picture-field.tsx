@@ -1,11 +1,43 @@
 import { useId } from "react";
 
-import type { PictureFieldProps } from "../contract/index.ts";
+import type { PictureFieldProps, ShownImage } from "../contract/index.ts";
 import { PortalError } from "../errors/index.ts";
+
+/** What a handle stands for. */
+export interface WhatIsShown {
+  readonly picture: Blob;
+  readonly passphrase: string | null;
+}
+
+/** No plain object: libraries for forms copy those, and a copy stands for nothing. */
+class Handle implements ShownImage {
+  readonly [Symbol.toStringTag] = "ShownImage";
+}
+
+const kept = new WeakMap<ShownImage, WhatIsShown>();
+
+/** A handle as the real field makes it, for calls of the fake vault. */
+export function shownImage(picture: Blob, passphrase: string | null = null): ShownImage {
+  const handle = Object.freeze(new Handle());
+  kept.set(handle, { picture, passphrase });
+  return handle;
+}
+
+/** What the fake field, or {@link shownImage}, made a handle for. @throws PortalError `picture_needed`. */
+export function whatIsShown(shown: ShownImage): WhatIsShown {
+  const found = kept.get(shown);
+  if (found === undefined) throw new PortalError("picture_needed");
+  return found;
+}
+
+export function forgetShown(shown: ShownImage): void {
+  kept.delete(shown);
+}
 
 /** Chooses a file and takes a passphrase, as the real one does, without judging. */
 export function FakePictureField({ value, onChange, disabled = false, error = null }: PictureFieldProps) {
   const id = useId();
+  const shown = value === null ? undefined : kept.get(value);
   return (
     <fieldset disabled={disabled}>
       <legend>Picture</legend>
@@ -15,16 +47,16 @@ export function FakePictureField({ value, onChange, disabled = false, error = nu
         type="file"
         onChange={({ currentTarget }) => {
           const file = currentTarget.files?.[0];
-          onChange(file === undefined ? null : { picture: file, passphrase: value?.passphrase ?? null });
+          onChange(file === undefined ? null : shownImage(file, shown?.passphrase ?? null));
         }}
       />
       <label htmlFor={`${id}-pass`}>Passphrase</label>
       <input
         id={`${id}-pass`}
         type="password"
-        value={value?.passphrase ?? ""}
+        value={shown?.passphrase ?? ""}
         onChange={({ currentTarget }) => {
-          if (value !== null) onChange({ ...value, passphrase: currentTarget.value === "" ? null : currentTarget.value });
+          if (shown !== undefined) onChange(shownImage(shown.picture, currentTarget.value === "" ? null : currentTarget.value));
         }}
       />
       {error !== null && <p role="alert">{error}</p>}

@@ -1,6 +1,6 @@
-import { createFakeVault, picture } from "./index.ts";
+import { createFakeVault, picture, shownImage } from "./index.ts";
 
-const shown = (text: string, passphrase: string | null = null) => ({ picture: picture(text), passphrase });
+const shown = (text: string, passphrase: string | null = null) => shownImage(picture(text), passphrase);
 
 describe("createFakeVault", () => {
   it("begins empty and is unlocked by its first secret", async () => {

@@ -4,7 +4,6 @@ import type {
   ContentKind,
   DeviceKind,
   ListOptions,
-  PictureVerdict,
   ProtectRequest,
   RecoveredSecret,
   RecoveryImage,
@@ -17,7 +16,7 @@ import type {
 } from "../contract/index.ts";
 import { autoLockMinutes } from "../contract/index.ts";
 import { PortalError, type ErrorCode } from "../errors/index.ts";
-import { FakePictureField, textOf } from "./fake-picture-field.tsx";
+import { FakePictureField, forgetShown, textOf, whatIsShown, type WhatIsShown } from "./fake-picture-field.tsx";
 
 /** An image of the book. A picture of tests is a file of text: {@link picture}. */
 export interface FakeImage {
@@ -65,8 +64,8 @@ export interface FakeVaultSettings {
   /** Whether this device holds the key at the start; true unless told otherwise. */
   readonly unlocked?: boolean;
   readonly device?: DeviceKind | null;
-  /** What {@link Vault.examine} says of a picture, by its text; green otherwise. */
-  readonly verdicts?: Readonly<Record<string, Partial<PictureVerdict>>>;
+  /** What a handle stands for; those of {@link shownImage} and the fake field unless told otherwise. `picture_needed`. */
+  readonly whatIsShown?: (shown: ShownImage) => WhatIsShown;
   /** Rows of one batch of {@link Vault.list}; all in one unless told otherwise. */
   readonly batch?: number;
 }
@@ -121,6 +120,7 @@ const bytesOf = (text: string) => new TextEncoder().encode(text).length;
 
 /** A well-behaved vault in memory: same members, same errors as the real one, no sealing. */
 export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
+  const resolve = settings.whatIsShown ?? whatIsShown;
   const failures = new Map<string, ErrorCode>();
   const listeners = new Set<() => void>();
   const calls: string[] = [];
@@ -177,10 +177,11 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
   };
   const open = async (shown: ShownImage): Promise<void> => {
     if (book.length === 0) throw new PortalError("no_keyring");
-    const text = await textOf(shown.picture);
+    const { picture: blob, passphrase } = resolve(shown);
+    const text = await textOf(blob);
     const same = book.filter((image) => image.picture === text);
-    if (same.some((image) => (image.passphrase ?? null) === shown.passphrase)) return;
-    throw new PortalError(same.some((image) => image.passphrase !== undefined) || shown.passphrase !== null ? "not_this_picture_or_passphrase" : "not_this_picture");
+    if (same.some((image) => (image.passphrase ?? null) === passphrase)) return;
+    throw new PortalError(same.some((image) => image.passphrase !== undefined) || passphrase !== null ? "not_this_picture_or_passphrase" : "not_this_picture");
   };
   const unlock = () => {
     if (state.status !== "unlocked") become({ status: "unlocked", device: settings.device ?? null });
@@ -190,9 +191,12 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
       if (book.length === 0) throw new PortalError("opener_needed");
       return;
     }
-    const { passphrase, picture: blob } = protection.shown;
+    const { passphrase, picture: blob } = resolve(protection.shown);
     const text = await textOf(blob);
-    if (!book.some((image) => image.picture === text)) addImage({ name: protection.name, picture: text, ...(passphrase === null ? {} : { passphrase }) });
+    const known = book.find((image) => image.picture === text);
+    if (known === undefined) addImage({ name: protection.name, picture: text, ...(passphrase === null ? {} : { passphrase }) });
+    else if (known.passphrase === undefined && passphrase !== null) throw new PortalError("picture_has_no_passphrase");
+    else if ((known.passphrase ?? null) !== passphrase) throw new PortalError("not_this_picture_or_passphrase");
   };
   const addVersion = (secret: Kept, version: Omit<KeptVersion, "createdAt">, change: { title?: string; tags?: readonly string[] } = {}): number => {
     made++;
@@ -243,19 +247,6 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
       const rows = [...kept.values()].map((secret) => rowOf(secret, locked, book));
       giveInBatches(rows.toReversed(), settings.batch ?? rows.length, options);
       return Promise.resolve(rows);
-    },
-    examine: async (blob, options) => {
-      enter("examine", options);
-      const text = await textOf(blob);
-      const image = state.status === "unlocked" ? book.find((each) => each.picture === text) : undefined;
-      return {
-        level: "green",
-        reasons: [],
-        width: 4000,
-        height: 3000,
-        known: image === undefined ? null : { kind: "same", image: { id: image.id, name: image.name, createdAt: image.createdAt } },
-        ...settings.verdicts?.[text],
-      };
     },
     images: async () => {
       enter("images");
@@ -413,6 +404,7 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
       return Promise.resolve();
     },
     PictureField: FakePictureField,
+    forgetShown,
   };
   return Object.freeze(fake);
 }

@@ -3,7 +3,7 @@ import userEvent from "@testing-library/user-event";
 
 import { PortalContext, type Portal } from "../contract/index.ts";
 import { PortalError } from "../errors/index.ts";
-import { createFakePortal, createFakeVault, picture, renderApp } from "../testing/index.ts";
+import { createFakePortal, createFakeVault, picture, renderApp, shownImage } from "../testing/index.ts";
 import { useVault, useVaultState } from "./useVault.ts";
 
 function Standing() {
@@ -26,7 +26,7 @@ describe("useVault", () => {
     const vault = createFakeVault({ secrets: [{ title: "a", content: "b" }], unlocked: false });
     const { unmount } = await renderApp(<Standing />, { vault });
     expect(await screen.findByText("ready locked")).toBeVisible();
-    await act(() => vault.unlock({ picture: picture("garden"), passphrase: null }));
+    await act(() => vault.unlock(shownImage(picture("garden"))));
     expect(screen.getByText("ready unlocked")).toBeVisible();
     unmount();
     expect(vault.listeners()).toBe(0);

@@ -1,11 +1,30 @@
-import type { PictureVerdict, RecoveryImage } from "@relicario/shared/contract";
+import type { RecoveryImage } from "@relicario/shared/contract";
 
+import type { GateReport } from "@relicario/engine";
 import type { AccountKey } from "../seal/account-key.ts";
-import { innerSketches, openBookInner, type Book } from "../seal/book.ts";
-import { wipe } from "../seal/bytes.ts";
+import { innerSketches, openBookInner, sketchB64u, type Book, type BookOpener } from "../seal/book.ts";
+import { wipe, type Bytes } from "../seal/bytes.ts";
 import { refuseCancelled, type ActOptions, type VaultContext } from "../vault-context.ts";
 import { readKeyring } from "../steps/read-keyring.ts";
-import { engineOptions, pictureBytes } from "../steps/recognise-image.ts";
+import { engineOptions, pictureBytes, plainHelpers, requireHelperOf } from "../steps/recognise-image.ts";
+
+/** What the gate and the book say of a picture. */
+export interface PictureVerdict {
+  readonly level: GateReport["verdict"];
+  readonly reasons: readonly string[];
+  readonly width: number;
+  readonly height: number;
+  readonly known: KnownImage | null;
+}
+
+/**
+ * A picture that is not new. `same`: it opens already and is used again, with the passphrase that it has, or with none.
+ * `removed`: it opened once, and becomes a new image. `resembles`: a cropped or edited copy of one in use.
+ */
+export type KnownImage =
+  | { readonly kind: "same"; readonly image: RecoveryImage; readonly passphrase: "needed" | "none" }
+  | { readonly kind: "removed" }
+  | { readonly kind: "resembles"; readonly image: RecoveryImage | null };
 
 /** Images that can open something here, by name. Empty while locked. */
 export async function images(vault: VaultContext): Promise<RecoveryImage[]> {
@@ -15,37 +34,54 @@ export async function images(vault: VaultContext): Promise<RecoveryImage[]> {
 }
 
 /**
- * Judges a picture with the gate, and says whether it is in the book; the latter only once an opener was shown, since sketches take
- * the account key.
+ * Judges a picture with the gate, and says whether it is in the book; the latter whole only once an opener was shown, since sketches
+ * take the account key.
  *
- * @throws PortalError `picture_unreadable`, `picture_too_large`.
+ * @throws PortalError `picture_unreadable`, `picture_too_large`, `helper_changed`.
  */
 export async function examine(vault: VaultContext, picture: Blob, options: ActOptions = {}): Promise<PictureVerdict> {
   const bytes = await pictureBytes(picture);
-  const gate = await vault.engine.inspect(bytes, engineOptions(options));
-  refuseCancelled(options.signal);
-  const book = vault.keys === null ? null : ((await readKeyring(vault, options.signal))?.opened?.book ?? null);
-  return {
-    level: gate.verdict,
-    reasons: gate.reasons,
-    width: gate.width,
-    height: gate.height,
-    known: book === null || vault.accountKey === null ? null : await findInBook(vault, vault.accountKey, bytes, book, options),
-  };
+  try {
+    const gate = await vault.engine.inspect(bytes, engineOptions(options));
+    refuseCancelled(options.signal);
+    const book = vault.keys === null ? null : ((await readKeyring(vault, options.signal))?.opened?.book ?? null);
+    return {
+      level: gate.verdict,
+      reasons: gate.reasons,
+      width: gate.width,
+      height: gate.height,
+      known: book === null ? null : vault.accountKey === null ? await findPlain(vault, bytes, book, options) : await findInBook(vault, vault.accountKey, bytes, book, options),
+    };
+  } finally {
+    wipe(bytes);
+  }
 }
 
-async function findInBook(vault: VaultContext, accountKey: AccountKey, picture: Uint8Array, book: Book, options: ActOptions): Promise<PictureVerdict["known"]> {
+async function findInBook(vault: VaultContext, accountKey: AccountKey, picture: Bytes, book: Book, options: ActOptions): Promise<KnownImage | null> {
   const known = innerSketches(await openBookInner(accountKey, vault.userId, book));
   const found = await vault.engine.recover(picture, known.map(({ sketch }) => sketch), engineOptions(options));
   if (found.outcome === "not_this_picture") return null;
-  const entry = book.images.find(({ id }) => id === known[found.index]?.imageId);
-  const opener = entry?.status === "opener" ? book.openers.find((one) => one.id === entry.id) : undefined;
-  const image = opener === undefined ? null : presentImage(opener);
-  if (found.outcome === "too_many_errors") return { kind: "resembles", image };
+  // An image that was removed and added again stands in the book twice, with one sketch.
+  const sketch = known[found.index]?.sketch;
+  const ids = known.filter((one) => sketch !== undefined && sketchB64u(one.sketch) === sketchB64u(sketch)).map(({ imageId }) => imageId);
+  const opener = book.openers.find(({ id }) => ids.includes(id));
+  if (found.outcome === "too_many_errors") return { kind: "resembles", image: opener === undefined ? null : presentImage(opener) };
   wipe(found.imageSecretBytes);
-  return { kind: "same", image };
+  if (opener === undefined) return { kind: "removed" };
+  const { encrypted } = await requireHelperOf(vault, book, opener.id, options);
+  return { kind: "same", image: presentImage(opener), passphrase: encrypted ? "needed" : "none" };
 }
 
-function presentImage(opener: Book["openers"][number]): RecoveryImage {
+/** Without the account key: an image in use that has no passphrase is known by its helper. Of the others nothing can be said yet. */
+async function findPlain(vault: VaultContext, picture: Bytes, book: Book, options: ActOptions): Promise<KnownImage | null> {
+  const plain = await plainHelpers(vault, book, options);
+  const found = plain.length === 0 ? null : await vault.engine.recover(picture, plain.map(({ sketch }) => sketch), engineOptions(options));
+  if (found?.outcome !== "recovered") return null;
+  wipe(found.imageSecretBytes);
+  const opener = book.openers.find(({ id }) => id === plain[found.index]?.imageId);
+  return opener === undefined ? null : { kind: "same", image: presentImage(opener), passphrase: "none" };
+}
+
+function presentImage(opener: BookOpener): RecoveryImage {
   return { id: opener.id, name: opener.name, createdAt: opener.created_at };
 }

@@ -1,5 +1,5 @@
 import { fromB64u, toB64u, type SecretContent } from "@relicario/shared/api";
-import type { ExportedSecrets, ShownImage } from "@relicario/shared/contract";
+import type { ExportedSecrets } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 import { makeZip } from "client-zip";
 
@@ -17,6 +17,7 @@ import { labelOf, readAccount, requireRow, type AccountView } from "../steps/rea
 import { readMe } from "./export-texts.ts";
 import type { OpenedKeyring } from "../steps/read-keyring.ts";
 import { readTicket, withShownOpener } from "./recover.ts";
+import type { ShownPicture } from "../shown-image.ts";
 
 /** What exporting needs beside the vault. */
 export interface ExportParts {
@@ -65,7 +66,7 @@ const rangeBytes = 64 * pieceBytes;
  * @throws PortalError those of showing a picture, `opener_needed` when it opens none of them, `list_mismatch`,
  *   `decryption_failed` (`secret_id` in its details), `storage_full`, `cancelled`.
  */
-export function exportSecrets(vault: VaultContext, parts: ExportParts, secretIds: readonly string[], shown: ShownImage, options: ActOptions = {}): Promise<ExportedSecrets> {
+export function exportSecrets(vault: VaultContext, parts: ExportParts, secretIds: readonly string[], shown: ShownPicture, options: ActOptions = {}): Promise<ExportedSecrets> {
   return withShownOpener(vault, shown, options, async (account, show) => {
     const wanted = await labelled(vault, account, secretIds);
     const opener = await show();

@@ -1,4 +1,3 @@
-import type { ProtectRequest } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import type { TitlesKeys } from "../seal/account-key.ts";
@@ -13,6 +12,7 @@ import { readKeyring } from "../steps/read-keyring.ts";
 import { sealInCall, sealRow, type Described, type ReadyContent, type SealedRow } from "../steps/sealed-secret.ts";
 import { firstChange, nextChange } from "../steps/signed-change.ts";
 import { unlock } from "./unlock.ts";
+import type { ProtectRequest } from "../shown-image.ts";
 
 export interface Published {
   readonly secretId: string;
@@ -66,7 +66,11 @@ export async function publishNew(vault: VaultContext, described: Described, prot
   const onConflict = async (account: AccountView | null): Promise<void> => {
     if (account === null) await joinExisting(vault, protection, options);
   };
-  return publishUntilItFits(vault, { prepare, published, onConflict }, options);
+  try {
+    return await publishUntilItFits(vault, { prepare, published, onConflict }, options);
+  } finally {
+    choice.forget();
+  }
 }
 
 /**

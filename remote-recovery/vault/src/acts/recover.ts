@@ -1,5 +1,5 @@
 import { fromB64u, toB64u, type SecretContent } from "@relicario/shared/api";
-import type { AgeFile, RecoveredSecret, ShownImage } from "@relicario/shared/contract";
+import type { AgeFile, RecoveredSecret } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import type { TitlesKeys } from "../seal/account-key.ts";
@@ -16,6 +16,7 @@ import { checkedFormer } from "../steps/former-versions.ts";
 import type { OpenedKeyring } from "../steps/read-keyring.ts";
 import { showImage } from "../steps/open-account.ts";
 import { unlock } from "./unlock.ts";
+import type { ShownPicture } from "../shown-image.ts";
 
 /** An opened secret with what "save as age file" would need; both are the worker's to keep or drop. */
 export interface OpenedSecret extends OpenedTicket {
@@ -59,14 +60,14 @@ interface WantedVersion {
  * @throws PortalError those of {@link unlock}, `not_found`, `opener_needed` (this picture does not open this secret),
  *   `list_mismatch`, `decryption_failed`, `payload_too_large`.
  */
-export async function recover(vault: VaultContext, secretId: string, shown: ShownImage, options: ActOptions & WantedVersion = {}): Promise<OpenedSecret> {
+export async function recover(vault: VaultContext, secretId: string, shown: ShownPicture, options: ActOptions & WantedVersion = {}): Promise<OpenedSecret> {
   const secret = await recoverAny(vault, secretId, shown, options);
   if (secret.content === null) throw new PortalError("payload_too_large");
   return secret;
 }
 
 /** The same for contents of any size; a large one is checked when it is saved. */
-export function recoverAny(vault: VaultContext, secretId: string, shown: ShownImage, options: ActOptions & WantedVersion = {}): Promise<OpenedSecret | OpenedLarge> {
+export function recoverAny(vault: VaultContext, secretId: string, shown: ShownPicture, options: ActOptions & WantedVersion = {}): Promise<OpenedSecret | OpenedLarge> {
   return withShownOpener(vault, shown, options, async (account, show) => {
     const { opened, row } = requireRow(account, secretId);
     const version = options.version ?? row.version;
@@ -92,7 +93,7 @@ export function recoverAny(vault: VaultContext, secretId: string, shown: ShownIm
  */
 export async function withShownOpener<T>(
   vault: VaultContext,
-  shown: ShownImage,
+  shown: ShownPicture,
   options: ActOptions,
   act: (account: AccountView | null, show: () => Promise<ShownOpener>) => Promise<T>,
 ): Promise<T> {

@@ -1,5 +1,5 @@
 import { FinishUpload, maxFileBytes, partBytes, toB64u, type KeyringChange, type UploadStarted } from "@relicario/shared/api";
-import type { ProtectRequest, SecretChange, WaitingUpload } from "@relicario/shared/contract";
+import type { WaitingUpload } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
@@ -23,6 +23,7 @@ import { expiryOf, isExpired, readPublishing, readSealing, wrapPublishing, wrapS
 import { partSizes } from "../transfer/part-sizes.ts";
 import { mayPass, untilThrough, type Patience } from "../transfer/until-through.ts";
 import type { TransferCalls } from "../transfer/upload-calls.ts";
+import type { ProtectRequest, SecretChange } from "../shown-image.ts";
 
 /*
  * The vault's part of an upload: title, openers and place are decided before the first byte is sent, and the secret is
@@ -201,7 +202,11 @@ async function openersNow(vault: VaultContext, protection: Protection, options: 
     const change = await nextChange(vault, account, opened, [...account.rows.values()], { enrolled });
     return { change, send: () => vault.service.changeKeyring(change.keyring), result };
   };
-  return publishUntilItFits(vault, { prepare, published: () => null }, options);
+  try {
+    return await publishUntilItFits(vault, { prepare, published: () => null }, options);
+  } finally {
+    choice.forget();
+  }
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Keyring } from "@relicario/shared/api";
-import type { DeviceKind, ShownImage } from "@relicario/shared/contract";
+import type { DeviceKind } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import { keptTitlesKeys, type TitlesKeys } from "../seal/account-key.ts";
@@ -7,6 +7,7 @@ import { requireKeys, type ActOptions, type VaultContext } from "../vault-contex
 import { openAccount } from "../steps/open-account.ts";
 import { readKeyring, type KeyringView, type OpenedKeyring } from "../steps/read-keyring.ts";
 import { recogniseImage, type RecognisedImage } from "../steps/recognise-image.ts";
+import type { ShownPicture } from "../shown-image.ts";
 
 /**
  * [Note: Unlock sequence]
@@ -22,7 +23,7 @@ import { recogniseImage, type RecognisedImage } from "../steps/recognise-image.t
  *   read and opened, so that the act need not read it again.
  * @throws PortalError `no_keyring`, those of {@link recogniseImage}, `own_key_changed`, `helper_changed`, `decryption_failed`.
  */
-export async function unlock(vault: VaultContext, shown: ShownImage, options: ActOptions = {}): Promise<RecognisedImage & { readonly view: KeyringView }> {
+export async function unlock(vault: VaultContext, shown: ShownPicture, options: ActOptions = {}): Promise<RecognisedImage & { readonly view: KeyringView }> {
   const view = await readKeyring(vault, options.signal);
   if (view === null) throw new PortalError("no_keyring");
   const image = await recogniseImage(vault, shown, view.opened?.book ?? null, options);

@@ -2,7 +2,6 @@ import "fake-indexeddb/auto";
 
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { signedBytes, toB64u } from "@relicario/shared/api";
-import type { SecretChange } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import { sealTo } from "../seal/age.ts";
@@ -12,6 +11,7 @@ import { openLabel, revOf } from "../seal/label.ts";
 import { requireKeys, type VaultContext } from "../vault-context.ts";
 import { lastOf } from "../testing/fake-account.ts";
 import { rewriteRow } from "../testing/rewrite.ts";
+import type { SecretChange } from "../shown-image.ts";
 import { createWorld, shown, textSecret, type World } from "../testing/world.ts";
 import { list } from "./list.ts";
 import { protect } from "./protect.ts";

@@ -1,4 +1,3 @@
-import type { ProtectRequest, SecretChange } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import { timestamp } from "../seal/ids.ts";
@@ -12,6 +11,7 @@ import { publishUntilItFits, type Attempt } from "../steps/publish.ts";
 import { sealInCall, rootRow, sealRow, type ChosenContent, type ReadyContent } from "../steps/sealed-secret.ts";
 import { requireCheckedOpeners, type OpenedKeyring } from "../steps/read-keyring.ts";
 import { nextChange } from "../steps/signed-change.ts";
+import type { ProtectRequest, SecretChange } from "../shown-image.ts";
 
 export interface NewVersion {
   readonly version: number;
@@ -105,7 +105,11 @@ export async function publishVersion(vault: VaultContext, secretId: string, base
     const sealed = { secret_db_id: secretId, base_version: row.version, label, ticket, keyring: change.keyring };
     return { change, send: () => ready.publish(sealed), result: { version: place.version } };
   };
-  return sayVersion(vault, secretId, base, publishUntilItFits(vault, { prepare, published: (account) => publishedVersion(account, secretId, sent) }, options));
+  try {
+    return await sayVersion(vault, secretId, base, publishUntilItFits(vault, { prepare, published: (account) => publishedVersion(account, secretId, sent) }, options));
+  } finally {
+    choice?.forget();
+  }
 }
 
 /** Adds the current version to a `version_conflict` that the service reported without one. */

@@ -1,5 +1,5 @@
 import { Id, type VersionLine } from "@relicario/shared/api";
-import type { SecretVersion, ShownImage } from "@relicario/shared/contract";
+import type { SecretVersion } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import { wipe } from "../seal/bytes.ts";
@@ -12,6 +12,7 @@ import { sealInCall } from "../steps/sealed-secret.ts";
 import { nextChange } from "../steps/signed-change.ts";
 import { recover } from "./recover.ts";
 import { publishVersion, type NewVersion } from "./update.ts";
+import type { ShownPicture } from "../shown-image.ts";
 
 /**
  * All versions that there ever were, newest first; of a dropped one only its line is left. On an unlocked device they are those
@@ -45,7 +46,7 @@ async function readLines(vault: VaultContext, secretId: string, signal?: AbortSi
  *
  * @throws PortalError those of {@link recover} and of a new version.
  */
-export async function restoreVersion(vault: VaultContext, secretId: string, version: number, shown: ShownImage, options: ActOptions = {}): Promise<NewVersion> {
+export async function restoreVersion(vault: VaultContext, secretId: string, version: number, shown: ShownPicture, options: ActOptions = {}): Promise<NewVersion> {
   const former = await recover(vault, secretId, shown, { ...options, version });
   try {
     if (former.current) return { version };

@@ -1,7 +1,7 @@
 import { Counter, Id, maxFileNameLength, maxTagLength, maxTags, maxTitleLength } from "@relicario/shared/api";
-import type { ProtectRequest, SecretChange } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
+import type { ProtectRequest, SecretChange } from "../shown-image.ts";
 
 /** Text that JCS can carry, counted in characters as people see the limits. */
 function text(max: number): z.ZodString {

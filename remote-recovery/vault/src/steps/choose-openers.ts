@@ -1,5 +1,4 @@
 import { fromB64u, toB64u, type ImageRecord, type Slot } from "@relicario/shared/api";
-import type { ProtectRequest, ShownImage } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import type { KnownPicture, Sketch } from "@relicario/engine";
@@ -15,7 +14,8 @@ import { refuseCancelled, type ActOptions, type FirstAccount, type VaultContext 
 import { showImage } from "./open-account.ts";
 import { keepPending, keepSketch, keptSketches, pendingAccount } from "./pending.ts";
 import { readKeyring, requireCheckedOpeners, type OpenedKeyring } from "./read-keyring.ts";
-import { engineOptions, helperDigest, pictureBytes, recogniseAmong } from "./recognise-image.ts";
+import { engineOptions, helperDigest, pictureBytes, recogniseAmong, requirePassphraseOf, typedPassphrase } from "./recognise-image.ts";
+import type { ProtectRequest, ShownPicture } from "../shown-image.ts";
 
 /** Key epoch of every account key that was never rotated. */
 const firstKeyEpoch = 1;
@@ -39,10 +39,11 @@ export interface EnrolledImage {
 
 type Protection = ProtectRequest["protection"];
 
-/** Openers for one writer, over all its tries. */
+/** Openers for one writer, over all its tries. `forget` wipes the picture too: nothing can be chosen after it. */
 export interface OpenerChoice {
   /** Chosen once for a book, and anew when another device changed it. So a picture is sketched once. Null: there is no account yet. */
   readonly from: (opened: OpenedKeyring | null) => Promise<ChosenOpeners>;
+  readonly forget: () => void;
 }
 
 /** Reads the picture at its first use. @throws PortalError as {@link chooseOpeners}. */
@@ -57,6 +58,9 @@ export function openerChoice(vault: VaultContext, protection: Protection, option
       last = { book, chosen: await chooseOpeners(vault, protection, picture, opened, options) };
       return last.chosen;
     },
+    forget: () => {
+      wipe(picture);
+    },
   };
 }
 
@@ -64,7 +68,7 @@ export function openerChoice(vault: VaultContext, protection: Protection, option
  * Recipients come from the book and nowhere else. A picture is compared with every sketch of the book, of removed images
  * too, and with those that an interrupted enrolment left here: no picture is ever sketched twice.
  *
- * - an opener of the book: used again;
+ * - an opener of the book: used again, with the passphrase that it has;
  * - another sketch that it recovers: a new root over that sketch;
  * - one that it only resembles: `picture_resembles_another`;
  * - a new picture: enrolled. Amber takes a passphrase.
@@ -83,7 +87,7 @@ async function chooseOpeners(vault: VaultContext, protection: Protection, pictur
     return standing(fromBook(opened.book, protection.openers));
   }
   if (picture === null) throw new TypeError("a protection by picture comes with its bytes");
-  const passphrase = protection.shown.passphrase === "" ? null : protection.shown.passphrase;
+  const passphrase = typedPassphrase(protection.shown);
   if (opened === null) {
     const waiting = await openPending(vault, protection.shown, options);
     return waiting === null ? beginAccount(vault, protection, picture, passphrase, options) : firstOf(waiting);
@@ -95,7 +99,10 @@ async function chooseOpeners(vault: VaultContext, protection: Protection, pictur
   const { accountKey } = vault;
   const inner = await openBookInner(accountKey, vault.userId, opened.book);
   const image = await enrol(vault, picture, passphrase, await knownSketches(vault, opened.book, inner), options);
-  if (image.kind === "opener") return standing(allOf(opened.book));
+  if (image.kind === "opener") {
+    await requirePassphraseOf(vault, opened.book, image.id, image.sketch, passphrase, options);
+    return standing(allOf(opened.book));
+  }
   const enrolled = await enterImage(vault, accountKey, image, protection.name, opened.book, inner);
   return { openers: allOf(enrolled.book), enrolled, first: null };
 }
@@ -116,7 +123,7 @@ function pendingOpeners(vault: VaultContext, ids: readonly string[]): ChosenOpen
 }
 
 /** The account that waits on this device, when this is its picture. It is never made twice. */
-async function openPending(vault: VaultContext, shown: ShownImage, options: ActOptions): Promise<FirstAccount | null> {
+async function openPending(vault: VaultContext, shown: ShownPicture, options: ActOptions): Promise<FirstAccount | null> {
   const waiting = vault.pending ?? (await pendingAccount(vault.device));
   if (waiting === null) return null;
   const image = await recogniseAmong(vault, shown, [waiting.record], waiting.book, options).catch((error: unknown) => {
@@ -152,18 +159,19 @@ function holdFirst(vault: VaultContext, accountKey: AccountKey, first: FirstAcco
 }
 
 /** The picture as an opener of the account. @throws PortalError `show_opener_first` for any other picture. */
-async function showKnownImage(vault: VaultContext, shown: ShownImage, options: ActOptions): Promise<void> {
+async function showKnownImage(vault: VaultContext, shown: ShownPicture, options: ActOptions): Promise<void> {
   const view = await readKeyring(vault, options.signal);
   if (view === null) throw new PortalError("keyring_missing");
   try {
     (await showImage(vault, shown, view, options)).forget();
   } catch (error) {
-    throw isPortalError(error, "not_this_picture", "not_this_picture_or_passphrase") ? new PortalError("show_opener_first", { cause: error }) : error;
+    if (isPortalError(error, "not_this_picture", "not_this_picture_or_passphrase")) throw new PortalError("show_opener_first", { cause: error });
+    throw isPortalError(error, "plain_helper_refused") ? new PortalError("picture_has_no_passphrase", { cause: error }) : error; // the book has this helper
   }
 }
 
 /** What a picture is to this account: one of its openers, or an image that is enrolled now. Wipe its secret. */
-type Enrolment = { readonly kind: "opener" } | { readonly kind: "image"; readonly imageSecret: Bytes; readonly sketch: Sketch; readonly passphrase: string | null };
+type Enrolment = { readonly kind: "opener"; readonly id: string; readonly sketch: Sketch } | { readonly kind: "image"; readonly imageSecret: Bytes; readonly sketch: Sketch; readonly passphrase: string | null };
 
 async function enrol(vault: VaultContext, picture: Bytes, passphrase: string | null, known: readonly KnownSketch[], options: ActOptions): Promise<Enrolment> {
   const result = await vault.engine.enrol(picture, known.map(({ sketch }) => sketch), engineOptions(options));
@@ -171,7 +179,7 @@ async function enrol(vault: VaultContext, picture: Bytes, passphrase: string | n
   try {
     refuseCancelled(options.signal);
     const match = result.known === null ? null : requireSame(result.known, known);
-    if (match?.opener !== undefined) return { kind: "opener" };
+    if (match?.opener !== undefined) return { kind: "opener", id: match.opener.id, sketch: match.sketch };
     if (result.gate.verdict !== "green" && passphrase === null) throw new PortalError("picture_needs_passphrase", { details: { reasons: result.gate.reasons } });
     const sketch = match?.sketch ?? result.sketch;
     if (match === null) await keepSketch(vault.device, sketch);

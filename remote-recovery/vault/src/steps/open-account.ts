@@ -1,5 +1,4 @@
 import { fromB64u, type Keyring } from "@relicario/shared/api";
-import type { ShownImage } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import { deriveTitlesKeys, isSameAccount, type AccountKey, type TitlesKeys } from "../seal/account-key.ts";
@@ -7,6 +6,7 @@ import { openSlot, type ShownOpener } from "../seal/opener.ts";
 import type { ActOptions, VaultContext } from "../vault-context.ts";
 import { openKeyring, recall, remember, type KeyringView, type OpenedKeyring } from "./read-keyring.ts";
 import { recogniseImage, type RecognisedImage } from "./recognise-image.ts";
+import type { ShownPicture } from "../shown-image.ts";
 
 /**
  * The account key by an opener that is shown now: slot, keys, keyring, helper. Only when all of it fits, the vault is unlocked and
@@ -29,7 +29,7 @@ export async function openAccount(vault: VaultContext, keyring: Keyring, image: 
 }
 
 /** A picture that is shown on an unlocked device. It brings the account key as well, where this worker does not have it. */
-export async function showImage(vault: VaultContext, shown: ShownImage, view: KeyringView, options: ActOptions): Promise<ShownOpener> {
+export async function showImage(vault: VaultContext, shown: ShownPicture, view: KeyringView, options: ActOptions): Promise<ShownOpener> {
   const image = await recogniseImage(vault, shown, view.opened?.book ?? null, options);
   try {
     if (vault.accountKey === null) await openAccount(vault, view.keyring, image);

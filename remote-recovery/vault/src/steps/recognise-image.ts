@@ -1,13 +1,13 @@
 import { fromB64u, toB64u, type ImageRecord } from "@relicario/shared/api";
-import type { ShownImage } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import type { EngineOptions, EngineProgress, RecoverOptions, Sketch } from "@relicario/engine";
 import type { Book } from "../seal/book.ts";
-import { copyOf, sha256, wipe, type Bytes } from "../seal/bytes.ts";
-import { openHelper, parseHelper, sketchOf, type Helper } from "../seal/helper.ts";
+import { copyOf, equalBytes, sha256, wipe, type Bytes } from "../seal/bytes.ts";
+import { openHelper, parseHelper, sketchBytes, sketchOf, type Helper } from "../seal/helper.ts";
 import { imageOpener, type ShownOpener } from "../seal/opener.ts";
 import { refuseCancelled, type ActOptions, type VaultContext } from "../vault-context.ts";
+import type { ShownPicture } from "../shown-image.ts";
 
 /** An image that was shown now and recognised, with the digest of the helper that recognised it. */
 export interface RecognisedImage {
@@ -21,6 +21,12 @@ interface Candidate {
   readonly helper: Helper;
 }
 
+interface Candidates {
+  readonly candidates: readonly Candidate[];
+  /** What is wrong with one that cannot be tried. */
+  readonly broken: PortalError | null;
+}
+
 /**
  * Finds the image record that a shown picture opens.
  *
@@ -31,16 +37,24 @@ interface Candidate {
  * @throws PortalError `not_this_picture`, `not_this_picture_or_passphrase`, `plain_helper_refused`, `helper_changed`,
  *   `decryption_failed`, `picture_unreadable`, `picture_too_large`.
  */
-export async function recogniseImage(vault: VaultContext, shown: ShownImage, book: Book | null, options: ActOptions): Promise<RecognisedImage> {
+export async function recogniseImage(vault: VaultContext, shown: ShownPicture, book: Book | null, options: ActOptions): Promise<RecognisedImage> {
   options.onProgress?.({ phase: "fetching", done: 0, total: 1 });
   return recogniseAmong(vault, shown, await vault.service.imageRecords(options.signal), book, options);
 }
 
 /** The same among given image records. */
-export async function recogniseAmong(vault: VaultContext, shown: ShownImage, records: readonly ImageRecord[], book: Book | null, options: ActOptions): Promise<RecognisedImage> {
-  const passphrase = shown.passphrase === "" ? null : shown.passphrase;
-  const { candidates, broken } = candidatesOf(records, book);
+export async function recogniseAmong(vault: VaultContext, shown: ShownPicture, records: readonly ImageRecord[], book: Book | null, options: ActOptions): Promise<RecognisedImage> {
+  const given = candidatesOf(records, book);
   const picture = await pictureBytes(shown.picture);
+  try {
+    return await recogniseBytes(vault, given, picture, shown, options);
+  } finally {
+    wipe(picture);
+  }
+}
+
+async function recogniseBytes(vault: VaultContext, { candidates, broken }: Candidates, picture: Bytes, shown: ShownPicture, options: ActOptions): Promise<RecognisedImage> {
+  const passphrase = typedPassphrase(shown);
   const plain = candidates.filter(({ helper }) => !helper.encrypted);
   const encrypted = candidates.filter(({ helper }) => helper.encrypted);
   const tried = passphrase === null ? plain : encrypted;
@@ -74,12 +88,54 @@ export async function recogniseAmong(vault: VaultContext, shown: ShownImage, rec
   }
 }
 
+/** An empty passphrase is none. */
+export function typedPassphrase({ passphrase }: ShownPicture): string | null {
+  return passphrase === "" ? null : passphrase;
+}
+
+/**
+ * Refuses a passphrase that is not the one of an image of the book, and one where the image has none: else it would be dropped,
+ * and whoever typed it would believe in it. Costs one Argon2id where the image has one: the sketch in its helper is encrypted
+ * under the passphrase, and the book has it plain.
+ *
+ * @throws PortalError `not_this_picture_or_passphrase`, `picture_has_no_passphrase`, `helper_changed`.
+ */
+export async function requirePassphraseOf(vault: VaultContext, book: Book, imageId: string, sketch: Sketch, passphrase: string | null, options: ActOptions): Promise<void> {
+  const helper = await requireHelperOf(vault, book, imageId, options);
+  if (!helper.encrypted) {
+    if (passphrase !== null) throw new PortalError("picture_has_no_passphrase");
+    return;
+  }
+  if (passphrase === null) throw new PortalError("not_this_picture_or_passphrase");
+  options.onProgress?.({ phase: "passphrase", done: 0, total: 1 });
+  const opened = sketchBytes(await sketchOf(helper, passphrase));
+  refuseCancelled(options.signal);
+  options.onProgress?.({ phase: "passphrase", done: 1, total: 1 });
+  if (!equalBytes(opened, sketchBytes(sketch))) throw new PortalError("not_this_picture_or_passphrase");
+}
+
+/** The helper of an image of the book. @throws PortalError `helper_changed` when it is missing, or not the one of the book. */
+export async function requireHelperOf(vault: VaultContext, book: Book, imageId: string, { signal }: ActOptions): Promise<Helper> {
+  const record = (await vault.service.imageRecords(signal)).find(({ id }) => id === imageId);
+  const bytes = record === undefined ? null : fromB64u(record.helper);
+  const digest = book.images.find(({ id }) => id === imageId)?.helper_sha256;
+  if (bytes === null || helperDigest(bytes) !== digest) throw new PortalError("helper_changed");
+  return parseHelper(bytes);
+}
+
+/** Sketches of the book's images whose helpers are not encrypted. */
+export async function plainHelpers(vault: VaultContext, book: Book, { signal }: ActOptions): Promise<{ readonly imageId: string; readonly sketch: Sketch }[]> {
+  const { candidates } = candidatesOf(await vault.service.imageRecords(signal), book);
+  const plain = candidates.filter(({ helper }) => !helper.encrypted);
+  return Promise.all(plain.map(async ({ record, helper }) => ({ imageId: record.id, sketch: await sketchOf(helper, null) })));
+}
+
 /** SHA-256 of a helper as the book has it. */
 export function helperDigest(helper: Uint8Array): string {
   return toB64u(sha256(helper));
 }
 
-/** Bytes of a chosen picture. A file that has gone, or cannot be read, is unreadable. */
+/** Bytes of a chosen picture; wipe them after use. A file that has gone, or cannot be read, is unreadable. */
 export async function pictureBytes(picture: Blob): Promise<Bytes> {
   try {
     return new Uint8Array(await picture.arrayBuffer());
@@ -97,7 +153,7 @@ export function engineOptions({ signal, onProgress }: ActOptions): EngineOptions
 }
 
 /** The same, looking where the person says that the picture is. */
-function searchOptions({ hint }: ShownImage, options: ActOptions): RecoverOptions {
+function searchOptions({ hint }: ShownPicture, options: ActOptions): RecoverOptions {
   return { ...engineOptions(options), ...(hint === undefined ? {} : { hint }) };
 }
 
@@ -105,7 +161,7 @@ function searchOptions({ hint }: ShownImage, options: ActOptions): RecoverOption
  * The helpers that can be used. A broken, missing or changed one is not tried, but remembered: when no other fits, it
  * is the answer, rather than "not this picture".
  */
-function candidatesOf(records: readonly ImageRecord[], book: Book | null): { candidates: Candidate[]; broken: PortalError | null } {
+function candidatesOf(records: readonly ImageRecord[], book: Book | null): Candidates {
   const digests = book === null ? null : new Map(book.images.map((image) => [image.id, image.helper_sha256]));
   const candidates: Candidate[] = [];
   let broken: PortalError | null = null;

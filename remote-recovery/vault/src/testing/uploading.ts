@@ -1,5 +1,3 @@
-import type { ProtectRequest } from "@relicario/shared/contract";
-
 import { randomBytes, type Bytes } from "../seal/bytes.ts";
 import type { VaultContext } from "../vault-context.ts";
 import { openUploadRecords } from "../transfer/records.ts";
@@ -8,7 +6,8 @@ import { sendUpload } from "../transfer/send-upload.ts";
 import type { Patience } from "../transfer/until-through.ts";
 import { transferCallsOn } from "../transfer/upload-calls.ts";
 import type { UploadOrder, UploadParts } from "../acts/resumable-uploads.ts";
-import { textSecret, type shown, type World } from "./world.ts";
+import type { ProtectRequest } from "../shown-image.ts";
+import { textSecret, type World } from "./world.ts";
 
 /** A tab as far as uploads need it: the vault's half, and the transfer's without its worker. */
 export interface UploadingTab extends UploadParts {
@@ -54,7 +53,7 @@ export function randomFile(size: number): { readonly plain: Bytes; readonly file
 }
 
 /** A request for a file, with a picture or with the openers of the book. */
-export function fileSecret(title: string, content: Blob, picture?: ReturnType<typeof shown>): ProtectRequest {
+export function fileSecret<Shown = never>(title: string, content: Blob, picture?: Shown): ReturnType<typeof textSecret<Shown>> {
   return { ...textSecret(title, picture), contentKind: "file", name: "film.mp4", mime: "video/mp4", content };
 }
 

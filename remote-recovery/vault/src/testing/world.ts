@@ -1,6 +1,7 @@
-import type { ProtectRequest, ShownImage, VaultState } from "@relicario/shared/contract";
+import type { ShownImage, VaultState } from "@relicario/shared/contract";
 
 import { openDevice, type Device, type DeviceAccount } from "../device/device.ts";
+import { showPicture, type ProtectRequest, type ShownPicture } from "../shown-image.ts";
 import { openVaultContext, type VaultContext, type WriterLocks } from "../vault-context.ts";
 import { serviceOn } from "../service.ts";
 import { createFakeEngine, fakePicture } from "./fake-engine.ts";
@@ -69,12 +70,20 @@ export function createWorld(): World {
   };
 }
 
-export function shown(picture: string, passphrase: string | null = null): ShownImage {
+/** A picture as the acts take it. */
+export function shown(picture: string, passphrase: string | null = null): ShownPicture {
   return { picture: fakePicture(picture), passphrase };
 }
 
+/** The same as the page's vault takes it. */
+export function shownHandle(picture: string, passphrase: string | null = null): ShownImage {
+  return showPicture(shown(picture, passphrase));
+}
+
+type Protected<Shown> = { readonly kind: "picture"; readonly shown: Shown; readonly name: string } | { readonly kind: "openers"; readonly openers: readonly string[] };
+
 /** A request with a picture, or with the openers of the book. */
-export function textSecret(title: string, picture?: ShownImage, content = `content of ${title}`): ProtectRequest {
+export function textSecret<Shown = never>(title: string, picture?: Shown, content = `content of ${title}`): Omit<ProtectRequest, "protection"> & { readonly protection: Protected<Shown> } {
   return {
     title,
     tags: ["paper"],

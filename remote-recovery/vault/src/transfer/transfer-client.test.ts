@@ -8,7 +8,7 @@ import { createFakeService, type FakeService } from "../testing/fake-service.ts"
 import { fakePartBytes } from "../testing/fake-uploads.ts";
 import { createFakeMachine } from "../testing/surroundings.ts";
 import { fileSecret, moment, randomFile } from "../testing/uploading.ts";
-import { shown, textSecret, userId } from "../testing/world.ts";
+import { shownHandle as shown, textSecret, userId } from "../testing/world.ts";
 import { createVaultClient } from "../worker/vault-client.ts";
 
 jest.setTimeout(60_000); // for a busy machine

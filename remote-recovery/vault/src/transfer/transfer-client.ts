@@ -1,5 +1,5 @@
 import { serveCalls } from "@relicario/engine/worker-calls";
-import type { CallOptions, Http, ProtectRequest, SecretChange } from "@relicario/shared/contract";
+import type { CallOptions, Http } from "@relicario/shared/contract";
 import { isPortalError, PortalError, toPortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
@@ -13,6 +13,7 @@ import { forgetUploads, openUploadRecords } from "./records.ts";
 import type { SendOptions } from "./send-upload.ts";
 import { sweepPrivateFiles } from "./sinks.ts";
 import type { TransferWorkerApi } from "./transfer-worker-api.ts";
+import type { ProtectRequest, SecretChange } from "../shown-image.ts";
 
 /** The vault's worker, as far as uploads need it. Each call may find it locked. */
 export interface UploadActs {

@@ -6,9 +6,10 @@ import { PortalError } from "@relicario/shared/errors";
 import { noteOnDevice } from "../device/device.ts";
 import { channelWorkers, leavePortsUnwaited } from "../testing/channel-workers.ts";
 import { lastOf } from "../testing/fake-account.ts";
+import { fakePicture } from "../testing/fake-engine.ts";
 import { createFakeService, type FakeService } from "../testing/fake-service.ts";
 import { createFakeMachine, type FakeMachine, type FakeTab } from "../testing/surroundings.ts";
-import { shown, textSecret, userId } from "../testing/world.ts";
+import { shownHandle as shown, textSecret, userId } from "../testing/world.ts";
 import { createVaultClient } from "./vault-client.ts";
 
 jest.setTimeout(60_000); // for a busy machine
@@ -42,7 +43,7 @@ describe("createVaultClient", () => {
     expect(await vault.list()).toEqual([]);
     expect(workers.started).toEqual(["vault"]);
     expect(vault.getState()).toEqual({ status: "empty" });
-    await vault.examine(shown("market").picture);
+    await vault.examine(fakePicture("market"));
     expect(workers.started).toEqual(["vault", "engine"]);
   });
 
@@ -91,8 +92,8 @@ describe("createVaultClient", () => {
     await expect(vault.list()).rejects.toMatchObject({ code: "vault_unavailable" });
     expect(await vault.list()).toEqual([]);
     workers.failNext = "engine";
-    await expect(vault.examine(shown("market").picture)).rejects.toMatchObject({ code: "vault_unavailable" });
-    expect((await vault.examine(shown("market").picture)).level).toBe("green");
+    await expect(vault.examine(fakePicture("market"))).rejects.toMatchObject({ code: "vault_unavailable" });
+    expect((await vault.examine(fakePicture("market"))).level).toBe("green");
   });
 
   it("cancels by signal, before and during a call", async () => {

@@ -1,13 +1,15 @@
 import type { EngineWorkerApi } from "@relicario/engine/worker-api";
 import { serveCalls, signalAmong } from "@relicario/engine/worker-calls";
 import { Counter, Digest, maxSmallContentBytes } from "@relicario/shared/api";
-import { autoLockMinutes, type AutoLock, type PortalForServices, type RecoveredSecret, type SecretRow, type Vault, type VaultState } from "@relicario/shared/contract";
+import { autoLockMinutes, type AutoLock, type CallOptions, type PortalForServices, type RecoveredSecret, type SecretRow, type Vault, type VaultState } from "@relicario/shared/contract";
 import { isPortalError, PortalError, toPortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 import { z } from "zod";
 
+import type { PictureVerdict } from "../acts/examine.ts";
 import { accountName, leaveDevice, lockedSince, markLocked, markUnlocked, noteOnDevice, readDevice, setDeviceAside, type DeviceAccount } from "../device/device.ts";
 import { createIdleLock, pageSurroundings, type Surroundings } from "../device/idle.ts";
+import { forgetAllShown, forgetShown, requireChange, requireProtection, requireShown } from "../shown-image.ts";
 import { chosenFile, committed } from "../transfer/sinks.ts";
 import { createTransfers } from "../transfer/transfer-client.ts";
 import { refuseCancelled } from "../vault-context.ts";
@@ -15,8 +17,16 @@ import { pageHttp } from "./port-http.ts";
 import { browserWorkers, type RunningWorker, type WorkerStarter } from "./start-workers.ts";
 import type { OpenedByWorker, VaultPage, VaultWorkerApi } from "./vault-worker-api.ts";
 
-/** The vault of one sign-in, but for what it draws. */
-export async function createVault(portal: PortalForServices): Promise<Omit<Vault, "PictureField">> {
+export type { PictureVerdict };
+
+/** The contract's vault but for what it draws, and what the recovery area alone may ask of it. */
+export interface VaultClient extends Omit<Vault, "PictureField"> {
+  /** Judges the bytes of a picture. Not for others: take it off before the vault is given to them. */
+  readonly examine: (picture: Blob, options?: CallOptions) => Promise<PictureVerdict>;
+}
+
+/** The vault of one sign-in. */
+export async function createVault(portal: PortalForServices): Promise<VaultClient> {
   const { issuer, subject } = portal.account;
   const minutes = await keptMinutes({ vendorId: portal.vendorId, issuer, subject });
   return createVaultClient(portal, browserWorkers, { surroundings: pageSurroundings, minutes });
@@ -55,7 +65,7 @@ export interface PageParts {
  * calls it; the account it is told at the first act. The engine starts when that worker first needs it. A start that failed is
  * forgotten, so that the next call tries again. Locking ends the workers.
  */
-export function createVaultClient(portal: PortalForServices, workers: WorkerStarter, { surroundings, minutes = autoLockMinutes.usual }: PageParts): Omit<Vault, "PictureField"> {
+export function createVaultClient(portal: PortalForServices, workers: WorkerStarter, { surroundings, minutes = autoLockMinutes.usual }: PageParts): VaultClient {
   const { vendorId } = portal;
   const { userId, issuer, subject } = portal.account;
   const device = { vendorId, issuer, subject };
@@ -85,6 +95,7 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
 
   /** Ends the workers, and leaves the lock on the device for a page loaded later. */
   async function putAway(): Promise<void> {
+    forgetAllShown();
     lockedHere = true; // a worker that is asked for before the device has kept it starts locked too
     idle.rest();
     await end();
@@ -250,8 +261,12 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     update: inWorker((worker) => worker.update),
     recover: inWorker((worker) => worker.recover),
     acceptOlderState: inWorker((worker) => worker.acceptOlderState),
+    restoreVersion: inWorker((worker) => worker.restoreVersion),
+    unlock: inWorker((worker) => worker.unlock),
+    exportSecrets: inWorker((worker) => worker.exportSecrets),
   };
 
+  // A handle is exchanged for its picture before anything else: one that stands for nothing reaches no worker.
   return {
     getState: () => state,
     subscribe: (listener) => {
@@ -272,16 +287,19 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
       });
       return newestFirst.reverse();
     },
-    examine: inWorker((worker) => worker.examine),
     images: inWorker((worker) => worker.images),
-    protect: (request, options) => (request.content.size > maxSmallContentBytes ? transfers.protect(request, options) : acts.protect(request, options)),
-    update: (secretId, change, options) => {
+    protect: async (given, options) => {
+      const request = { ...given, protection: requireProtection(given.protection) };
+      return request.content.size > maxSmallContentBytes ? transfers.protect(request, options) : acts.protect(request, options);
+    },
+    update: async (secretId, given, options) => {
+      const change = requireChange(given);
       const { content } = change;
       return content !== undefined && content.content.size > maxSmallContentBytes ? transfers.update(secretId, { ...change, content }, options) : acts.update(secretId, change, options);
     },
     history: inWorker((worker) => worker.history),
-    restoreVersion: inWorker((worker) => worker.restoreVersion),
     removeVersions: inWorker((worker) => worker.removeVersions),
+    restoreVersion: async (secretId, version, opener, options) => acts.restoreVersion(secretId, version, requireShown(opener), options),
     purge: inWorker((worker) => worker.purge),
     uploads: inWorker((worker) => worker.uploads),
     resumeUpload: transfers.resume,
@@ -303,9 +321,9 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
       await acts.refresh();
     },
     autoLock,
-    unlock: inWorker((worker) => worker.unlock),
-    recover: async (...given) => present(await acts.recover(...given)),
-    exportSecrets: inWorker((worker) => worker.exportSecrets),
+    unlock: async (opener, options) => acts.unlock(requireShown(opener), options),
+    recover: async (secretId, opener, options) => present(await acts.recover(secretId, requireShown(opener), options)),
+    exportSecrets: async (secretIds, opener, options) => acts.exportSecrets(secretIds, requireShown(opener), options),
     answerDevice: inWorker((worker) => worker.answerDevice),
     setFavorite: inWorker((worker) => worker.setFavorite),
     trash: inWorker((worker) => worker.trash),
@@ -316,6 +334,7 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     },
     signOut: async () => {
       signedOut = true;
+      forgetAllShown();
       idle.dispose();
       await end();
       await transfers.leave();
@@ -331,6 +350,8 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
       await setDeviceAside(device);
       await acts.refresh();
     },
+    forgetShown,
+    examine: inWorker((worker) => worker.examine),
   };
 
   /** What stays in the worker is asked of the worker that opened it, and of no later one. */

@@ -1,9 +1,10 @@
 import type { Engine } from "@relicario/engine";
 import { callsTo, serveCalls } from "@relicario/engine/worker-calls";
-import type { AgeFile, ListOptions, RecoveredSecret, RecoverOptions, ShownImage, VaultState } from "@relicario/shared/contract";
+import type { AgeFile, ListOptions, RecoveredSecret, RecoverOptions, VaultState } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
+import { copyOf } from "../seal/bytes.ts";
 import { examine, images } from "../acts/examine.ts";
 import { exportSecrets } from "../acts/export-secrets.ts";
 import { restore, setFavorite, trash } from "../acts/favorite-and-trash.ts";
@@ -27,6 +28,7 @@ import { browserPatience } from "../transfer/until-through.ts";
 import { transferCallsOn } from "../transfer/upload-calls.ts";
 import { openVaultContext, refuseCancelled, type ActOptions, type VaultContext } from "../vault-context.ts";
 import { httpOverPage, type PageHttp } from "./port-http.ts";
+import type { ShownPicture } from "../shown-image.ts";
 
 export interface VaultSettings extends DeviceAccount {
   readonly userId: string;
@@ -123,16 +125,16 @@ export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, de
     restoreVersion: act(restoreVersion),
     removeVersions: act(removeVersions),
     purge: act(purge),
-    unlock: act(async (vault, shown: ShownImage, options?: ActOptions) => {
+    unlock: act(async (vault, shown: ShownPicture, options?: ActOptions) => {
       (await unlock(vault, shown, options)).opener.forget();
     }),
-    recover: act(async (vault, secretId: string, shown: ShownImage, options?: RecoverOptions): Promise<OpenedByWorker> => {
+    recover: act(async (vault, secretId: string, shown: ShownPicture, options?: RecoverOptions): Promise<OpenedByWorker> => {
       const { ageFile, sealed, ...secret } = await recoverAny(vault, secretId, shown, options);
       const openedId = crypto.randomUUID();
       opened.set(openedId, { ageFile, sealed });
       return Comlink.transfer({ ...secret, openedId }, secret.content === null ? [] : [secret.content.buffer]);
     }),
-    exportSecrets: act(async (vault, secretIds: readonly string[], shown: ShownImage, options?: ActOptions) => {
+    exportSecrets: act(async (vault, secretIds: readonly string[], shown: ShownPicture, options?: ActOptions) => {
       const { calls, patience } = requireStarted().parts;
       return exportSecrets(vault, { range: calls.range, patience, openSink: privateFile }, secretIds, shown, options);
     }),
@@ -164,7 +166,10 @@ export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, de
   };
 }
 
-/** An engine that is started at its first call. */
+/**
+ * An engine that is started at its first call. A picture crosses as a copy that is moved, not cloned: what the engine is given it
+ * overwrites, and nothing of it stays in between.
+ */
 function startedBefore(start: () => Promise<void>, engine: Engine): Engine {
   async function ready(signal: AbortSignal | undefined): Promise<Engine> {
     await start();
@@ -172,10 +177,15 @@ function startedBefore(start: () => Promise<void>, engine: Engine): Engine {
     return engine;
   }
   return {
-    inspect: async (picture, options) => (await ready(options?.signal)).inspect(picture, options),
-    enrol: async (picture, known, options) => (await ready(options?.signal)).enrol(picture, known, options),
-    recover: async (picture, sketches, options) => (await ready(options?.signal)).recover(picture, sketches, options),
+    inspect: async (picture, options) => (await ready(options?.signal)).inspect(moved(picture), options),
+    enrol: async (picture, known, options) => (await ready(options?.signal)).enrol(moved(picture), known, options),
+    recover: async (picture, sketches, options) => (await ready(options?.signal)).recover(moved(picture), sketches, options),
   };
+}
+
+function moved(picture: Uint8Array): Uint8Array {
+  const copy = copyOf(picture);
+  return Comlink.transfer(copy, [copy.buffer]);
 }
 
 /** Opened at the first upload: most people have none. */
