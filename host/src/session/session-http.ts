@@ -10,7 +10,7 @@ import { createTokenRequest } from "./token-request.ts";
 import { createTokenVerifier } from "./verify-token.ts";
 
 export interface SessionHttpDeps {
-  readonly deployment: Pick<Deployment, "api" | "vendor_id">;
+  readonly deployment: Pick<Deployment, "api" | "identity" | "vendor_id">;
   readonly storage: Storage;
   /** Renews the access token at the provider; null when nobody is signed in there. */
   readonly renew: () => Promise<User | null>;
@@ -51,6 +51,8 @@ export function createSessionHttp({ deployment, storage, renew, onVendorIgnored,
     verify: createTokenVerifier({
       address: new URL(`${baseUrl}/auth/token-certs`),
       certs: (signal) => publicHttp.request("GET", "/auth/token-certs", TokenCerts, { signal }),
+      issuer: baseUrl,
+      audience: deployment.identity.client_id,
       now: Date.now,
       warn: (message) => {
         log("token", message);

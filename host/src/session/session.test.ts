@@ -188,7 +188,7 @@ describe("createSession", () => {
     const signedIn = async () => {
       const { publicKey, privateKey } = await generateKeyPair("EdDSA", { extractable: true });
       const iat = Math.floor(Date.now() / 1000);
-      const claims = { sub: "01890a5d-ac96-7000-8000-000000000001", vid: "relicario", sid: "s", iat, exp: iat + 900 };
+      const claims = { sub: "01890a5d-ac96-7000-8000-000000000001", iss: `${origin}/api`, aud: "relicario-portal", vid: "relicario", sid: "s", iat, exp: iat + 900 };
       const token = await new SignJWT(claims).setProtectedHeader({ alg: "EdDSA", kid: "k" }).sign(privateKey);
       const certs = { keys: [{ kid: "k", alg: "EdDSA", kty: "OKP", crv: "Ed25519", x: (await exportJWK(publicKey)).x }] };
       const others = jest.fn((_address: string, _init?: RequestInit) => new Response(null, { status: 503 }));

@@ -15,7 +15,7 @@ import type { ExchangeState } from "../session/token-exchange.ts";
 import type { VendorLook } from "../settings/vendor.ts";
 
 export const alba = { issuer: "i", subject: "s", name: "alba" };
-export const claims = { sub: "01890a5d-ac96-7000-8000-000000000001", vid: "relicario", sid: "s", iat: 1, exp: 2 };
+export const claims = { sub: "01890a5d-ac96-7000-8000-000000000001", iss: "http://localhost:3000/api", aud: "relicario-portal", vid: "relicario", sid: "s", iat: 1, exp: 2 };
 
 const signedIn: SessionState = { status: "authenticated", user: alba };
 
