@@ -225,10 +225,18 @@ function memoryStore(): Store {
   };
 }
 
-/** Since when this device is locked, by a lock or by too long a time without activity; null when it is not. */
+/** So far apart two readings of one clock may be, once it was set right; milliseconds. */
+const clockTolerance = 60_000;
+
+/**
+ * Since when this device is locked, by a lock or by too long a time without activity; null when it is not. Activity in the
+ * future is none: else it would hold the lock off until then.
+ */
 export function lockedSince(record: Pick<DeviceRecord, "locked" | "lockedAt" | "lastActivity" | "autoLockMinutes">, now: number): number | null {
-  if (record.locked) return record.lockedAt ?? now;
-  const end = (record.lastActivity ?? 0) + record.autoLockMinutes * 60_000;
+  if (record.locked) return Math.min(record.lockedAt ?? now, now);
+  const lastActivity = record.lastActivity ?? 0;
+  if (lastActivity > now + clockTolerance) return now;
+  const end = lastActivity + record.autoLockMinutes * 60_000;
   return now >= end ? end : null;
 }
 

@@ -62,20 +62,27 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
       minutes,
       lock: () => void putAway(),
       keep: (change) => {
-        if (!signedOut) noteOnDevice(device, change).catch(() => undefined); // best effort: a page loaded later locks sooner
+        if (!signedOut) keep(change).catch(() => undefined); // best effort: a page loaded later locks sooner
       },
     },
     surroundings,
   );
   const autoLock: AutoLock = Object.freeze({ get: idle.getMinutes, set: idle.setMinutes });
 
+  /** Writes activity down, unless the device was locked meanwhile and this tab has not heard of it. */
+  async function keep(change: { readonly lastActivity?: number; readonly autoLockMinutes?: number }): Promise<void> {
+    if (change.lastActivity !== undefined && (await readDevice(device)).locked) await putAway();
+    else await noteOnDevice(device, change);
+  }
+
   /** Ends the workers, and leaves the lock on the device for a page loaded later. */
   async function putAway(): Promise<void> {
     lockedHere = true; // a worker that is asked for before the device has kept it starts locked too
     idle.rest();
-    await end();
-    if (state.status === "unlocked") setState({ status: "locked" });
-    await markLocked(device, surroundings.now());
+    const kept = markLocked(device, surroundings.now()); // at once: a tab that is starting looks at it
+    await Promise.all([end(), kept]).finally(() => {
+      if (state.status === "unlocked") setState({ status: "locked" });
+    });
   }
 
   function setState(next: VaultState): void {
@@ -157,10 +164,15 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     };
     serveCalls(answers, page.port1);
     const [pagePort, enginePort] = [page.port2, engineChannel.port2];
+    const locked = lockedHere || (await readDevice(device)).locked;
     await Promise.race([
-      worker.remote.start({ userId, ...device, locked: lockedHere }, Comlink.transfer(pagePort, [pagePort]), Comlink.transfer(enginePort, [enginePort])),
+      worker.remote.start({ userId, ...device, locked }, Comlink.transfer(pagePort, [pagePort]), Comlink.transfer(enginePort, [enginePort])),
       gone,
     ]);
+    if (!locked && (await readDevice(device)).locked) {
+      one.end("vault_locked"); // it may have looked at the device before the lock was kept
+      return start();
+    }
     return one;
 
     function stop(code: "vault_locked" | "vault_unavailable"): void {
