@@ -33,6 +33,7 @@ function setUp(stored?: { token: string; claims: SessionClaims | null }) {
   const tokens = createTokenExchange({
     exchange,
     vendorId: () => vendor.id,
+    admit: () => Promise.resolve(),
     verify: (token) => Promise.resolve(issued.get(token) ?? null),
     storage: { getItem: (key) => kept.get(key) ?? null, setItem: (key, value) => void kept.set(key, value), removeItem: (key) => void kept.delete(key) },
     now: Date.now,

@@ -38,7 +38,7 @@ describe("somebody who wants the vault to stay unlocked", () => {
     machine = createFakeMachine();
     machine.now = Date.now();
     const service = createFakeService(userId);
-    portal = { http: service.http, vendorId: "relicario", account: { userId, issuer: "https://id.example", subject: `stays ${String(people++)}` }, signInAgain: () => Promise.resolve({ authTime: 0 }) };
+    portal = { http: service.http, vendorId: "relicario", account: { userId, issuer: "https://id.example", subject: `stays ${String(people++)}` }, signInAgain: () => Promise.resolve({ authTime: 0 }), takeLinkSecret: () => Promise.resolve(null) };
   });
 
   it("cannot hold the lock off by a tab that claims activity in the year 3000", () => {
@@ -72,7 +72,7 @@ describe("somebody who wants the vault to stay unlocked", () => {
       ...starter,
       vault: async () => {
         const worker = await starter.vault();
-        const start: typeof worker.remote.start = async (...given) => {
+        const start = async (...given: Parameters<typeof worker.remote.start>): Promise<void> => {
           await worker.remote.start(...given); // it has looked at the device: not locked
           const now = lockNow;
           lockNow = () => Promise.resolve();

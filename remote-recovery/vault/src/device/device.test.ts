@@ -1,12 +1,13 @@
 import "fake-indexeddb/auto";
 
+import type { DeviceAccount } from "@relicario/shared/contract";
 import { IDBFactory } from "fake-indexeddb";
 
 import { keepPending, keepSketch, keptSketches, forgetSketch, pendingAccountKey } from "../steps/pending.ts";
 import { deriveAccountKeys, importAccountKey, unwrapAccountKey } from "../seal/account-key.ts";
 import { copyOf, randomBytes, utf8 } from "../seal/bytes.ts";
 import { sketchFor } from "../testing/fake-engine.ts";
-import { type DeviceAccount, leaveDevice, lockedSince, markLocked, markUnlocked, openDevice, readDevice } from "./device.ts";
+import { lockedSince, markLocked, markUnlocked, openDevice, readDevice } from "./device.ts";
 
 const account: DeviceAccount = { vendorId: "relicario", issuer: "https://id.example", subject: "ana" };
 const other: DeviceAccount = { ...account, subject: "ben" };
@@ -115,7 +116,7 @@ describe("what waits on a device", () => {
   });
 });
 
-describe("leaving a device", () => {
+describe("locking a device", () => {
   beforeEach(() => {
     globalThis.indexedDB = new IDBFactory();
   });
@@ -126,25 +127,6 @@ describe("leaving a device", () => {
     database.close();
     return JSON.stringify(found);
   };
-
-  it.each(["shared", null] as const)("at sign-out, answered %j, leaves nothing at all", async (kind) => {
-    await keepKey(account, kind);
-    const device = await openDevice(account);
-    await keepPending(device, randomBytes(32));
-    await keepSketch(device, sketchFor("market"));
-    device.close();
-    await leaveDevice(account);
-    expect(await everything()).toBe("[]");
-  });
-
-  it("at sign-out leaves an own device as it is, and other accounts alone", async () => {
-    await keepKey(account, "own");
-    await keepKey(other, null);
-    await leaveDevice(account);
-    await leaveDevice(other);
-    expect((await (await openDevice(account)).read()).accountKey).not.toBeNull();
-    expect((await (await openDevice(other)).read()).accountKey).toBeNull();
-  });
 
   it("at a lock marks an own device, and makes no record of one that keeps no key", async () => {
     await keepKey(account, "own");

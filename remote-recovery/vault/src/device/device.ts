@@ -1,18 +1,11 @@
 import { Counter, Digest } from "@relicario/shared/api";
-import { autoLockMinutes, type DeviceKind } from "@relicario/shared/contract";
+import { accountName, autoLockMinutes, keptOnDevice, type DeviceAccount, type DeviceKind } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 import { openDB, type DBSchema, type IDBPDatabase } from "idb";
 import { z } from "zod";
 
 import type { KeptAccountKey } from "../seal/account-key.ts";
 import { randomBytes, utf8, type Bytes } from "../seal/bytes.ts";
-
-/** The account as this device knows it: (vendor, issuer, subject), never an e-mail address. */
-export interface DeviceAccount {
-  readonly vendorId: string;
-  readonly issuer: string;
-  readonly subject: string;
-}
 
 /** The newest state that this device has seen and checked. */
 export const Remembered = z.strictObject({ keyEpoch: Counter, stateRev: Counter, stateSha256: Digest, root: Digest, count: z.int().min(0) });
@@ -77,8 +70,6 @@ export interface Device {
   readonly wrap: (purpose: WrapPurpose, plain: Bytes) => Promise<Wrapped>;
   /** Null when it does not open: another device key, a browser that forgot half. */
   readonly unwrap: (purpose: WrapPurpose, wrapped: Wrapped) => Promise<Bytes | null>;
-  /** Everything of this account; the device key too when no account is left. */
-  readonly wipe: () => Promise<void>;
   readonly close: () => void;
 }
 
@@ -89,8 +80,6 @@ interface Schema extends DBSchema {
   accounts: { key: string; value: DeviceRecord };
 }
 
-const databaseName = "relicario-vault";
-
 /**
  * Opens what this device keeps. Where IndexedDB cannot be used (some private modes) it is kept in memory until the page
  * goes: the person needs an opener next time, and nothing is lost.
@@ -100,15 +89,9 @@ export async function openDevice(account: DeviceAccount): Promise<Device> {
   return deviceOn(database === null ? memoryStore() : databaseStore(database), accountName(account));
 }
 
-/** Names the account on this device; the same in every tab. */
-export function accountName({ vendorId, issuer, subject }: DeviceAccount): string {
-  return JSON.stringify([vendorId, issuer, subject]);
-}
-
 interface Store {
   readonly get: (name: string) => Promise<unknown>;
   readonly update: (name: string, change: (before: unknown) => DeviceRecord) => Promise<void>;
-  readonly remove: (name: string) => Promise<void>;
   /** The one non-extractable key of this origin, made at first need. */
   readonly deviceKey: () => Promise<CryptoKey>;
   readonly close: () => void;
@@ -136,7 +119,6 @@ function deviceOn(store: Store, name: string): Device {
         return null; // the caller reports that what waited can no longer be read
       }
     },
-    wipe: () => store.remove(name),
     close: store.close,
   };
 }
@@ -158,7 +140,7 @@ function newDeviceKey(): Promise<CryptoKey> {
 async function openDatabase(): Promise<IDBPDatabase<Schema> | null> {
   if (typeof indexedDB === "undefined") return null;
   try {
-    return await openDB<Schema>(databaseName, 1, {
+    return await openDB<Schema>(keptOnDevice.vault.database, 1, {
       upgrade: (database) => {
         database.createObjectStore("keys");
         database.createObjectStore("accounts");
@@ -181,13 +163,6 @@ function databaseStore(database: IDBPDatabase<Schema>): Store {
         const before: unknown = await transaction.store.get(name);
         await Promise.all([transaction.store.put(change(before), name), transaction.done]);
       }),
-    remove: async (name) => {
-      const transaction = database.transaction(["accounts", "keys"], "readwrite");
-      await transaction.objectStore("accounts").delete(name);
-      const left = await transaction.objectStore("accounts").count();
-      if (left === 0) await transaction.objectStore("keys").delete("device");
-      await transaction.done;
-    },
     deviceKey: () =>
       sayFull(async () => {
         const there = await database.get("keys", "device");
@@ -212,10 +187,6 @@ function memoryStore(): Store {
     get: (name) => Promise.resolve(records.get(name)),
     update: (name, change) => {
       records.set(name, change(records.get(name)));
-      return Promise.resolve();
-    },
-    remove: (name) => {
-      records.delete(name);
       return Promise.resolve();
     },
     deviceKey: () => (key ??= newDeviceKey()),
@@ -265,14 +236,6 @@ export async function noteOnDevice(account: DeviceAccount, change: Partial<Pick<
   } catch (error) {
     if (!isPortalError(error, "storage_full")) throw error;
   }
-}
-
-/** At sign-out: removes everything of the account, except on an own device. */
-export async function leaveDevice(account: DeviceAccount): Promise<void> {
-  await onDevice(account, async (device) => {
-    const { kind } = await device.read();
-    if (kind !== "own") await device.wipe();
-  });
 }
 
 async function onDevice<T>(account: DeviceAccount, act: (device: Device) => Promise<T>): Promise<T> {

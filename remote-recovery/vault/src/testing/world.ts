@@ -1,6 +1,6 @@
-import type { ProtectRequest, ShownImage, VaultState } from "@relicario/shared/contract";
+import type { DeviceAccount, ProtectRequest, ShownImage, VaultState } from "@relicario/shared/contract";
 
-import { openDevice, type Device, type DeviceAccount } from "../device/device.ts";
+import { openDevice, type Device } from "../device/device.ts";
 import { openVaultContext, type VaultContext, type WriterLocks } from "../vault-context.ts";
 import { serviceOn } from "../service.ts";
 import { createFakeEngine, fakePicture } from "./fake-engine.ts";

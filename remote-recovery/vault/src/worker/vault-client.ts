@@ -1,11 +1,11 @@
 import type { EngineWorkerApi } from "@relicario/engine/worker-api";
 import { serveCalls, signalAmong } from "@relicario/engine/worker-calls";
 import { maxSmallContentBytes } from "@relicario/shared/api";
-import { autoLockMinutes, type AutoLock, type PortalForServices, type RecoveredSecret, type SecretRow, type Vault, type VaultState } from "@relicario/shared/contract";
+import { accountName, autoLockMinutes, type AutoLock, type PortalForServices, type RecoveredSecret, type SecretRow, type Vault, type VaultState } from "@relicario/shared/contract";
 import { PortalError, toPortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
-import { accountName, leaveDevice, lockedSince, markLocked, markUnlocked, noteOnDevice, readDevice } from "../device/device.ts";
+import { lockedSince, markLocked, markUnlocked, noteOnDevice, readDevice } from "../device/device.ts";
 import { createIdleLock, pageSurroundings, type Surroundings } from "../device/idle.ts";
 import { chosenFile, committed } from "../transfer/sinks.ts";
 import { createTransfers } from "../transfer/transfer-client.ts";
@@ -43,7 +43,7 @@ export interface PageParts {
  */
 export function createVaultClient(portal: PortalForServices, workers: WorkerStarter, { surroundings, minutes = autoLockMinutes.usual }: PageParts): Omit<Vault, "PictureField"> {
   const { vendorId } = portal;
-  const { userId, issuer, subject } = portal.account;
+  const { userId, issuer, subject, authTime } = portal.account;
   const device = { vendorId, issuer, subject };
   const listeners = new Set<() => void>();
   let state: VaultState = { status: "unknown" };
@@ -55,6 +55,8 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
   let waiting: Promise<RunningWorker<VaultWorkerApi> | null> | null = workers.vault().catch(() => null);
   let signedOut = false;
   let lockedHere = false;
+  /** The newest writing down of activity. */
+  let keeping: Promise<void> = Promise.resolve();
 
   const idle = createIdleLock(
     {
@@ -62,7 +64,7 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
       minutes,
       lock: () => void putAway(),
       keep: (change) => {
-        if (!signedOut) keep(change).catch(() => undefined); // best effort: a page loaded later locks sooner
+        if (!signedOut) keeping = keep(change).catch(() => undefined); // best effort: a page loaded later locks sooner
       },
     },
     surroundings,
@@ -103,6 +105,14 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     });
     running = starting;
     return starting;
+  }
+
+  /** On an own device a sign-in that is not older than the lock undoes it, whether it was asked for here or led to this page. */
+  async function followSignIn(): Promise<void> {
+    const record = await readDevice(device);
+    const since = lockedSince(record, surroundings.now());
+    if (lockedHere || record.kind !== "own" || since === null || authTime === undefined) return;
+    if (authTime >= Math.floor(since / 1000)) await markUnlocked(device, surroundings.now());
   }
 
   /** The worker whose script runs already, or else a new one. */
@@ -164,6 +174,7 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     };
     serveCalls(answers, page.port1);
     const [pagePort, enginePort] = [page.port2, engineChannel.port2];
+    await followSignIn();
     const locked = lockedHere || (await readDevice(device)).locked;
     await Promise.race([
       worker.remote.start({ userId, ...device, locked }, Comlink.transfer(pagePort, [pagePort]), Comlink.transfer(enginePort, [enginePort])),
@@ -226,7 +237,7 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
   }
 
   async function end(): Promise<void> {
-    transfers.lock();
+    const opening = transfers.lock();
     const [before, unused] = [running, waiting];
     [running, waiting] = [null, null];
     void unused?.then((worker) => {
@@ -238,6 +249,7 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
       },
       () => undefined, // it never started: nothing to end
     );
+    await opening;
   }
 
   const acts = {
@@ -288,8 +300,8 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
       if (record.accountKey === null) throw new PortalError(state.status === "empty" ? "no_keyring" : "opener_needed");
       const since = lockedSince(record, surroundings.now()); // null: another tab was unlocked since
       if (since !== null) {
-        const { authTime } = await portal.signInAgain();
-        if (authTime < Math.floor(since / 1000)) throw new PortalError("login_required");
+        const again = await portal.signInAgain();
+        if (again.authTime < Math.floor(since / 1000)) throw new PortalError("login_required");
         await markUnlocked(device, surroundings.now());
       }
       lockedHere = false;
@@ -312,8 +324,7 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
       signedOut = true;
       idle.dispose();
       await end();
-      await transfers.leave();
-      await leaveDevice(device);
+      await Promise.all([transfers.end(), keeping]);
       setState({ status: "unknown" });
     },
     acceptOlderState: inWorker((worker) => worker.acceptOlderState),
