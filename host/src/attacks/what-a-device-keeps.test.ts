@@ -85,6 +85,16 @@ describe("somebody who sits down at a shared computer after another person", () 
     expect(dropLinkSecret).not.toHaveBeenCalled(); // what this tab carries is no part of it
   });
 
+  it("gains nothing by a full disk, where the mark cannot be written", async () => {
+    installPrivateFiles();
+    await keepOnDevice(ana, nobodysDevice, ["u1"]);
+    const storage = { getItem: () => null, setItem: () => { throw new DOMException("full", "QuotaExceededError"); }, removeItem: () => undefined };
+    const log = jest.fn();
+    await createSweeps({ storage, now: () => 5_000, dropLinkSecret: () => Promise.resolve(), log }).begin("sign_out", ana)();
+    expect(Object.values(await everythingKept()).flat()).toEqual([]);
+    expect(log).toHaveBeenCalledTimes(1);
+  });
+
   it("cannot make a starting page wipe anything that was not marked", async () => {
     const { files } = installPrivateFiles();
     files.set("of a page that lives", "closed");

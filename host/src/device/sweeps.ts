@@ -47,7 +47,11 @@ export function createSweeps({ storage, now, dropLinkSecret, log }: SweepsDeps):
   return Object.freeze<Sweeps>({
     begin: (kind, person) => {
       const marked: z.infer<typeof Marked> = { person: person === null ? null : { issuer: person.issuer, subject: person.subject } };
-      storage.setItem(markOf(kind), JSON.stringify(marked));
+      try {
+        storage.setItem(markOf(kind), JSON.stringify(marked));
+      } catch (error) {
+        log(`sweep ${kind}`, error); // a full disk: it is done all the same, only not finished by another page
+      }
       return async () => {
         const [dropped] = await Promise.allSettled([dropLinkSecret(), sweep(kind, person)]).then((both) => both.filter((each) => each.status === "rejected"));
         if (dropped !== undefined) throw dropped.reason;

@@ -7,7 +7,7 @@ import type { SweepKind, Sweeps } from "../device/sweeps.ts";
 import { fragmentNames } from "./fragment.ts";
 import type { LockListeners } from "./lock-listeners.ts";
 import type { SessionEvent } from "./machine.ts";
-import { isFirstToSignOut, signOut } from "./sign-out.ts";
+import { isFirstToSignOut, signOut, withLimit } from "./sign-out.ts";
 import { heldSession, type TokenExchange } from "./token-exchange.ts";
 
 export interface SessionEndDeps {
@@ -66,7 +66,7 @@ export function createSessionEnd(deps: SessionEndDeps): SessionEnd {
   const putAway = async (ending: Ending): Promise<void> => {
     const sweep = deps.sweeps.begin(ending, deps.person());
     await lockListeners.run("sign_out");
-    await sweep().catch((error: unknown) => {
+    await withLimit(sweep()).catch((error: unknown) => {
       log("sweep", error);
     });
   };

@@ -1,4 +1,5 @@
 import type { Deployment, DeviceAccount, Http } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
 import { ErrorResponse, ErrorTimeout } from "oidc-client-ts";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { z } from "zod";
@@ -183,6 +184,30 @@ describe("createSession", () => {
   it("looks after the provider's session from the start", () => {
     setUp();
     expect(Object.keys(mockClient.handlers)).toContain("addUserSignedOut");
+  });
+
+  it("stops, aloud and for good, when the service says that the person is another account than this device knows", async () => {
+    remember();
+    const { publicKey, privateKey } = await generateKeyPair("EdDSA", { extractable: true });
+    const iat = Math.floor(Date.now() / 1000);
+    const sub = "01890a5d-ac96-7000-8000-000000000002";
+    const token = await new SignJWT({ sub, iss: `${origin}/api`, aud: "relicario-portal", vid: "relicario", sid: "s", iat, exp: iat + 900 }).setProtectedHeader({ alg: "EdDSA", kid: "k" }).sign(privateKey);
+    const certs = { keys: [{ kid: "k", alg: "EdDSA", kty: "OKP", crv: "Ed25519", x: (await exportJWK(publicKey)).x }] };
+    const exchanged = jest.fn();
+    globalThis.fetch = (input) => {
+      const address = input instanceof Request ? input.url : String(input);
+      if (address.endsWith("/auth/token-certs")) return Promise.resolve(Response.json(certs));
+      exchanged(address);
+      return Promise.resolve(Response.json({ token }));
+    };
+    const world = setUp();
+    world.requirePinnedUserId.mockRejectedValue(new PortalError("account_changed"));
+    await world.session.start();
+    await expect(world.session.exchange.token()).rejects.toMatchObject({ code: "account_changed" });
+    expect(world.requirePinnedUserId).toHaveBeenCalledWith({ vendorId: "relicario", issuer: profile.iss, subject: "s-1" }, sub);
+    expect(world.session.exchange.getState()).toMatchObject({ status: "empty", error: { code: "account_changed" } });
+    expect(sessionStorage.getItem("sessionToken")).toBeNull();
+    expect(exchanged).toHaveBeenCalledTimes(1); // asking again with the same access token cannot help
   });
 
   describe("given a service that is down for all but tokens", () => {

@@ -71,7 +71,8 @@ function isDone(error: unknown): boolean {
   return error instanceof ErrorResponse && error.error === "unsupported_token_type";
 }
 
-async function withLimit(work: Promise<unknown>): Promise<void> {
+/** Rejects when the step takes too long: it may go on, and nobody waits for it. */
+export async function withLimit(work: Promise<unknown>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const limit = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
