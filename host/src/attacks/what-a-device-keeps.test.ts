@@ -55,6 +55,12 @@ describe("somebody who sits down at a shared computer after another person", () 
     expect(dropLinkSecret).toHaveBeenCalledTimes(1);
   });
 
+  it("finds no trace that a vault was looked for, where there never was one", async () => {
+    installPrivateFiles();
+    await origin().sweep("sign_out");
+    expect((await indexedDB.databases()).map(({ name }) => name)).toEqual(["relicario-host"]);
+  });
+
   it("finds nothing of uploads that have no record beside them", async () => {
     installPrivateFiles();
     await keepOnDevice(ana, null, ["u1"]);
