@@ -49,6 +49,8 @@ const Environment = z.object({
   VENDORS: json(z.array(ConfiguredVendor).min(1, "names no vendor")).default([{ vendor_id: "relicario", name: "Relicario", enabled: true }]),
   /** Origin of the portal: the only one that may call from a browser. */
   PUBLIC_ORIGIN: webAddress.refine((url) => URL.canParse(url) && new URL(url).origin === url, "is not an origin"),
+  /** Where the portal calls this service, as its deployment document says: the issuer of session tokens. `/api` of the origin by default. */
+  API_BASE_URL: webAddress.optional(),
   SESSION_TTL_SECONDS: z.coerce.number("is not a number").int().min(10).max(86_400).default(900),
   SESSION_KEYS: json(z.object({ keys: z.array(ed25519PrivateJwk).min(1, "names no key") })),
   RECORD_KEY: z

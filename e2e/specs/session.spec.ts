@@ -25,7 +25,7 @@ const signInForm = (page: Page) => page.getByLabel("User name or e-mail");
 async function keepsNothing(page: Page, portal: { readonly origin: string }): Promise<void> {
   if (new URL(page.url()).origin !== portal.origin) await page.goto(`${portal.origin}/silent-renew.html`); // same storage, no portal
   const names = await keptNames(page);
-  expect(names.filter((name) => name.startsWith("oidc.user:") || ["sessionToken", "s", "n", "id", "recoverId", "vendorId"].includes(name))).toEqual([]);
+  expect(names.filter((name) => name.startsWith("oidc.user:") || ["sessionToken", "linkSecret", "id", "recoverId", "vendorId"].includes(name))).toEqual([]);
 }
 
 test("a page left open renews both tokens by itself, with new session keys too, and the provider's session check goes on", async ({ page, portal, environments }) => {
@@ -64,7 +64,7 @@ test("signing out in two tabs at once is clean in both, ends every session, and 
   }
   const tokens = await Promise.all(tabs.map((tab) => tab.evaluate(() => sessionStorage.getItem("sessionToken"))));
   await one.evaluate(() => {
-    sessionStorage.setItem("s", "left over");
+    sessionStorage.setItem("linkSecret", "left over");
   });
   await pressAtOnce([await askedToLogOut(one), await askedToLogOut(other)]);
 

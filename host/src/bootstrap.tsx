@@ -8,27 +8,49 @@ import { createRoot } from "react-dom/client";
 import { sessionDraw } from "./deployment/canary.ts";
 import { loadDeployment, readPortalPage } from "./deployment/load.ts";
 import { DeploymentProblem } from "./DeploymentProblem.tsx";
+import { createSweeps } from "./device/sweeps.ts";
 import { takeFragment } from "./session/fragment.ts";
+import { dropLinkSecret, dropOldLinkSecrets, keepLinkSecret } from "./session/link-secret.ts";
 import { hostTexts } from "./settings/texts.ts";
 import { createThemeStore } from "./settings/theme.ts";
+import { warn } from "./warn.ts";
 
 const place = document.getElementById("root");
 if (place === null) throw new TypeError("the page has no root");
 const root = createRoot(place);
 const theme = createThemeStore(window);
 
+const sweeps = createSweeps({ storage: localStorage, now: Date.now, dropLinkSecret: () => dropLinkSecret(sessionStorage), log: warn });
+
 if (!takeOverFragment()) {
   window.addEventListener("hashchange", takeOverFragment); // a link that is opened in the tab of a page that already runs
   void start();
 }
 
-/** Stores the known parameters of the fragment, removes it from the address and the history, and reloads. */
+/** Removes the fragment from the address and the history at once, stores what of it is known, and reloads. */
 function takeOverFragment(): boolean {
-  const without = takeFragment(new URL(location.href), sessionStorage);
-  if (without === null) return false;
-  history.replaceState(null, "", without);
-  location.reload();
+  const taken = takeFragment(new URL(location.href), sessionStorage);
+  if (taken === null) return false;
+  history.replaceState(null, "", taken.address);
+  const kept = taken.secret === null ? Promise.resolve() : keepLinkSecret(taken.secret, sessionStorage, Date.now());
+  kept
+    .catch((error: unknown) => {
+      warn("fragment", error); // not kept, such as on a full disk: the link has to be opened once more
+    })
+    .finally(() => {
+      location.reload();
+    });
   return true;
+}
+
+/** What earlier pages left: a sweep that was not finished, and what links carried more than ten minutes ago. */
+async function tidy(): Promise<void> {
+  const dropOld = () =>
+    dropOldLinkSecrets(sessionStorage, Date.now()).catch((error: unknown) => {
+      warn("fragment", error); // tried again in a minute
+    });
+  setInterval(() => void dropOld(), 60_000);
+  await Promise.all([sweeps.finishMarked(), dropOld()]);
 }
 
 /** Loads the host's code and all shared modules. Federation never retries a shared script that failed, so none is loaded later. */
@@ -50,13 +72,15 @@ async function start(): Promise<void> {
     throw new PortalError("deployment_unreachable", { cause });
   });
   code.catch(() => undefined); // awaited below
+  const tidied = tidy();
   try {
     const page = readPortalPage(document);
     const readDeployment = () =>
       loadDeployment({ page, origin: location.origin, storage: localStorage, fetch: fetch.bind(window), now: Date.now, draw: sessionDraw(sessionStorage), given: __SHARED__ });
     const verified = await readDeployment();
     const startHost = await code;
-    await startHost({ verified, readDeployment, language, theme, texts: await own }, (page) => { root.render(page); });
+    await tidied; // before anybody is signed in
+    await startHost({ verified, readDeployment, sweeps, language, theme, texts: await own }, (page) => { root.render(page); });
   } catch (error) {
     const errors = (of: Language) => hostTexts(of).then((known) => known["errors"] ?? {}, () => ({}));
     const [en, es] = await Promise.all([errors("en"), errors("es")]);

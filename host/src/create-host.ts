@@ -4,6 +4,9 @@ import { createI18n, fallbackLanguage, isLanguage, type Texts } from "@relicario
 import type { i18n as I18n } from "i18next";
 import { z } from "zod";
 
+import { keptAccounts } from "./device/accounts.ts";
+import { requirePinnedUserId } from "./device/pinned-user-id.ts";
+import type { Sweeps } from "./device/sweeps.ts";
 import type { VerifiedDeployment } from "./deployment/verify.ts";
 import { createDeploymentWatch } from "./deployment/watch.ts";
 import { createFeatureFlags } from "./flags/feature-flags.ts";
@@ -18,6 +21,7 @@ import { createVaultSource } from "./remotes/vault-source.ts";
 import { createReachability } from "./service/reachability.ts";
 import { userOf } from "./session/machine.ts";
 import { createSession, type Session } from "./session/session.ts";
+import { takeLinkSecret } from "./session/link-secret.ts";
 import { claimsOf } from "./session/token-exchange.ts";
 import { languageChanger } from "./settings/language.ts";
 import { createQueryClient, forgetOpened } from "./settings/query-client.ts";
@@ -30,6 +34,8 @@ export interface HostSettings {
   readonly verified: VerifiedDeployment;
   /** Fetches and verifies the current deployment document. */
   readonly readDeployment: () => Promise<VerifiedDeployment>;
+  /** What this device keeps. */
+  readonly sweeps: Sweeps;
   readonly language: Language;
   readonly theme: ThemeStore;
   /** The host's own texts in that language. */
@@ -37,7 +43,7 @@ export interface HostSettings {
 }
 
 /** Creates and connects everything that the host consists of. Does not look for a signed-in user yet. */
-export async function createHost({ verified, readDeployment, language, theme, texts }: HostSettings): Promise<Host> {
+export async function createHost({ verified, readDeployment, sweeps, language, theme, texts }: HostSettings): Promise<Host> {
   const { deployment } = verified;
   const { origin } = window.location;
   const queryClient = createQueryClient();
@@ -81,6 +87,8 @@ export async function createHost({ verified, readDeployment, language, theme, te
     onVendorIgnored,
     log: warn,
     channel: typeof BroadcastChannel === "undefined" ? null : new BroadcastChannel("session"),
+    sweeps,
+    requirePinnedUserId,
   });
   const vendor = createVendorStore({ deployment, storage: window.sessionStorage, http: session.repeating.publicHttp, onUnknown: onVendorIgnored });
   session.exchange.subscribe(vendor.refresh);
@@ -115,6 +123,10 @@ export async function createHost({ verified, readDeployment, language, theme, te
     i18n,
     theme,
     confirms: createConfirms(),
+    keptHere: async () => {
+      const user = userOf(session.getState());
+      return user === null ? [] : keptAccounts(user);
+    },
     report,
     changeLanguage: languageChanger(i18n, window),
   };
@@ -140,7 +152,8 @@ async function portalForVault({ session, http, verified }: { readonly session: S
   return {
     http: scopedHttp(http, recovery?.status === "verified" ? recovery.record.manifest.api_paths : []),
     vendorId: claims.vid,
-    account: { userId: claims.sub, issuer: user.issuer, subject: user.subject },
+    account: { userId: claims.sub, issuer: user.issuer, subject: user.subject, ...(user.authTime === undefined ? {} : { authTime: user.authTime }) },
     signInAgain: session.signInAgain,
+    takeLinkSecret: () => takeLinkSecret(sessionStorage, Date.now()),
   };
 }

@@ -4,6 +4,7 @@ import type { QueryClient } from "@tanstack/react-query";
 import type { i18n as I18n } from "i18next";
 import { createContext, useContext } from "react";
 
+import type { KeptAccount } from "./device/accounts.ts";
 import type { VerifiedDeployment } from "./deployment/verify.ts";
 import type { DeploymentWatch } from "./deployment/watch.ts";
 import type { FeatureFlags } from "./flags/feature-flags.ts";
@@ -35,6 +36,8 @@ export interface Host {
   readonly i18n: I18n;
   readonly theme: ThemeStore;
   readonly confirms: Confirms;
+  /** What this device keeps of the person's accounts. */
+  readonly keptHere: () => Promise<readonly KeptAccount[]>;
   readonly changeLanguage: (language: Language) => Promise<void>;
   readonly report: (name: RemoteName, phase: "load" | "render" | "call", error: PortalError) => void;
 }

@@ -1,9 +1,10 @@
 import { SessionClaims, TokenCerts } from "@relicario/shared/api";
 import { eq } from "drizzle-orm";
-import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from "jose";
+import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from "jose";
 
 import { accounts, identities, sessions } from "../db/schema.ts";
 import { startService, type TestService } from "../testing/service.ts";
+import { createSessionTokens } from "./session-tokens.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -27,7 +28,7 @@ describe("POST /auth/token", () => {
     expect(certs.keys).toHaveLength(2);
     const { payload } = await jwtVerify(token, createLocalJWKSet({ keys: certs.keys }), { algorithms: ["EdDSA"] });
     const claims = SessionClaims.parse(payload);
-    expect(claims).toMatchObject({ vid: "relicario", auth_time: authTime });
+    expect(claims).toMatchObject({ iss: "http://localhost:3000/api", aud: "relicario-portal", vid: "relicario", auth_time: authTime });
     expect(claims.exp - claims.iat).toBe(900);
     expect(decodeProtectedHeader(token).kid).toBe(certs.keys[0]?.kid);
 
@@ -184,5 +185,19 @@ describe("a session token", () => {
       expect(await service.call("GET", "/user/me", token)).toMatchObject({ status: 401, body: { code: "token_invalid" } });
     }
     expect(await service.call("GET", "/user/me", null)).toMatchObject({ status: 401, body: { code: "unauthorized" } });
+  });
+
+  it.each([
+    ["another service with the same keys and rows", { issuer: "http://localhost:3002/api" }],
+    ["another portal's client", { audience: "another-portal" }],
+  ])("of %s does not pass for one of ours", async (_of, given) => {
+    const person = await service.signIn();
+    const { db, env, vendors } = service.app.services;
+    const { sub, vid, sid } = SessionClaims.parse(decodeJwt(person.token));
+    const settings = { keys: env.SESSION_KEYS.keys, issuer: "http://localhost:3000/api", audience: env.IDP_CLIENT_ID };
+    const session = { accountId: sub, vendorId: vid, sessionId: sid, authTime: null, issuedAt: new Date(), expiresAt: new Date(inSeconds(60) * 1_000) };
+    const made = (more: Partial<typeof settings>) => createSessionTokens({ ...settings, ...more }, db, vendors).sign(session);
+    expect((await service.call("GET", "/user/me", await made({}))).status).toBe(200);
+    expect(await service.call("GET", "/user/me", await made(given))).toMatchObject({ status: 401, body: { code: "token_invalid" } });
   });
 });

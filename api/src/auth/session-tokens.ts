@@ -39,7 +39,16 @@ export interface SessionTokens {
 
 const tokenType = "relicario-session+jwt";
 
-export function createSessionTokens(keys: readonly SessionKey[], db: Db, vendors: Vendors): SessionTokens {
+export interface SessionTokenSettings {
+  /** The current key first, then the next. */
+  readonly keys: readonly SessionKey[];
+  /** `iss`: this service, by the address that deployments call it by. */
+  readonly issuer: string;
+  /** `aud`: the portal, by its client id at the identity provider. */
+  readonly audience: string;
+}
+
+export function createSessionTokens({ keys, issuer, audience }: SessionTokenSettings, db: Db, vendors: Vendors): SessionTokens {
   const [current] = keys;
   if (current === undefined) throw new Error("no session key");
   const publicKeys = keys.map(({ kid, kty, crv, x }) => ({ kid, alg: "EdDSA" as const, kty, crv, x }));
@@ -52,6 +61,8 @@ export function createSessionTokens(keys: readonly SessionKey[], db: Db, vendors
       return new SignJWT({ vid: vendorId, sid: sessionId, ...(authTime === null ? {} : { auth_time: authTime }) })
         .setProtectedHeader({ alg: "EdDSA", kid: current.kid, typ: tokenType })
         .setSubject(accountId)
+        .setIssuer(issuer)
+        .setAudience(audience)
         .setIssuedAt(issuedAt)
         .setExpirationTime(expiresAt)
         .sign(await signingKey);
@@ -72,7 +83,7 @@ export function createSessionTokens(keys: readonly SessionKey[], db: Db, vendors
 
   async function verified(token: string): Promise<SessionClaims> {
     try {
-      const { payload } = await jwtVerify(token, keySet, { algorithms: ["EdDSA"], typ: tokenType, requiredClaims: ["sub", "vid", "sid", "iat", "exp"] });
+      const { payload } = await jwtVerify(token, keySet, { algorithms: ["EdDSA"], typ: tokenType, issuer, audience, requiredClaims: ["sub", "vid", "sid", "iat", "exp"] });
       return SessionClaims.parse(payload);
     } catch (cause) {
       const code = cause instanceof errors.JWTExpired ? "token_expired" : "token_invalid";

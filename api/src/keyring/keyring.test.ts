@@ -53,9 +53,11 @@ describe("the first keyring change", () => {
     expect(records.body).toEqual({ image_records: body.keyring.image_records?.set });
   });
 
-  it("is 404 no_keyring before", async () => {
+  it("is 404 no_keyring before, or nothing where that was asked for", async () => {
     const person = await service.signIn();
     expect(await service.call("GET", "/user/keyring", person.token)).toMatchObject({ status: 404, body: { code: "no_keyring" } });
+    expect(await service.call("GET", "/user/keyring?or_none=true", person.token)).toMatchObject({ status: 204, text: "" });
+    expect(await service.call("GET", "/user/keyring?or_none=yes", person.token)).toMatchObject({ status: 422 });
     expect(await service.call("GET", "/secrets/store", person.token)).toMatchObject({ body: { state_rev: 0, total: 0 } });
     expect(await put(person, buildChange({ ...person, stateRev: 4 }))).toMatchObject({ status: 404, body: { code: "no_keyring" } });
   });

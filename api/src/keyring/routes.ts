@@ -15,14 +15,16 @@ import { keyringSchemas } from "./schema.ts";
 export const keyringRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
   const { db, recordBox, now } = services;
 
-  app.get("/user/keyring", { schema: keyringSchemas.get, config: { access: "signed_in" } }, async (request) => {
+  app.get("/user/keyring", { schema: keyringSchemas.get, config: { access: "signed_in" } }, async (request, reply) => {
     const own = keyringPolicy(actorOf(request));
-    const { states_since: since } = request.query;
-    return inOneMoment(db, async (tx) => {
+    const { states_since: since, or_none: orNone } = request.query;
+    const answer = await inOneMoment(db, async (tx) => {
       const keyring = await readKeyring(tx, own);
-      if (keyring === null) throw new Problem("no_keyring");
-      return presentKeyring(keyring, since === undefined ? undefined : await readStates(tx, own, since));
+      return keyring === null ? null : presentKeyring(keyring, since === undefined ? undefined : await readStates(tx, own, since));
     });
+    if (answer !== null) return answer;
+    if (orNone === undefined) throw new Problem("no_keyring");
+    return reply.code(204).send(null);
   });
 
   app.put(

@@ -5,9 +5,9 @@ import { answers } from "../http/answers.ts";
 
 export const keyringSchemas = {
   get: {
-    summary: "Slots, book, shares, requests and state; with states_since the chain of states after it",
-    querystring: z.strictObject({ states_since: z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional() }),
-    response: answers(Keyring),
+    summary: "Slots, book, shares, requests and state; with states_since the chain of states after it; with or_none=true 204 where there is no keyring yet",
+    querystring: z.strictObject({ states_since: z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional(), or_none: z.literal("true").optional() }),
+    response: { ...answers(Keyring), ...answers(z.null().describe("nothing"), 204) },
   },
   put: { summary: "A keyring change without a secret", body: KeyringChange, response: answers(KeyringChanged) },
   imageRecords: { summary: "Helpers of the present image openers; the only call that gives them", response: answers(ImageRecords) },

@@ -1,4 +1,4 @@
-import { ConfirmDialog, depths, layoutBlockMilliseconds, s, space, useDialog } from "@relicario/shared/ui";
+import { depths, layoutBlockMilliseconds, s, space, useDialog } from "@relicario/shared/ui";
 import { useRef, useState, type ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { useLocation } from "react-router-dom";
@@ -8,6 +8,7 @@ import { useHost } from "../host-context.ts";
 import { isSharedLinkView } from "../routes.ts";
 import { BrowserCheck } from "./BrowserCheck.tsx";
 import { frameSizes } from "./styles.ts";
+import { LogoutDialog } from "./LogoutDialog.tsx";
 import { MobileBar } from "./MobileBar.tsx";
 import { OfflineNotice } from "./OfflineNotice.tsx";
 import { ReleaseNotice } from "./ReleaseNotice.tsx";
@@ -30,12 +31,11 @@ export interface FrameProps {
 
 /** The layout around every screen: navigation, notices, and a labelled `main` that a skip link leads to. */
 export function Frame({ userName, shell, signedIn, children }: FrameProps) {
-  const { t } = useTranslation(["header", "modals"]);
+  const { t } = useTranslation("header");
   const { session, verified } = useHost();
   const { pathname, search } = useLocation();
   const mobile = useMobile();
   const logout = useDialog();
-  const [leaving, setLeaving] = useState(false);
   const [narrow, toggleNarrow] = useNarrow();
   const main = useRef<HTMLElement>(null);
   useRouteChange(main);
@@ -45,14 +45,6 @@ export function Frame({ userName, shell, signedIn, children }: FrameProps) {
   const onLogout = signedIn && !isSharedLinkView(pathname) ? logout.show : null;
   const onLogin = () => {
     void session.signIn(`${pathname}${search}`);
-  };
-  const handleAnswer = (answer: boolean) => {
-    if (!answer) {
-      logout.onClose();
-      return;
-    }
-    setLeaving(true);
-    void session.signOut();
   };
 
   return (
@@ -64,7 +56,7 @@ export function Frame({ userName, shell, signedIn, children }: FrameProps) {
           main.current?.focus();
         }}
       >
-        {t("header:skip_action")}
+        {t("skip_action")}
       </SkipLink>
       {shell && !mobile && <Sidebar product={product} narrow={narrow} onToggle={toggleNarrow} userName={userName} onLogout={onLogout} onLogin={onLogin} />}
       {shell && mobile && <TopBar product={product} userName={userName} onLogout={onLogout} onLogin={onLogin} />}
@@ -79,14 +71,7 @@ export function Frame({ userName, shell, signedIn, children }: FrameProps) {
       </Main>
       {shell && mobile && onLogout !== null && <MobileBar onLogout={onLogout} />}
       {signedIn && <BrowserCheck />}
-      <ConfirmDialog
-        open={logout.open}
-        title={t("modals:logout.title")}
-        description={t("modals:logout.body")}
-        confirmLabel={t("modals:logout.confirm_action")}
-        disabled={leaving}
-        onAnswer={handleAnswer}
-      />
+      <LogoutDialog open={logout.open} onClose={logout.onClose} />
     </Whole>
   );
 }

@@ -125,6 +125,39 @@ describe("Frame on a wide screen", () => {
     expect(within(screen.getByRole("dialog")).getByRole("button", { name: "Log out" })).toBeDisabled();
   });
 
+  it.each([
+    ["that logging out loses", null, "2 files are still being uploaded. Logging out loses them, because this device is not your own."],
+    ["that wait on an own device", "own", "2 files are still being uploaded. They wait on this device until you log in again."],
+  ] as const)("names the uploads %s", async (_which, kind, said) => {
+    await show({ keptHere: [{ name: "n", kind, uploads: 2 }] });
+    await userEvent.click(screen.getByRole("button", { name: /Log out/ }));
+    const dialog = await screen.findByRole("dialog", { name: "Log out?" });
+    expect(await within(dialog).findByText(said)).toBeVisible();
+    await expectAccessible(document.body);
+  });
+
+  it.each([
+    ["en", "Log out", "Forget this device", "Forget this device?", "One file that is still being uploaded is lost.", "Cancel"],
+    ["es", "Cerrar sesión", "Olvidar este dispositivo", "¿Olvidar este dispositivo?", "Se pierde un archivo que aún se está subiendo.", "Cancelar"],
+  ] as const)("forgets this device after a question of its own, which says what goes (%s)", async (language, logout, forget, title, lost, cancel) => {
+    const { calls } = await show({ language, keptHere: [{ name: "n", kind: "own", uploads: 1 }] });
+    const ask = async () => {
+      await userEvent.click(screen.getByRole("button", { name: new RegExp(logout) }));
+      await userEvent.click(await screen.findByRole("button", { name: forget }));
+      return screen.findByRole("dialog", { name: title });
+    };
+    const question = await ask();
+    expect(question).toHaveAccessibleDescription(expect.stringContaining(lost) as string);
+    await expectAccessible(document.body);
+    await userEvent.click(within(question).getByRole("button", { name: cancel }));
+    expect(screen.queryByRole("dialog")).not.toBeInTheDocument();
+    expect(calls.forgetDevice).not.toHaveBeenCalled();
+
+    await userEvent.click(within(await ask()).getByRole("button", { name: forget }));
+    expect(calls.forgetDevice).toHaveBeenCalledTimes(1);
+    expect(calls.signOut).not.toHaveBeenCalled();
+  });
+
   it("names who is signed in on the button that logs out, while it is wide", async () => {
     await show();
     const button = screen.getByRole("button", { name: /Log out/ });

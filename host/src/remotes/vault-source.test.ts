@@ -4,7 +4,7 @@ import { createFakeHttp, createFakeVault, picture, shownImage } from "@relicario
 
 import { createVaultSource } from "./vault-source.ts";
 
-const forServices: PortalForServices = { http: createFakeHttp(), vendorId: "relicario", account: { userId: "u", issuer: "i", subject: "s" }, signInAgain: () => Promise.resolve({ authTime: 0 }) };
+const forServices: PortalForServices = { http: createFakeHttp(), vendorId: "relicario", account: { userId: "u", issuer: "i", subject: "s" }, signInAgain: () => Promise.resolve({ authTime: 0 }), takeLinkSecret: () => Promise.resolve(null) };
 
 function setUp() {
   const vault = createFakeVault({ secrets: [{ title: "a", content: "b" }] });

@@ -13,7 +13,7 @@ function setUp(answers: readonly (() => Response)[]) {
   let token = "t1";
   const renew = jest.fn((): Promise<SessionToken> => {
     token = "t2";
-    return Promise.resolve({ token, claims: { sub: "", vid: "", sid: "", iat: 0, exp: 0 } });
+    return Promise.resolve({ token, claims: { sub: "", iss: "", aud: "", vid: "", sid: "", iat: 0, exp: 0 } });
   });
   const http = createAuthorisedHttp(
     {

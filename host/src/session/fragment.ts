@@ -1,5 +1,14 @@
-/** Parameters that a link may have in its fragment. They are stored in session storage by the same names (specification, section 2). */
-export const fragmentNames = ["s", "n", "id", "recoverId", "vendorId"] as const;
+import type { LinkSecret } from "@relicario/shared/contract";
+
+import { isSignInCallback } from "./callback.ts";
+
+/**
+ * Parameters that a link may have in its fragment and that name something: stored in session storage by the same names
+ * (specification, section 2). `s` and `n` are no names: see link-secret.ts.
+ */
+export const fragmentNames = ["id", "recoverId", "vendorId"] as const;
+
+const allNames = ["s", "n", ...fragmentNames] as const;
 
 export const vendorIdKey = "vendorId";
 
@@ -9,15 +18,35 @@ export function chosenVendor(storage: Pick<Storage, "getItem">, own: string): st
   return chosen === null || chosen === "" ? own : chosen;
 }
 
+/** What a fragment carried. */
+export interface TakenFragment {
+  /** The address without it, for the history entry and the reload, so that no history holds the fragment. */
+  readonly address: string;
+  /** To be wrapped at once; null when it carried none, or one that means nothing at this path. */
+  readonly secret: LinkSecret | null;
+}
+
 /**
- * Stores the known parameters of the fragment and returns the address without it; null when it has none of them. The caller
- * replaces the history entry with that address and reloads, so that no history holds the fragment.
+ * Stores the names that the fragment carries; null when it has none of the known parameters. Below `shared/`, `p-shared/` and
+ * `request/` `s` is the link key, and `n` and `id` mean nothing; elsewhere `s` means something together with `n` alone.
  */
-export function takeFragment(url: URL, storage: Pick<Storage, "setItem">): string | null {
+export function takeFragment(url: URL, storage: Pick<Storage, "setItem">): TakenFragment | null {
+  if (isSignInCallback(url)) return null;
   const params = new URLSearchParams(url.hash.slice(1));
-  if (params.has("state")) return null; // an answer of the identity provider
-  const carried = fragmentNames.filter((name) => params.has(name));
-  if (carried.length === 0) return null;
-  for (const name of carried) storage.setItem(name, params.get(name) ?? "");
-  return `${url.pathname}${url.search}`;
+  if (!allNames.some((name) => params.has(name))) return null;
+  const isLink = linkPaths.test(url.pathname);
+  for (const name of fragmentNames) {
+    const value = params.get(name);
+    if (value !== null && !(isLink && name === "id")) storage.setItem(name, value);
+  }
+  return { address: `${url.pathname}${url.search}`, secret: secretIn(params, url.pathname, isLink) };
+}
+
+const linkPaths = /^\/(shared|p-shared|request)\//;
+
+function secretIn(params: URLSearchParams, path: string, isLink: boolean): LinkSecret | null {
+  const [s, n] = [params.get("s"), params.get("n")];
+  if (s === null || s === "") return null;
+  if (isLink) return { path, s, n: null };
+  return n === null ? null : { path, s, n };
 }

@@ -4,6 +4,8 @@ import type { ErrorCode } from "@relicario/shared/errors";
 export interface SessionUser {
   readonly issuer: string;
   readonly subject: string;
+  /** The ID token's own `auth_time`, seconds since 1970; left out when it has none. */
+  readonly authTime?: number;
   /** Shown until the service has told the user name. */
   readonly name: string;
 }

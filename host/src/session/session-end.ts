@@ -2,10 +2,12 @@ import type { Http, Language } from "@relicario/shared/contract";
 import type { UserManager } from "oidc-client-ts";
 import { z } from "zod";
 
+import type { Person } from "../device/accounts.ts";
+import type { SweepKind, Sweeps } from "../device/sweeps.ts";
 import { fragmentNames } from "./fragment.ts";
 import type { LockListeners } from "./lock-listeners.ts";
 import type { SessionEvent } from "./machine.ts";
-import { isFirstToSignOut, signOut } from "./sign-out.ts";
+import { isFirstToSignOut, signOut, withLimit } from "./sign-out.ts";
 import { heldSession, type TokenExchange } from "./token-exchange.ts";
 
 export interface SessionEndDeps {
@@ -17,6 +19,10 @@ export interface SessionEndDeps {
   /** Calls without a token of their own. */
   readonly publicHttp: Http;
   readonly lockListeners: Pick<LockListeners, "run">;
+  /** What this device keeps. */
+  readonly sweeps: Pick<Sweeps, "begin">;
+  /** Who is signed in, or was until this began. */
+  readonly person: () => Person | null;
   readonly dispatch: (event: SessionEvent) => void;
   readonly stopRenewal: () => void;
   /** Clears the query cache and everything else that holds data of the person. */
@@ -28,13 +34,17 @@ export interface SessionEndDeps {
 /** Ending the session: by the person, in another tab, or at the provider. */
 export interface SessionEnd {
   readonly signOut: () => Promise<void>;
+  /** The same, and whatever the person called this device, nothing of their account stays on it; in every tab at once. */
+  readonly forgetDevice: () => Promise<void>;
   /** The session is being ended; this page will not be signed in again. */
   readonly hasBegun: () => boolean;
   /** The session ended in another tab or at the provider, and this page was loaded anew for that reason. */
   readonly endedElsewhere: () => boolean;
 }
 
-const signedOutMessage = "signed_out";
+/** What the tabs tell each other, and what each of them then sweeps. */
+const messages = { sign_out: "signed_out", forget: "forgotten" } as const satisfies Partial<Record<SweepKind, string>>;
+type Ending = keyof typeof messages;
 
 /** State of the history entry of a page that was loaded anew because the session ended elsewhere. */
 const endedElsewhereMark = { signedOut: true } as const;
@@ -52,10 +62,19 @@ export function createSessionEnd(deps: SessionEndDeps): SessionEnd {
     for (const key of fragmentNames) storage.removeItem(key);
   };
 
-  /** Removes everything that belongs to the person and loads the page anew. */
-  const startAnew = async (): Promise<void> => {
-    deps.stopRenewal();
+  /** Ends what holds keys and plaintext, then wipes what this device keeps. What fails is marked, and done when a page starts. */
+  const putAway = async (ending: Ending): Promise<void> => {
+    const sweep = deps.sweeps.begin(ending, deps.person());
     await lockListeners.run("sign_out");
+    await withLimit(sweep()).catch((error: unknown) => {
+      log("sweep", error);
+    });
+  };
+
+  /** Removes everything that belongs to the person and loads the page anew. */
+  const startAnew = async (ending: Ending): Promise<void> => {
+    deps.stopRenewal();
+    await putAway(ending);
     clearAll();
     await manager.removeUser();
     history.replaceState(endedElsewhereMark, "", "/");
@@ -66,49 +85,53 @@ export function createSessionEnd(deps: SessionEndDeps): SessionEnd {
    * The session ended in another tab or at the provider. The page that is loaded anew does not go to the provider by itself: it
    * could be signed in again while the other tab has not ended the provider's session yet.
    */
-  const handleEndElsewhere = async (): Promise<void> => {
+  const handleEndElsewhere = async (ending: Ending): Promise<void> => {
     if (begun) return;
     begun = true;
     dispatch({ type: "navigator_started", navigator: "sign_out" });
-    await startAnew();
+    await startAnew(ending);
   };
 
   manager.events.addUserSignedOut(() => {
-    void handleEndElsewhere();
+    void handleEndElsewhere("sign_out");
   });
   channel?.addEventListener("message", ({ data }) => {
-    if (data === signedOutMessage) void handleEndElsewhere();
+    if (data === messages.sign_out) void handleEndElsewhere("sign_out");
+    else if (data === messages.forget) void handleEndElsewhere("forget");
   });
+
+  const endHere = async (ending: Ending): Promise<void> => {
+    if (begun) return;
+    begun = true;
+    dispatch({ type: "navigator_started", navigator: "sign_out" });
+    deps.stopRenewal();
+    channel?.postMessage(messages[ending]);
+    if (!(await isFirstToSignOut(window.navigator.locks))) {
+      await startAnew(ending);
+      return;
+    }
+    await signOut({
+      putAway: () => putAway(ending),
+      endProductSession: async () => {
+        const held = heldSession(exchange.getState());
+        if (held === null) return;
+        await publicHttp.request("DELETE", "/auth/token", z.unknown(), { headers: { authorization: `Bearer ${held.token}` } });
+      },
+      revokeTokens: () => manager.revokeTokens(["access_token"]),
+      clearCaches: clearAll,
+      redirect: () => manager.signoutRedirect({ extraQueryParams: { ui_locales: deps.language() } }),
+      leaveAnyway: async () => {
+        await manager.removeUser();
+        location.replace("/");
+      },
+      log,
+    });
+  };
 
   return {
     hasBegun: () => begun,
     endedElsewhere: () => endedElsewhere,
-    signOut: async () => {
-      if (begun) return;
-      begun = true;
-      dispatch({ type: "navigator_started", navigator: "sign_out" });
-      deps.stopRenewal();
-      if (!(await isFirstToSignOut(window.navigator.locks))) {
-        await startAnew();
-        return;
-      }
-      await signOut({
-        listeners: lockListeners,
-        endProductSession: async () => {
-          const held = heldSession(exchange.getState());
-          if (held === null) return;
-          await publicHttp.request("DELETE", "/auth/token", z.unknown(), { headers: { authorization: `Bearer ${held.token}` } });
-        },
-        revokeTokens: () => manager.revokeTokens(["access_token"]),
-        clearCaches: clearAll,
-        tellOtherTabs: () => channel?.postMessage(signedOutMessage),
-        redirect: () => manager.signoutRedirect({ extraQueryParams: { ui_locales: deps.language() } }),
-        leaveAnyway: async () => {
-          await manager.removeUser();
-          location.replace("/");
-        },
-        log,
-      });
-    },
+    signOut: () => endHere("sign_out"),
+    forgetDevice: () => endHere("forget"),
   };
 }

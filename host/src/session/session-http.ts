@@ -1,4 +1,4 @@
-import { createHttp, TokenCerts } from "@relicario/shared/api";
+import { createHttp, TokenCerts, type SessionClaims } from "@relicario/shared/api";
 import type { Deployment, Http } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import type { User } from "oidc-client-ts";
@@ -10,12 +10,14 @@ import { createTokenRequest } from "./token-request.ts";
 import { createTokenVerifier } from "./verify-token.ts";
 
 export interface SessionHttpDeps {
-  readonly deployment: Pick<Deployment, "api" | "vendor_id">;
+  readonly deployment: Pick<Deployment, "api" | "identity" | "vendor_id">;
   readonly storage: Storage;
   /** Renews the access token at the provider; null when nobody is signed in there. */
   readonly renew: () => Promise<User | null>;
   /** A vendor that a link named is unknown to the service and was forgotten. */
   readonly onVendorIgnored: () => void;
+  /** Throws when the account that a token is for is not the one that this device knows. */
+  readonly admit: (claims: SessionClaims) => Promise<void>;
   readonly log: (step: string, error: unknown) => void;
 }
 
@@ -30,7 +32,7 @@ export interface SessionHttp {
   readonly repeating: { readonly http: Http; readonly publicHttp: Http };
 }
 
-export function createSessionHttp({ deployment, storage, renew, onVendorIgnored, log }: SessionHttpDeps): SessionHttp {
+export function createSessionHttp({ deployment, storage, renew, onVendorIgnored, admit, log }: SessionHttpDeps): SessionHttp {
   const { base_url: baseUrl, credentials } = deployment.api;
   const anonymous = { baseUrl, credentials, token: () => Promise.resolve(null) };
   const publicHttp = createHttp({ ...anonymous, retries: 0 });
@@ -48,9 +50,12 @@ export function createSessionHttp({ deployment, storage, renew, onVendorIgnored,
     vendorId: tokenRequest.vendorId,
     exchange: tokenRequest.send,
     now: Date.now,
+    admit,
     verify: createTokenVerifier({
       address: new URL(`${baseUrl}/auth/token-certs`),
       certs: (signal) => publicHttp.request("GET", "/auth/token-certs", TokenCerts, { signal }),
+      issuer: baseUrl,
+      audience: deployment.identity.client_id,
       now: Date.now,
       warn: (message) => {
         log("token", message);

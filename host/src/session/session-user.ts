@@ -5,7 +5,7 @@ import type { SessionUser } from "./machine.ts";
 
 export function sessionUser({ profile }: User): SessionUser {
   const name = [profile.preferred_username, profile.nickname, profile.name, profile.email].find((each) => each !== undefined && each !== "");
-  return { issuer: profile.iss, subject: profile.sub, name: name ?? "" };
+  return { issuer: profile.iss, subject: profile.sub, name: name ?? "", ...(profile.auth_time === undefined ? {} : { authTime: profile.auth_time }) };
 }
 
 /**

@@ -1,8 +1,11 @@
-import type { Deployment, Http } from "@relicario/shared/contract";
+import type { Deployment, DeviceAccount, Http } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
 import { ErrorResponse, ErrorTimeout } from "oidc-client-ts";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { z } from "zod";
 
+import type { Person } from "../device/accounts.ts";
+import type { SweepKind } from "../device/sweeps.ts";
 import { authRetryKey } from "./sign-in-flow.ts";
 import { createSession } from "./session.ts";
 
@@ -89,6 +92,8 @@ function setUp(address = "/home", historyState: unknown = null, of: Deployment =
   const channel = { postMessage: jest.fn(), addEventListener: (_type: string, listener: (event: { data: unknown }) => void) => void listeners.push(listener) };
   const clearCaches = jest.fn();
   const log = jest.fn();
+  const swept: [SweepKind, Person | null][] = [];
+  const requirePinnedUserId = jest.fn((_account: DeviceAccount, _userId: string) => Promise.resolve());
   const session = createSession({
     deployment: of,
     window: { sessionStorage, location, history, addEventListener, navigator: { locks } } as unknown as Window,
@@ -97,9 +102,11 @@ function setUp(address = "/home", historyState: unknown = null, of: Deployment =
     onVendorIgnored: jest.fn(),
     log,
     channel: channel as unknown as BroadcastChannel,
+    sweeps: { begin: (kind, person) => () => Promise.resolve(void swept.push([kind, person])), finishMarked: () => Promise.resolve() },
+    requirePinnedUserId,
   });
   const comeBack = () => shown.forEach((listener) => listener({ persisted: true }));
-  return { session, replaced, location, channel, clearCaches, log, locks, comeBack, fromOtherTab: (data: unknown) => listeners.forEach((listener) => listener({ data })) };
+  return { session, swept, requirePinnedUserId, replaced, location, channel, clearCaches, log, locks, comeBack, fromOtherTab: (data: unknown) => listeners.forEach((listener) => listener({ data })) };
 }
 
 /** This tab remembers somebody, whose access token lives for 240 s more. */
@@ -179,6 +186,30 @@ describe("createSession", () => {
     expect(Object.keys(mockClient.handlers)).toContain("addUserSignedOut");
   });
 
+  it("stops, aloud and for good, when the service says that the person is another account than this device knows", async () => {
+    remember();
+    const { publicKey, privateKey } = await generateKeyPair("EdDSA", { extractable: true });
+    const iat = Math.floor(Date.now() / 1000);
+    const sub = "01890a5d-ac96-7000-8000-000000000002";
+    const token = await new SignJWT({ sub, iss: `${origin}/api`, aud: "relicario-portal", vid: "relicario", sid: "s", iat, exp: iat + 900 }).setProtectedHeader({ alg: "EdDSA", kid: "k" }).sign(privateKey);
+    const certs = { keys: [{ kid: "k", alg: "EdDSA", kty: "OKP", crv: "Ed25519", x: (await exportJWK(publicKey)).x }] };
+    const exchanged = jest.fn();
+    globalThis.fetch = (input) => {
+      const address = input instanceof Request ? input.url : String(input);
+      if (address.endsWith("/auth/token-certs")) return Promise.resolve(Response.json(certs));
+      exchanged(address);
+      return Promise.resolve(Response.json({ token }));
+    };
+    const world = setUp();
+    world.requirePinnedUserId.mockRejectedValue(new PortalError("account_changed"));
+    await world.session.start();
+    await expect(world.session.exchange.token()).rejects.toMatchObject({ code: "account_changed" });
+    expect(world.requirePinnedUserId).toHaveBeenCalledWith({ vendorId: "relicario", issuer: profile.iss, subject: "s-1" }, sub);
+    expect(world.session.exchange.getState()).toMatchObject({ status: "empty", error: { code: "account_changed" } });
+    expect(sessionStorage.getItem("sessionToken")).toBeNull();
+    expect(exchanged).toHaveBeenCalledTimes(1); // asking again with the same access token cannot help
+  });
+
   describe("given a service that is down for all but tokens", () => {
     afterEach(() => {
       jest.useRealTimers();
@@ -188,7 +219,7 @@ describe("createSession", () => {
     const signedIn = async () => {
       const { publicKey, privateKey } = await generateKeyPair("EdDSA", { extractable: true });
       const iat = Math.floor(Date.now() / 1000);
-      const claims = { sub: "01890a5d-ac96-7000-8000-000000000001", vid: "relicario", sid: "s", iat, exp: iat + 900 };
+      const claims = { sub: "01890a5d-ac96-7000-8000-000000000001", iss: `${origin}/api`, aud: "relicario-portal", vid: "relicario", sid: "s", iat, exp: iat + 900 };
       const token = await new SignJWT(claims).setProtectedHeader({ alg: "EdDSA", kid: "k" }).sign(privateKey);
       const certs = { keys: [{ kid: "k", alg: "EdDSA", kty: "OKP", crv: "Ed25519", x: (await exportJWK(publicKey)).x }] };
       const others = jest.fn((_address: string, _init?: RequestInit) => new Response(null, { status: 503 }));
@@ -309,7 +340,7 @@ describe("createSession", () => {
 
   it("signs out: keys away, tokens revoked, caches cleared, other tabs told, provider's session ended", async () => {
     remember();
-    const { session, clearCaches, channel } = setUp();
+    const { session, clearCaches, channel, swept } = setUp();
     await session.start();
     const reasons: string[] = [];
     session.onLock((reason) => void reasons.push(reason));
@@ -318,20 +349,23 @@ describe("createSession", () => {
     expect(called("revokeTokens")).toEqual([["access_token"]]);
     expect(clearCaches).toHaveBeenCalledTimes(1);
     expect(channel.postMessage).toHaveBeenCalledWith("signed_out");
+    expect(swept).toEqual([["sign_out", alba]]);
     expect(called("signoutRedirect")).toEqual([{ extraQueryParams: { ui_locales: "es" } }]);
     expect(session.exchange.getState()).toEqual({ status: "empty", error: null });
   });
 
   it.each([
-    ["another tab", (world: ReturnType<typeof setUp>) => world.fromOtherTab("signed_out")],
-    ["the provider", () => mockClient.handlers["addUserSignedOut"]?.(undefined)],
-  ] as const)("leaves nothing on the page after a sign-out by %s, and does not sign in again by itself", async (_name, signOutElsewhere) => {
+    ["a sign-out in another tab", "sign_out", (world: ReturnType<typeof setUp>) => world.fromOtherTab("signed_out")],
+    ["another tab that has this device forgotten", "forget", (world: ReturnType<typeof setUp>) => world.fromOtherTab("forgotten")],
+    ["a sign-out at the provider", "sign_out", () => mockClient.handlers["addUserSignedOut"]?.(undefined)],
+  ] as const)("leaves nothing on page and device after %s, and does not sign in again by itself", async (_name, kind, signOutElsewhere) => {
     remember();
     const world = setUp();
     await world.session.start();
     signOutElsewhere(world);
     await settle();
     expect(world.clearCaches).toHaveBeenCalledTimes(1);
+    expect(world.swept).toEqual([[kind, alba]]);
     expect(called("removeUser")).toHaveLength(1);
     expect(world.replaced.at(-1)).toEqual([{ signedOut: true }, "/"]);
     expect(world.location.reload).toHaveBeenCalledTimes(1);
@@ -358,7 +392,7 @@ describe("createSession", () => {
       const answered = session.signInAgain();
       expect(session.getState()).toMatchObject({ status: "loading", navigator: "sign_in_again", user: alba });
       await expect(answered).resolves.toEqual({ authTime: 999 });
-      expect(session.getState()).toEqual({ status: "authenticated", user: alba });
+      expect(session.getState()).toEqual({ status: "authenticated", user: { ...alba, authTime: 999 } });
       expect(sent.at(-1)).toBe(JSON.stringify({ token: "newer" }));
       session.exchange.clear();
     });
@@ -381,13 +415,23 @@ describe("createSession", () => {
     const { session, locks, location, clearCaches } = setUp();
     locks.request.mockImplementation((_name, _options, work) => Promise.resolve(work(null)));
     await session.start();
-    sessionStorage.setItem("s", "x");
+    sessionStorage.setItem("recoverId", "x");
     await session.signOut();
     expect(called("signoutRedirect")).toHaveLength(0);
     expect(called("removeUser")).toHaveLength(1);
     expect(clearCaches).toHaveBeenCalledTimes(1);
-    expect(sessionStorage.getItem("s")).toBeNull();
+    expect(sessionStorage.getItem("recoverId")).toBeNull();
     expect(location.reload).toHaveBeenCalledTimes(1);
+  });
+
+  it("has this device forgotten in every tab, and signs out", async () => {
+    remember();
+    const { session, channel, swept } = setUp();
+    await session.start();
+    await session.forgetDevice();
+    expect(channel.postMessage).toHaveBeenCalledWith("forgotten");
+    expect(swept).toEqual([["forget", alba]]);
+    expect(called("signoutRedirect")).toHaveLength(1);
   });
 
   it("signs out once, however often it is asked", async () => {

@@ -1,9 +1,10 @@
-import type { Deployment, Http, Language, LockReason, PortalForServices } from "@relicario/shared/contract";
-import { isPortalError } from "@relicario/shared/errors";
+import type { Deployment, DeviceAccount, Http, Language, LockReason, PortalForServices } from "@relicario/shared/contract";
+import { isPortalError, PortalError } from "@relicario/shared/errors";
 import { createStore } from "zustand/vanilla";
 
+import type { Sweeps } from "../device/sweeps.ts";
 import { createLockListeners } from "./lock-listeners.ts";
-import { initialSession, nextSession, type SessionEvent, type SessionState } from "./machine.ts";
+import { initialSession, nextSession, userOf, type SessionEvent, type SessionState } from "./machine.ts";
 import { signInSettings, signInTimes } from "./oidc-settings.ts";
 import { createSessionEnd } from "./session-end.ts";
 import { createSessionHttp } from "./session-http.ts";
@@ -26,6 +27,10 @@ export interface SessionDeps {
   readonly log: (step: string, error: unknown) => void;
   /** The other tabs of this origin; null where the browser has no such channel. */
   readonly channel: BroadcastChannel | null;
+  /** What this device keeps. */
+  readonly sweeps: Sweeps;
+  /** @throws PortalError `account_changed` when this device knows the person by another account id. */
+  readonly requirePinnedUserId: (account: DeviceAccount, userId: string) => Promise<void>;
 }
 
 /** Sign-in as the rest of the host sees it. */
@@ -41,6 +46,8 @@ export interface Session {
   /** The contract's `signInAgain`: the same person, in a window beside the page. The session token is renewed with it. */
   readonly signInAgain: PortalForServices["signInAgain"];
   readonly signOut: () => Promise<void>;
+  /** Signs out, and removes this person's account from this device, in every tab. */
+  readonly forgetDevice: () => Promise<void>;
   /** The session ended in another tab or at the provider, and this page was loaded anew for that reason. */
   readonly endedElsewhere: () => boolean;
   readonly exchange: TokenExchange;
@@ -55,7 +62,7 @@ export interface Session {
   readonly lock: () => Promise<void>;
 }
 
-export function createSession({ deployment, window, language, clearCaches, onVendorIgnored, log, channel }: SessionDeps): Session {
+export function createSession({ deployment, window, language, clearCaches, onVendorIgnored, log, channel, sweeps, requirePinnedUserId }: SessionDeps): Session {
   const { sessionStorage: storage, location } = window;
   const store = createStore(() => initialSession);
   const dispatch = (event: SessionEvent) => {
@@ -70,7 +77,18 @@ export function createSession({ deployment, window, language, clearCaches, onVen
       dispatch({ type: "navigator_ended", navigator });
     },
   });
-  const { exchange, http, publicHttp, repeating } = createSessionHttp({ deployment, storage, renew, onVendorIgnored, log });
+  const { exchange, http, publicHttp, repeating } = createSessionHttp({
+    deployment,
+    storage,
+    renew,
+    onVendorIgnored,
+    admit: async ({ vid: vendorId, sub }) => {
+      const user = userOf(store.getState());
+      if (user === null) throw new PortalError("login_required");
+      await requirePinnedUserId({ vendorId, issuer: user.issuer, subject: user.subject }, sub);
+    },
+    log,
+  });
   const renewal = createSilentRenewal({
     renew,
     isTimeout: (error) => isPortalError(signInError(error), "timed_out"),
@@ -84,7 +102,7 @@ export function createSession({ deployment, window, language, clearCaches, onVen
     now: Date.now,
   });
   const lockListeners = createLockListeners();
-  const end = createSessionEnd({ manager, window, channel, exchange, publicHttp, lockListeners, dispatch, stopRenewal: renewal.stop, clearCaches, language, log });
+  const end = createSessionEnd({ manager, window, channel, exchange, publicHttp, lockListeners, sweeps, person: () => userOf(store.getState()), dispatch, stopRenewal: renewal.stop, clearCaches, language, log });
   const signInFlow = createSignInFlow({
     manager,
     window,
@@ -140,12 +158,19 @@ export function createSession({ deployment, window, language, clearCaches, onVen
       }
     },
     signOut: end.signOut,
+    forgetDevice: end.forgetDevice,
     endedElsewhere: end.endedElsewhere,
     exchange,
     http,
     publicHttp,
     repeating,
     onLock: lockListeners.add,
-    lock: () => lockListeners.run("lock"),
+    lock: async () => {
+      const sweep = sweeps.begin("lock", null);
+      await lockListeners.run("lock");
+      await sweep().catch((error: unknown) => {
+        log("sweep", error); // it is marked: a page that starts tries again
+      });
+    },
   });
 }

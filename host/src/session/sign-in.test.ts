@@ -54,18 +54,32 @@ describe("safeReturnPath", () => {
 });
 
 describe("takeFragment", () => {
-  it("saves what a link carries and gives the address without it", () => {
+  const taken = (path: string) => {
     const kept = new Map<string, string>();
-    const storage = { setItem: (key: string, value: string) => void kept.set(key, value) };
-    expect(takeFragment(url("/p-shared/x?y=1#s=secret&n=name&id=1&recoverId=2&vendorId=acme&other=3"), storage)).toBe("/p-shared/x?y=1");
-    expect(Object.fromEntries(kept)).toEqual({ s: "secret", n: "name", id: "1", recoverId: "2", vendorId: "acme" });
+    const fragment = takeFragment(url(path), { setItem: (key, value) => void kept.set(key, value) });
+    return { fragment, kept: Object.fromEntries(kept) };
+  };
+
+  it("saves what a link carries and gives the address without it; a secret that is handed over is given back, to be wrapped", () => {
+    expect(taken("/secrets?y=1#s=secret&n=name&id=1&recoverId=2&vendorId=acme&other=3")).toEqual({
+      fragment: { address: "/secrets?y=1", secret: { path: "/secrets", s: "secret", n: "name" } },
+      kept: { id: "1", recoverId: "2", vendorId: "acme" },
+    });
   });
 
-  it("leaves other fragments, and answers of the provider, alone", () => {
-    const storage = { setItem: jest.fn() };
-    expect(takeFragment(url("/help#lost"), storage)).toBeNull();
-    expect(takeFragment(url("/#code=c&state=s&id=1"), storage)).toBeNull();
-    expect(storage.setItem).not.toHaveBeenCalled();
+  it.each(["/shared/x", "/p-shared/x", "/request/x"])("takes s for the link key at %s, where n and id mean nothing", (path) => {
+    expect(taken(`${path}?y=1#s=key&n=name&id=1&vendorId=acme`)).toEqual({ fragment: { address: `${path}?y=1`, secret: { path, s: "key", n: null } }, kept: { vendorId: "acme" } });
+  });
+
+  it("reads no s without its n elsewhere, and removes it from the address all the same", () => {
+    expect(taken("/secrets#s=secret")).toEqual({ fragment: { address: "/secrets", secret: null }, kept: {} });
+    expect(taken("/secrets#n=name")).toEqual({ fragment: { address: "/secrets", secret: null }, kept: {} });
+  });
+
+  it("leaves other fragments, and answers of the provider, alone; a state alone makes no answer", () => {
+    expect(taken("/help#lost")).toEqual({ fragment: null, kept: {} });
+    expect(taken("/#code=c&state=s&id=1")).toEqual({ fragment: null, kept: {} });
+    expect(taken("/shared/x#s=key&state=s").fragment).toEqual({ address: "/shared/x", secret: { path: "/shared/x", s: "key", n: null } });
   });
 });
 

@@ -12,11 +12,10 @@ function setUp(overrides: Partial<SignOutDeps> = {}) {
   };
   const log = jest.fn();
   const deps: SignOutDeps = {
-    listeners: { run: step("listeners") },
+    putAway: step("put away"),
     endProductSession: step("product session"),
     revokeTokens: step("revocation"),
     clearCaches: () => void steps.push("caches"),
-    tellOtherTabs: () => void steps.push("other tabs"),
     redirect: step("redirect"),
     leaveAnyway: step("leave"),
     log,
@@ -36,10 +35,10 @@ async function revokedBy(refusal: { readonly error: string; readonly error_descr
 }
 
 describe("signOut", () => {
-  it("puts keys away first, ends both sessions, clears, tells the others, and leaves", async () => {
+  it("puts keys away first, ends both sessions, clears, and leaves", async () => {
     const { deps, steps, log } = setUp();
     await signOut(deps);
-    expect(steps).toEqual(["listeners", "product session", "revocation", "caches", "other tabs", "redirect"]);
+    expect(steps).toEqual(["put away", "product session", "revocation", "caches", "redirect"]);
     expect(log).not.toHaveBeenCalled();
   });
 
@@ -73,10 +72,10 @@ describe("signOut", () => {
 
   it("only logs a step that fails", async () => {
     const down = () => Promise.reject(new Error("down"));
-    const { deps, steps, log } = setUp({ listeners: { run: down }, endProductSession: down, revokeTokens: down });
+    const { deps, steps, log } = setUp({ putAway: down, endProductSession: down, revokeTokens: down });
     await signOut(deps);
-    expect(steps).toEqual(["caches", "other tabs", "redirect"]);
-    expect(log.mock.calls.map(([name]: string[]) => name)).toEqual(["listeners", "product_session", "revocation"]);
+    expect(steps).toEqual(["caches", "redirect"]);
+    expect(log.mock.calls.map(([name]: string[]) => name)).toEqual(["put_away", "product_session", "revocation"]);
   });
 
   it("removes the user here when there is no way to the provider", async () => {

@@ -1,16 +1,14 @@
 import { ErrorResponse } from "oidc-client-ts";
 
-import type { LockListeners } from "./lock-listeners.ts";
-
 export interface SignOutDeps {
-  readonly listeners: Pick<LockListeners, "run">;
+  /** Ends what holds keys and plaintext, and wipes what this device keeps. */
+  readonly putAway: () => Promise<unknown>;
   /** `DELETE /auth/token`. */
   readonly endProductSession: () => Promise<unknown>;
   /** Asks the provider to revoke the tokens. */
   readonly revokeTokens: () => Promise<unknown>;
   /** Clears session token, query cache, and what this tab stored. */
   readonly clearCaches: () => void;
-  readonly tellOtherTabs: () => void;
   /** Leaves the page for the provider's end-session address. */
   readonly redirect: () => Promise<unknown>;
   /** When the provider cannot be reached: removes the user here and loads the start page. */
@@ -23,9 +21,10 @@ export const signOutStepLimitMs = 5000;
 
 /**
  * [Note: Sign-out]
- * 1. Keys and plaintext are removed from memory (listeners of `onLock`, the vault).
+ * 1. Keys and plaintext are removed from memory (listeners of `onLock`, the vault), and what this
+ *    device keeps is wiped. The other tabs were told before, and do the same.
  * 2. The product session ends, then the provider's tokens are revoked: a JWT cannot be (`unsupported_token_type`), which counts as done.
- * 3. Caches are cleared and the other tabs are told.
+ * 3. Caches are cleared.
  * 4. The provider's session ends: the browser goes there.
  * A failure of any step is logged and the rest goes on (specification, section 8).
  */
@@ -37,11 +36,10 @@ export async function signOut(deps: SignOutDeps): Promise<void> {
       if (!isDone(error)) deps.log(step, error);
     }
   };
-  await attempt("listeners", () => deps.listeners.run("sign_out"));
+  await attempt("put_away", () => deps.putAway());
   await attempt("product_session", () => deps.endProductSession());
   await attempt("revocation", () => deps.revokeTokens());
   await attempt("caches", () => deps.clearCaches());
-  await attempt("other_tabs", () => deps.tellOtherTabs());
   try {
     await deps.redirect();
   } catch (error) {
@@ -73,7 +71,8 @@ function isDone(error: unknown): boolean {
   return error instanceof ErrorResponse && error.error === "unsupported_token_type";
 }
 
-async function withLimit(work: Promise<unknown>): Promise<void> {
+/** Rejects when the step takes too long: it may go on, and nobody waits for it. */
+export async function withLimit(work: Promise<unknown>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const limit = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {

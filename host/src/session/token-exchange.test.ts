@@ -8,6 +8,8 @@ const start = Date.parse("2026-11-21T10:00:00.000Z");
 
 const claimsAt = (issuedMs: number, vid = "relicario"): SessionClaims => ({
   sub: "01890a5d-ac96-7000-8000-000000000001",
+  iss: "http://localhost:3000/api",
+  aud: "relicario-portal",
   vid,
   sid: "s",
   iat: Math.floor(issuedMs / 1000),
@@ -31,6 +33,7 @@ function setUp(stored?: { token: string; claims: SessionClaims | null }) {
   const tokens = createTokenExchange({
     exchange,
     vendorId: () => vendor.id,
+    admit: () => Promise.resolve(),
     verify: (token) => Promise.resolve(issued.get(token) ?? null),
     storage: { getItem: (key) => kept.get(key) ?? null, setItem: (key, value) => void kept.set(key, value), removeItem: (key) => void kept.delete(key) },
     now: Date.now,

@@ -26,6 +26,8 @@ export interface ExchangeDeps {
   readonly exchange: (accessToken: string) => Promise<string>;
   /** Verifies signature and claims; null for an invalid token. */
   readonly verify: (token: string) => Promise<SessionClaims | null>;
+  /** Compares the account with the one that this device knows. Throws `account_changed`: the token is not used. */
+  readonly admit: (claims: SessionClaims) => Promise<void>;
   /** The vendor that tokens must be for. */
   readonly vendorId: () => string;
   readonly storage: Pick<Storage, "getItem" | "setItem" | "removeItem">;
@@ -49,7 +51,7 @@ export interface TokenExchange {
   readonly clear: () => void;
 }
 
-export function createTokenExchange({ exchange, verify, vendorId, storage, now }: ExchangeDeps): TokenExchange {
+export function createTokenExchange({ exchange, verify, admit, vendorId, storage, now }: ExchangeDeps): TokenExchange {
   const store = createStore<ExchangeState>(() => ({ status: "empty", error: null }));
   let accessToken: string | null = null;
   let running: Promise<SessionToken> | null = null;
@@ -62,7 +64,9 @@ export function createTokenExchange({ exchange, verify, vendorId, storage, now }
   };
   const verifyForVendor = async (token: string): Promise<SessionClaims | null> => {
     const claims = await verify(token);
-    return claims?.vid === vendorId() ? claims : null;
+    if (claims?.vid !== vendorId()) return null;
+    await admit(claims);
+    return claims;
   };
   const heldToken = (): SessionToken | null => heldSession(store.getState());
   const isValid = (session: SessionToken | null): session is SessionToken => session !== null && session.claims.exp * 1000 > now();
@@ -202,7 +206,7 @@ export function claimsOf(state: ExchangeState): SessionClaims | null {
  * verify, say, is asked for three times, too (specification, section 9).
  */
 function isFinal(error: unknown): boolean {
-  return isPortalError(error, "login_required", "vendor_unknown", "vendor_disabled", "cancelled");
+  return isPortalError(error, "login_required", "vendor_unknown", "vendor_disabled", "account_changed", "cancelled");
 }
 
 function pause(milliseconds: number): Promise<void> {

@@ -6,7 +6,7 @@ import { PortalError } from "@relicario/shared/errors";
 import { certNumbers, createTokenVerifier, tamperedTokenWarning } from "./verify-token.ts";
 
 const now = Date.parse("2026-11-21T10:00:00.000Z");
-const claims = { sub: "01890a5d-ac96-7000-8000-000000000001", vid: "relicario", sid: "s", iat: now / 1000, exp: now / 1000 + 900 };
+const claims = { sub: "01890a5d-ac96-7000-8000-000000000001", iss: "http://localhost:3000/api", aud: "relicario-portal", vid: "relicario", sid: "s", iat: now / 1000, exp: now / 1000 + 900 };
 
 interface Key {
   readonly kid: string;
@@ -29,7 +29,7 @@ async function setUp() {
   const certs = jest.fn((_signal: AbortSignal) => Promise.resolve({ keys: [...published] }));
   const warn = jest.fn();
   let time = now;
-  const verify = createTokenVerifier({ address: new URL("http://localhost:3000/api/auth/token-certs"), certs, now: () => time, warn });
+  const verify = createTokenVerifier({ address: new URL("http://localhost:3000/api/auth/token-certs"), certs, issuer: claims.iss, audience: claims.aud, now: () => time, warn });
   return { current, next, published, certs, warn, verify, later: (ms: number) => (time += ms) };
 }
 
@@ -63,6 +63,10 @@ describe("createTokenVerifier", () => {
     ["expired", { ...claims, exp: now / 1000 - 1 }],
     ["without an expiry", { ...claims, exp: undefined }],
     ["without a session", { ...claims, sid: undefined }],
+    ["from another service that has the same keys", { ...claims, iss: "http://localhost:3002/api" }],
+    ["from nobody who says so", { ...claims, iss: undefined }],
+    ["for another portal", { ...claims, aud: "another-portal" }],
+    ["for nobody", { ...claims, aud: undefined }],
     ["for no account id", { ...claims, sub: "alba" }],
   ])("refuses a token that is %s, without a warning", async (_name, payload) => {
     const { verify, current, warn } = await setUp();

@@ -13,16 +13,19 @@ export interface TokenChecks {
   readonly address: URL;
   /** Makes that call. jose needs keys at first, when they are older than ten minutes, and when a token names an unknown one: keys rotate. */
   readonly certs: (signal: AbortSignal) => Promise<TokenCerts>;
+  /** What `iss` and `aud` must be: the service and the portal's client, as the deployment document names them. */
+  readonly issuer: string;
+  readonly audience: string;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly warn: (message: string) => void;
 }
 
 /**
- * Verifies session tokens: an EdDSA signature by a key of the service, claims of the right shape, not expired. Null for an
+ * Verifies session tokens: an EdDSA signature by a key of the service, of this service for this portal, claims of the right shape, not expired. Null for an
  * invalid token; rejects only when the keys cannot be fetched.
  */
-export function createTokenVerifier({ address, certs, now, warn }: TokenChecks): (token: string) => Promise<SessionClaims | null> {
+export function createTokenVerifier({ address, certs, issuer, audience, now, warn }: TokenChecks): (token: string) => Promise<SessionClaims | null> {
   const keys = createRemoteJWKSet(address, {
     cooldownDuration: certNumbers.cooldownMs,
     timeoutDuration: certNumbers.timeoutMs,
@@ -38,7 +41,7 @@ export function createTokenVerifier({ address, certs, now, warn }: TokenChecks):
 
   return async (token) => {
     try {
-      const { payload } = await jwtVerify(token, keys, { algorithms: ["EdDSA"], currentDate: new Date(now()), requiredClaims: ["exp", "iat", "sub"] });
+      const { payload } = await jwtVerify(token, keys, { algorithms: ["EdDSA"], issuer, audience, currentDate: new Date(now()), requiredClaims: ["exp", "iat", "sub"] });
       const claims = SessionClaims.safeParse(payload);
       return claims.success ? claims.data : null;
     } catch (error) {

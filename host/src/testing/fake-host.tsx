@@ -4,6 +4,7 @@ import { createFakeHttp, createTestQueryClient, manifestsFromDisk, type FakeHttp
 import { createInstance } from "i18next";
 import { createStore } from "zustand/vanilla";
 
+import type { KeptAccount } from "../device/accounts.ts";
 import type { VerifiedDeployment, VerifiedRemote } from "../deployment/verify.ts";
 import type { WatchState } from "../deployment/watch.ts";
 import { createFeatureFlags } from "../flags/feature-flags.ts";
@@ -15,7 +16,7 @@ import type { ExchangeState } from "../session/token-exchange.ts";
 import type { VendorLook } from "../settings/vendor.ts";
 
 export const alba = { issuer: "i", subject: "s", name: "alba" };
-export const claims = { sub: "01890a5d-ac96-7000-8000-000000000001", vid: "relicario", sid: "s", iat: 1, exp: 2 };
+export const claims = { sub: "01890a5d-ac96-7000-8000-000000000001", iss: "http://localhost:3000/api", aud: "relicario-portal", vid: "relicario", sid: "s", iat: 1, exp: 2 };
 
 const signedIn: SessionState = { status: "authenticated", user: alba };
 
@@ -48,6 +49,7 @@ export interface FakeHostSettings {
   readonly unsigned?: readonly RemoteName[];
   readonly look?: VendorLook;
   readonly endedElsewhere?: boolean;
+  readonly keptHere?: readonly KeptAccount[];
 }
 
 export interface FakeHost {
@@ -61,6 +63,7 @@ export interface FakeHost {
     readonly signIn: jest.Mock<Promise<void>, [string]>;
     readonly signInAgain: jest.Mock<Promise<{ authTime: number }>, []>;
     readonly signOut: jest.Mock<Promise<void>, []>;
+    readonly forgetDevice: jest.Mock<Promise<void>, []>;
     readonly renew: jest.Mock<Promise<never>, []>;
     readonly check: jest.Mock<Promise<void>, []>;
     readonly toggleTheme: jest.Mock;
@@ -83,6 +86,7 @@ export function fakeHost(settings: FakeHostSettings = {}): FakeHost {
     signIn: jest.fn((_returnTo: string) => Promise.resolve()),
     signInAgain: jest.fn(() => Promise.resolve({ authTime: 0 })),
     signOut: jest.fn(() => new Promise<void>(() => undefined)),
+    forgetDevice: jest.fn(() => new Promise<void>(() => undefined)),
     renew: jest.fn(() => Promise.reject(new PortalError("offline"))),
     check: jest.fn(() => Promise.resolve()),
     toggleTheme: jest.fn(),
@@ -100,6 +104,7 @@ export function fakeHost(settings: FakeHostSettings = {}): FakeHost {
       signIn: calls.signIn,
       signInAgain: calls.signInAgain,
       signOut: calls.signOut,
+      forgetDevice: calls.forgetDevice,
       wake: () => undefined,
       endedElsewhere: () => settings.endedElsewhere === true,
       exchange: { getState: exchange.getState, subscribe: exchange.subscribe, renew: calls.renew, token: () => Promise.resolve("t"), start: () => undefined, clear: () => undefined },
@@ -116,6 +121,7 @@ export function fakeHost(settings: FakeHostSettings = {}): FakeHost {
     i18n: createInstance(),
     theme: { getState: () => settings.theme ?? "light", toggle: calls.toggleTheme, subscribe: () => () => undefined },
     confirms: createConfirms(),
+    keptHere: () => Promise.resolve(settings.keptHere ?? []),
     report: () => undefined,
     changeLanguage: calls.changeLanguage,
   };

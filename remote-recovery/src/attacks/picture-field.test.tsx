@@ -53,7 +53,7 @@ describe("a form that draws the picture field", () => {
 });
 
 describe("a remote that wants to know whether a picture of its own is in use", () => {
-  const portal: PortalForServices = { http: createFakeHttp(), vendorId: "relicario", account: { userId: "u", issuer: "i", subject: "s" }, signInAgain: () => Promise.resolve({ authTime: 0 }) };
+  const portal: PortalForServices = { http: createFakeHttp(), vendorId: "relicario", account: { userId: "u", issuer: "i", subject: "s" }, signInAgain: () => Promise.resolve({ authTime: 0 }), takeLinkSecret: () => Promise.resolve(null) };
 
   it("finds nobody who would judge it: the vault that others are given has no such member", async () => {
     const vault = await remote.provides?.vault?.(portal);

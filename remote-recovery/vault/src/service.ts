@@ -13,7 +13,6 @@ import {
   type VersionLine,
 } from "@relicario/shared/api";
 import type { Http } from "@relicario/shared/contract";
-import { isPortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
 /** The calls that carry sealed bytes. Answers are parsed here; what they say is checked by acts and steps. */
@@ -38,14 +37,9 @@ export function serviceOn(http: Http): Service {
   const bySignal = (signal: AbortSignal | undefined): { signal?: AbortSignal } => (signal === undefined ? {} : { signal });
 
   return {
-    keyring: async (statesSince, signal) => {
-      try {
-        const query = statesSince === null ? {} : { states_since: statesSince };
-        return await http.request("GET", "/user/keyring", Keyring, { query, ...bySignal(signal) });
-      } catch (error) {
-        if (isPortalError(error, "no_keyring")) return null;
-        throw error;
-      }
+    keyring: (statesSince, signal) => {
+      const query = { or_none: true, ...(statesSince === null ? {} : { states_since: statesSince }) };
+      return http.request("GET", "/user/keyring", Keyring.nullable(), { query, ...bySignal(signal) });
     },
     imageRecords: async (signal) => (await http.request("GET", "/user/image-records", ImageRecords, bySignal(signal))).image_records,
     page: ({ cursor, since }, signal) => {

@@ -22,6 +22,9 @@ export type ProviderCerts = z.infer<typeof ProviderCerts>;
 export const SessionClaims = z.looseObject({
   /** The account's immutable id: `user_id` of every sealed document. */
   sub: Id,
+  /** The service, by its address (`api.base_url` of the deployment), and the portal that the token is for, by its client id. */
+  iss: z.string(),
+  aud: z.string(),
   vid: z.string(),
   sid: z.string(),
   iat: z.int(),

@@ -55,7 +55,7 @@ export const KeyringChange = z.strictObject({
 });
 export type KeyringChange = z.infer<typeof KeyringChange>;
 
-/** Answer of `GET /user/keyring`; 404 `no_keyring` before the first secret. */
+/** Answer of `GET /user/keyring`; 404 `no_keyring` before the first secret, or 204 with `?or_none=true`: browsers write every 404 into the console. */
 export const Keyring = z.strictObject({
   key_epoch: Counter,
   state_rev: Counter,

@@ -1,4 +1,5 @@
 export { Deployment, Integrity, PortalPage, ReleaseId, ReleaseRecord, VerificationKey } from "./deployment.ts";
+export { accountName, keptOnDevice, openedFileLock, type DeviceAccount } from "./device.ts";
 export type { Http, HttpMethod, HttpOptions, HttpStream } from "./http.ts";
 export { blocksLeaving, useLeaveGuard, useLeaveQuestion, type LeaveGuard } from "./leaving.ts";
 export { hostNamespaces, pathsOverlap, RemoteManifest, RemoteName, type ManifestRoute } from "./manifest.ts";
@@ -21,6 +22,7 @@ export {
   capabilities,
   CONTRACT_VERSION,
   type Capability,
+  type LinkSecret,
   type LoadPage,
   type PortalForServices,
   type RemoteModule,

@@ -36,8 +36,11 @@ export type VaultFactory = (portal: PortalForServices) => Promise<Vault>;
 export interface PortalForServices {
   readonly http: Http;
   readonly vendorId: string;
-  /** Identity of the account: the immutable id, and the pair that the identity provider knows it by. */
-  readonly account: { readonly userId: string; readonly issuer: string; readonly subject: string };
+  /**
+   * Identity of the account: the immutable id, and the pair that the identity provider knows it by. `authTime`: when the person
+   * signed in for this session, seconds since 1970, the ID token's own `auth_time`; left out when it has none.
+   */
+  readonly account: { readonly userId: string; readonly issuer: string; readonly subject: string; readonly authTime?: number };
   /**
    * Asks the person to sign in once more, in a window beside the page, so that nothing typed is lost. Call it from a click.
    * `authTime`: seconds since 1970 by the provider's clock, the ID token's own `auth_time`; never one from before the call.
@@ -45,6 +48,17 @@ export interface PortalForServices {
    * somebody else signed in or the provider asked for nothing; or what the provider answered.
    */
   readonly signInAgain: () => Promise<{ readonly authTime: number }>;
+  /** What the link that was opened in this tab carried, once, within ten minutes; null afterwards. */
+  readonly takeLinkSecret: () => Promise<LinkSecret | null>;
+}
+
+/** What a link carries behind `#` that nobody else may read. */
+export interface LinkSecret {
+  /** The path of the link. Below `shared/`, `p-shared/` and `request/` `s` is the link key; elsewhere a secret that another application handed over. */
+  readonly path: string;
+  readonly s: string;
+  /** The name of a secret that was handed over; null with a link key. */
+  readonly n: string | null;
 }
 
 /** The code of a remote: the default export of its `remote.tsx`. What can be said without code stands in its `manifest.json`. */

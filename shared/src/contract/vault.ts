@@ -129,10 +129,7 @@ export interface Vault {
   /** Locks by itself after so long without a key, a touch or a pointer in any tab. Kept per device. */
   readonly autoLock: AutoLock;
 
-  /**
-   * Puts everything away, and on a shared computer (or without an answer) wipes what this device keeps. The vault is of no
-   * use afterwards.
-   */
+  /** Ends everything that holds keys, plaintext or uploads. What this device keeps is the host's to wipe. The vault is of no use afterwards. */
   readonly signOut: () => Promise<void>;
 
   /**

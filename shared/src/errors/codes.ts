@@ -30,6 +30,7 @@ export const errorCodes = [
   "popup_blocked", // the browser opened no window to sign in
   "token_invalid",
   "token_expired",
+  "account_changed", // the service names another account for this person than this device knows
   "vendor_unknown",
   "vendor_disabled",
 

@@ -132,6 +132,7 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
         IDP_AUTHORITY: authority,
         IDP_CLIENT_ID: given.clientId,
         PUBLIC_ORIGIN: origin,
+        API_BASE_URL: apiBase,
         ENVIRONMENT: given.environment,
         APP_VERSION: appVersion(),
         ...secrets.service,

@@ -24,7 +24,7 @@ let person = 0;
 function pageVault() {
   const service = createFakeService(userId);
   const account = { userId, issuer: "https://id.example", subject: `shown ${String(person++)}` };
-  const portal: PortalForServices = { http: service.http, vendorId: "relicario", account, signInAgain: () => Promise.resolve({ authTime: 0 }) };
+  const portal: PortalForServices = { http: service.http, vendorId: "relicario", account, signInAgain: () => Promise.resolve({ authTime: 0 }), takeLinkSecret: () => Promise.resolve(null) };
   return { service, vault: createVaultClient(portal, channelWorkers(), { surroundings: createFakeMachine().tab() }) };
 }
 

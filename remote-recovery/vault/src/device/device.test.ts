@@ -1,5 +1,6 @@
 import "fake-indexeddb/auto";
 
+import type { DeviceAccount } from "@relicario/shared/contract";
 import { IDBFactory } from "fake-indexeddb";
 
 import { forgetSketches, keepPending, keepSketch, keptSketches, pendingAccount } from "../steps/pending.ts";
@@ -11,7 +12,7 @@ import { firstShares } from "../seal/shares.ts";
 import { sketchFor } from "../testing/fake-engine.ts";
 import { userId } from "../testing/world.ts";
 import type { FirstAccount } from "../vault-context.ts";
-import { type DeviceAccount, type DeviceRecord, leaveDevice, lockedSince, markLocked, markUnlocked, openDevice, readDevice } from "./device.ts";
+import { lockedSince, markLocked, markUnlocked, openDevice, readDevice, type DeviceRecord } from "./device.ts";
 
 const account: DeviceAccount = { vendorId: "relicario", issuer: "https://id.example", subject: "ana" };
 const other: DeviceAccount = { ...account, subject: "ben" };
@@ -108,8 +109,6 @@ describe("openDevice", () => {
     await device.setAside();
     expect(await device.read()).toEqual(empty);
     expect((await database.getAllKeys("accounts")).map(String)).toEqual([expect.stringMatching(/ set aside 20\d\d-/)]);
-    await device.wipe();
-    expect(await database.count("accounts")).toBe(0);
     database.close();
   });
 
@@ -169,7 +168,7 @@ describe("what waits on a device", () => {
   });
 });
 
-describe("leaving a device", () => {
+describe("locking a device", () => {
   beforeEach(() => {
     globalThis.indexedDB = new IDBFactory();
   });
@@ -180,25 +179,6 @@ describe("leaving a device", () => {
     database.close();
     return JSON.stringify(found);
   };
-
-  it.each(["shared", null] as const)("at sign-out, answered %j, leaves nothing at all", async (kind) => {
-    await keepKeys(account, kind);
-    const device = await openDevice(account);
-    await keepPending(device, await newAccount());
-    await keepSketch(device, sketchFor("market"));
-    device.close();
-    await leaveDevice(account);
-    expect(await everything()).toBe("[]");
-  });
-
-  it("at sign-out leaves an own device as it is, and other accounts alone", async () => {
-    await keepKeys(account, "own");
-    await keepKeys(other, null);
-    await leaveDevice(account);
-    await leaveDevice(other);
-    expect((await (await openDevice(account)).read()).titlesKeys).not.toBeNull();
-    expect((await (await openDevice(other)).read()).titlesKeys).toBeNull();
-  });
 
   it("at a lock marks an own device, and makes no record of one that keeps no key", async () => {
     await keepKeys(account, "own");

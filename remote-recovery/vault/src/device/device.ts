@@ -1,18 +1,11 @@
 import { bytesB64u, Counter, Digest } from "@relicario/shared/api";
-import { autoLockMinutes, type DeviceKind } from "@relicario/shared/contract";
+import { accountName, autoLockMinutes, keptOnDevice, type DeviceAccount, type DeviceKind } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 import { openDB, type DBSchema, type IDBPDatabase } from "idb";
 import { z } from "zod";
 
 import type { KeptTitlesKeys } from "../seal/account-key.ts";
 import { randomBytes, utf8, type Bytes } from "../seal/bytes.ts";
-
-/** The account as this device knows it: (vendor, issuer, subject), never an e-mail address. */
-export interface DeviceAccount {
-  readonly vendorId: string;
-  readonly issuer: string;
-  readonly subject: string;
-}
 
 /** A state as this device knows it: which one, by its digest. */
 const StatePoint = { stateRev: Counter, stateSha256: Digest };
@@ -128,8 +121,6 @@ export interface Device {
   readonly wrap: (purpose: WrapPurpose, plain: Bytes) => Promise<Wrapped>;
   /** Null when it does not open: another device key, a browser that forgot half. */
   readonly unwrap: (purpose: WrapPurpose, wrapped: Wrapped) => Promise<Bytes | null>;
-  /** Everything of this account; the device key too when no account is left. */
-  readonly wipe: () => Promise<void>;
   readonly close: () => void;
 }
 
@@ -140,8 +131,6 @@ interface Schema extends DBSchema {
   accounts: { key: string; value: Readonly<Record<string, unknown>> };
 }
 
-const databaseName = "relicario-vault";
-
 /**
  * Opens what this device keeps. Where IndexedDB cannot be used (some private modes) it is kept in memory until the page
  * goes: the person needs an opener next time, and nothing is lost.
@@ -151,18 +140,11 @@ export async function openDevice(account: DeviceAccount): Promise<Device> {
   return deviceOn(database === null ? memoryStore() : databaseStore(database), accountName(account));
 }
 
-/** Names the account on this device; the same in every tab. */
-export function accountName({ vendorId, issuer, subject }: DeviceAccount): string {
-  return JSON.stringify([vendorId, issuer, subject]);
-}
-
 interface Store {
   readonly get: (name: string) => Promise<unknown>;
   /** In one transaction. Null changes nothing. */
   readonly update: (name: string, change: (before: unknown) => Readonly<Record<string, unknown>> | null) => Promise<void>;
   readonly rename: (name: string, to: string) => Promise<void>;
-  /** The record, and what was set aside of it. */
-  readonly remove: (name: string) => Promise<void>;
   /** The one non-extractable key of this origin, made at first need. */
   readonly deviceKey: () => Promise<CryptoKey>;
   readonly close: () => void;
@@ -195,7 +177,6 @@ function deviceOn(store: Store, name: string): Device {
         return null; // the caller reports that what waited can no longer be read
       }
     },
-    wipe: () => store.remove(name),
     close: store.close,
   };
 }
@@ -222,7 +203,7 @@ function newDeviceKey(): Promise<CryptoKey> {
 async function openDatabase(): Promise<IDBPDatabase<Schema> | null> {
   if (typeof indexedDB === "undefined") return null;
   try {
-    return await openDB<Schema>(databaseName, 1, {
+    return await openDB<Schema>(keptOnDevice.vault.database, 1, {
       upgrade: (database) => {
         database.createObjectStore("keys");
         database.createObjectStore("accounts");
@@ -253,14 +234,6 @@ function databaseStore(database: IDBPDatabase<Schema>): Store {
         if (record === undefined) return;
         await Promise.all([transaction.store.put(record, to), transaction.store.delete(name), transaction.done]);
       }),
-    remove: async (name) => {
-      const transaction = database.transaction(["accounts", "keys"], "readwrite");
-      await transaction.objectStore("accounts").delete(name);
-      await transaction.objectStore("accounts").delete(IDBKeyRange.bound(`${name}${asideMark}`, `${name}${asideMark}\uffff`));
-      const left = await transaction.objectStore("accounts").count();
-      if (left === 0) await transaction.objectStore("keys").delete("device");
-      await transaction.done;
-    },
     deviceKey: () =>
       sayFull(async () => {
         const there = await database.get("keys", "device");
@@ -292,10 +265,6 @@ function memoryStore(): Store {
       records.delete(name);
       return Promise.resolve();
     },
-    remove: (name) => {
-      records.delete(name);
-      return Promise.resolve();
-    },
     deviceKey: () => (key ??= newDeviceKey()),
     close: () => {
       records.clear();
@@ -303,10 +272,18 @@ function memoryStore(): Store {
   };
 }
 
-/** Since when this device is locked, by a lock or by too long a time without activity; null when it is not. */
+/** So far apart two readings of one clock may be, once it was set right; milliseconds. */
+const clockTolerance = 60_000;
+
+/**
+ * Since when this device is locked, by a lock or by too long a time without activity; null when it is not. Activity in the
+ * future is none: else it would hold the lock off until then.
+ */
 export function lockedSince(record: Pick<DeviceRecord, "locked" | "lockedAt" | "lastActivity" | "autoLockMinutes">, now: number): number | null {
-  if (record.locked) return record.lockedAt ?? now;
-  const end = (record.lastActivity ?? 0) + record.autoLockMinutes * 60_000;
+  if (record.locked) return Math.min(record.lockedAt ?? now, now);
+  const lastActivity = record.lastActivity ?? 0;
+  if (lastActivity > now + clockTolerance) return now;
+  const end = lastActivity + record.autoLockMinutes * 60_000;
   return now >= end ? end : null;
 }
 
@@ -339,14 +316,6 @@ export async function noteOnDevice(account: DeviceAccount, change: Partial<Pick<
 /** Keeps a record that cannot be read under another name. */
 export async function setDeviceAside(account: DeviceAccount): Promise<void> {
   await onDevice(account, (device) => device.setAside());
-}
-
-/** At sign-out: removes everything of the account, except on an own device. */
-export async function leaveDevice(account: DeviceAccount): Promise<void> {
-  await onDevice(account, async (device) => {
-    const { kind } = await device.read();
-    if (kind !== "own") await device.wipe();
-  });
 }
 
 async function onDevice<T>(account: DeviceAccount, act: (device: Device) => Promise<T>): Promise<T> {

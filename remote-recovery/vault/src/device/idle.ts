@@ -6,10 +6,12 @@ import { z } from "zod";
  * [Note: Auto-lock]
  * 1. While the vault is unlocked, each key, pointer or touch in any tab of the account is activity. The newest is kept
  *    beside the wrapped key every few seconds, and told to the other tabs.
- * 2. After the set minutes without any the vault locks. A timer that slept with the machine is late, so activity itself
+ * 2. After the set minutes without any the vault locks, by this tab's own clock. A timer that slept with the machine is late, so activity itself
  *    looks first whether it comes too late.
- * 3. A lock ends the worker, is kept beside the wrapped key with its time, and reaches the other tabs.
- * 4. A page loaded later starts locked when the lock is kept, or when the last activity is too long ago.
+ * 3. A lock ends the worker, is kept beside the wrapped key with its time, and reaches the other tabs: also one that is just
+ *    starting, which has nothing to lock yet. Messages get lost (a page that the browser put aside hears none): what the device
+ *    keeps is looked at when a worker has started, and before activity is written down.
+ * 4. A page loaded later starts locked when the lock is kept, or when the last activity is too long ago, or said to be in the future.
  * 5. Unlocking is an act: an opener, or on an own device a sign-in that is not older than the lock.
  */
 
@@ -37,7 +39,7 @@ export interface IdleLockParts {
   /** Names the account on this device. */
   readonly account: string;
   readonly minutes: number;
-  /** Locks this tab; called once for each lock, also when another tab locked. */
+  /** Locks this tab; called once for each lock, also when another tab locked: then whatever this one is doing. */
   readonly lock: () => void;
   /** Keeps it beside the wrapped key. */
   readonly keep: (change: { readonly lastActivity?: number; readonly autoLockMinutes?: number }) => void;
@@ -76,8 +78,8 @@ export function createIdleLock({ account, minutes: atFirst, lock, keep }: IdleLo
     if (message.kind === "minutes") {
       minutes = message.minutes;
       wait();
-    } else if (message.kind === "activity") last = Math.max(last, message.at);
-    else if (stop !== null) lock();
+    } else if (message.kind === "activity") last = Math.max(last, Math.min(message.at, now()));
+    else lock();
   }
 
   function act(): void {

@@ -65,7 +65,7 @@ export function createFakeService(userId: string): FakeService {
 
 function handle(service: FakeService, userId: string, call: string, body: unknown, query: NonNullable<HttpOptions["query"]>): unknown {
   const { account } = service;
-  if (call === "GET /user/keyring") return presentKeyring(account, query["states_since"]);
+  if (call === "GET /user/keyring") return presentKeyring(account, query);
   if (call === "PUT /user/keyring") return { state_rev: applyChange(account, userId, KeyringChange.parse(body)) };
   if (call === "GET /user/image-records") return { image_records: account.keyring?.imageRecords ?? [] };
   if (call === "GET /secrets/store") return presentPage(account, query["cursor"], query["since"]);
@@ -78,10 +78,13 @@ function handle(service: FakeService, userId: string, call: string, body: unknow
   throw fail("not_found");
 }
 
-function presentKeyring(account: FakeAccount, since: string | number | boolean | undefined): unknown {
+function presentKeyring(account: FakeAccount, { states_since: since, or_none: orNone }: NonNullable<HttpOptions["query"]>): unknown {
   const { keyring } = account;
   const last = lastOf(keyring?.states);
-  if (keyring === null || last === undefined) throw fail("no_keyring");
+  if (keyring === null || last === undefined) {
+    if (orNone === true) return null;
+    throw fail("no_keyring");
+  }
   return {
     key_epoch: keyring.keyEpoch,
     state_rev: last.state_rev,

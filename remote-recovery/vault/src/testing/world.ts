@@ -1,6 +1,6 @@
-import type { ShownImage, VaultState } from "@relicario/shared/contract";
+import type { DeviceAccount, ShownImage, VaultState } from "@relicario/shared/contract";
 
-import { openDevice, type Device, type DeviceAccount } from "../device/device.ts";
+import { openDevice, type Device } from "../device/device.ts";
 import { showPicture, type ProtectRequest, type ShownPicture } from "../shown-image.ts";
 import { openVaultContext, type VaultContext, type WriterLocks } from "../vault-context.ts";
 import { serviceOn } from "../service.ts";

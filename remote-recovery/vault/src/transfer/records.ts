@@ -1,4 +1,5 @@
 import { bytesB64u, Digest, FinishUpload, fromB64u, Id, uploadHours } from "@relicario/shared/api";
+import { keptOnDevice } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { openDB, type DBSchema, type IDBPDatabase } from "idb";
 import { z } from "zod";
@@ -127,16 +128,6 @@ export async function openUploadRecords(account: string): Promise<UploadRecords>
   };
 }
 
-/** Forgets every upload of an account: what signing out from a shared computer leaves. */
-export async function forgetUploads(account: string): Promise<void> {
-  const records = await openUploadRecords(account);
-  try {
-    for (const { uploadId } of await records.all()) await records.remove(uploadId);
-  } finally {
-    records.close();
-  }
-}
-
 /** Name of the Web Lock of whoever sends an upload. */
 export function uploadLock(uploadId: string): string {
   return `relicario-upload ${uploadId}`;
@@ -192,7 +183,7 @@ async function unwrapJson(device: Device, half: Half, wrapped: { iv: Bytes; data
 
 async function openDatabase(): Promise<IDBPDatabase<Schema>> {
   try {
-    return await openDB<Schema>("relicario-uploads", 1, {
+    return await openDB<Schema>(keptOnDevice.uploads.database, 1, {
       upgrade: (database) => {
         database.createObjectStore("uploads");
       },

@@ -1,3 +1,4 @@
+import { keptOnDevice, openedFileLock } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import { sayFull } from "../device/device.ts";
@@ -42,9 +43,6 @@ export async function chosenFile(handle: FileSystemFileHandle): Promise<Sink<nul
   };
 }
 
-const folderName = "relicario-opened";
-const lockOf = (name: string): string => `${folderName} ${name}`;
-
 /**
  * A file of this origin that no other page uses and that goes with this worker; in memory where there is none (some private
  * modes). Only in a worker.
@@ -53,7 +51,7 @@ export async function privateFile(): Promise<Sink<Blob>> {
   const folder = await privateFolder({ create: true });
   if (folder === null) return inMemory();
   const name = crypto.randomUUID();
-  const release = await hold(lockOf(name));
+  const release = await hold(openedFileLock(name));
   const file = await folder.getFileHandle(name, { create: true });
   const access = await file.createSyncAccessHandle();
   let length = 0;
@@ -81,7 +79,7 @@ export async function sweepPrivateFiles(): Promise<void> {
   const folder = await privateFolder({ create: false });
   if (folder === null) return;
   for await (const name of folder.keys()) {
-    await navigator.locks.request(lockOf(name), { ifAvailable: true }, async (lock) => {
+    await navigator.locks.request(openedFileLock(name), { ifAvailable: true }, async (lock) => {
       if (lock !== null) await folder.removeEntry(name);
     });
   }
@@ -89,7 +87,7 @@ export async function sweepPrivateFiles(): Promise<void> {
 
 async function privateFolder(options: { readonly create: boolean }): Promise<FileSystemDirectoryHandle | null> {
   try {
-    return await (await navigator.storage.getDirectory()).getDirectoryHandle(folderName, options);
+    return await (await navigator.storage.getDirectory()).getDirectoryHandle(keptOnDevice.openedFolder, options);
   } catch {
     return null; // none yet, or no private files in this browser or mode: memory has to do
   }

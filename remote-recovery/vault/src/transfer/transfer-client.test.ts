@@ -1,7 +1,6 @@
 import "fake-indexeddb/auto";
 
 import type { PortalForServices } from "@relicario/shared/contract";
-import { PortalError } from "@relicario/shared/errors";
 
 import { channelWorkers, leavePortsUnwaited } from "../testing/channel-workers.ts";
 import { createFakeService, type FakeService } from "../testing/fake-service.ts";
@@ -28,7 +27,7 @@ const newTab = (): Tab => createVaultClient(portal, channelWorkers(), { surround
 
 beforeEach(() => {
   service = createFakeService(userId);
-  portal = { http: service.http, vendorId: "relicario", account: { userId, issuer: "https://id.example", subject: `transfers ${String(people++)}` }, signInAgain: () => Promise.resolve({ authTime: 0 }) };
+  portal = { http: service.http, vendorId: "relicario", account: { userId, issuer: "https://id.example", subject: `transfers ${String(people++)}` }, signInAgain: () => Promise.resolve({ authTime: 0 }), takeLinkSecret: () => Promise.resolve(null) };
 });
 
 async function ownDevice(): Promise<Tab> {
@@ -202,18 +201,5 @@ describe("a large file", () => {
     await saving;
     service.before = () => undefined;
     await expect(secret.save(null)).rejects.toMatchObject({ code: "vault_locked" });
-  });
-
-  it("of a shared computer is forgotten at sign-out", async () => {
-    const vault = newTab();
-    await vault.protect(textSecret("First", shown("market")));
-    await vault.answerDevice("shared");
-    const { reached, letGo } = halfWay();
-    const protecting = vault.protect(fileSecret("Film", file)).catch((error: unknown) => error);
-    await reached;
-    await vault.signOut();
-    letGo();
-    expect(await protecting).toBeInstanceOf(PortalError);
-    expect(await newTab().uploads()).toEqual([]);
   });
 });

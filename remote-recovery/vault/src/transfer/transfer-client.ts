@@ -1,17 +1,15 @@
 import { serveCalls } from "@relicario/engine/worker-calls";
-import type { CallOptions, Http } from "@relicario/shared/contract";
+import { accountName, type CallOptions, type DeviceAccount, type Http } from "@relicario/shared/contract";
 import { isPortalError, PortalError, toPortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
 import type { Published } from "../acts/protect.ts";
 import type { Protection, Restarted, UploadOrder } from "../acts/resumable-uploads.ts";
-import { accountName, openDevice, type DeviceAccount } from "../device/device.ts";
 import { refuseCancelled } from "../vault-context.ts";
 import { pageHttp } from "../worker/port-http.ts";
 import type { RunningWorker } from "../worker/start-workers.ts";
-import { forgetUploads, openUploadRecords } from "./records.ts";
+import { openUploadRecords } from "./records.ts";
 import type { SendOptions } from "./send-upload.ts";
-import { sweepPrivateFiles } from "./sinks.ts";
 import type { TransferWorkerApi } from "./transfer-worker-api.ts";
 import type { ProtectRequest, SecretChange } from "../shown-image.ts";
 
@@ -25,7 +23,7 @@ export interface UploadActs {
   readonly unlocked: (signal: AbortSignal | undefined) => Promise<void>;
 }
 
-/** Uploads and downloads of this page. They go on under the lock, and end with the page. */
+/** Uploads and downloads of this page, in workers of their own: uploads go on under the lock, downloads hold plaintext and end with it. */
 export interface Transfers {
   readonly protect: (request: ProtectRequest, options?: CallOptions) => Promise<Published>;
   readonly update: (secretId: string, change: SecretChange & Required<Pick<SecretChange, "content">>, options?: CallOptions) => Promise<Published>;
@@ -33,10 +31,10 @@ export interface Transfers {
   readonly restart: (uploadId: string, file: Blob, options?: CallOptions) => Promise<Published>;
   readonly discard: (uploadId: string) => Promise<void>;
   readonly save: (openedId: string, keys: () => Promise<MessagePort>, target: FileSystemFileHandle | null, options?: CallOptions) => Promise<Blob | null>;
-  /** Stops downloads: plaintext is put away. */
-  readonly lock: () => void;
-  /** Stops everything, and on a shared computer forgets what waits. */
-  readonly leave: () => Promise<void>;
+  /** Ends the workers of downloads: plaintext is put away. What they wrote is the host's to sweep. */
+  readonly lock: () => Promise<void>;
+  /** Ends all workers. What is not published waits on the device. */
+  readonly end: () => Promise<void>;
 }
 
 interface Running {
@@ -53,6 +51,8 @@ export interface TransferParts {
   readonly acts: UploadActs;
 }
 
+type Phase = "sending" | "opening";
+
 /** The reason of an abort that keeps what was sent. */
 const pauseReason = "pause";
 
@@ -61,19 +61,30 @@ const pauseReason = "pause";
  * file and session. Aborting a call deletes what was sent, unless its reason is `pause`: then it waits.
  */
 export function createTransfers({ account, http, startWorker, acts }: TransferParts): Transfers {
-  let running: Promise<Running> | null = null;
+  const running: Record<Phase, Promise<Running> | null> = { sending: null, opening: null };
   const downloads = new Set<AbortController>();
   const sending = new Map<string, AbortController>();
 
-  function ensureRunning(): Promise<Running> {
-    running ??= start().catch((error: unknown) => {
-      running = null;
+  function ensureRunning(phase: Phase): Promise<Running> {
+    const before = running[phase];
+    if (before !== null) return before;
+    const starting: Promise<Running> = start(() => {
+      if (running[phase] === starting) running[phase] = null;
+    }).catch((error: unknown) => {
+      if (running[phase] === starting) running[phase] = null;
       throw toPortalError(error);
     });
-    return running;
+    running[phase] = starting;
+    return starting;
   }
 
-  async function start(): Promise<Running> {
+  async function endWorkers(phase: Phase): Promise<void> {
+    const before = running[phase];
+    running[phase] = null;
+    (await before?.catch(() => null))?.end();
+  }
+
+  async function start(onEnd: () => void): Promise<Running> {
     const [main, helper] = await Promise.all([startWorker(), startWorker()]);
     const [page, digests] = [new MessageChannel(), new MessageChannel()];
     let refuse: (error: PortalError) => void = () => undefined;
@@ -82,7 +93,7 @@ export function createTransfers({ account, http, startWorker, acts }: TransferPa
     });
     gone.catch(() => undefined); // each call hears of it
     const end = (): void => {
-      running = null;
+      onEnd();
       refuse(new PortalError("vault_unavailable"));
       main.end();
       helper.end();
@@ -101,14 +112,14 @@ export function createTransfers({ account, http, startWorker, acts }: TransferPa
   }
 
   /** A call to the worker that `controller` ends. */
-  async function call<T>(controller: AbortController, phase: "sending" | "opening", { signal, onProgress }: CallOptions, run: (remote: Comlink.Remote<TransferWorkerApi>, options: SendOptions) => Promise<T>): Promise<T> {
+  async function call<T>(controller: AbortController, phase: Phase, { signal, onProgress }: CallOptions, run: (remote: Comlink.Remote<TransferWorkerApi>, options: SendOptions) => Promise<T>): Promise<T> {
     const follow = (): void => {
       controller.abort(signal?.reason);
     };
     refuseCancelled(signal);
     signal?.addEventListener("abort", follow, { once: true });
     try {
-      const { remote, gone } = await ensureRunning();
+      const { remote, gone } = await ensureRunning(phase);
       refuseCancelled(controller.signal);
       return await Promise.race([run(remote, { signal: controller.signal, onProgress: (done, total) => onProgress?.({ phase, done, total }) }), gone]);
     } catch (error) {
@@ -183,16 +194,12 @@ export function createTransfers({ account, http, startWorker, acts }: TransferPa
         downloads.delete(controller);
       }
     },
-    lock: () => {
+    lock: async () => {
       for (const controller of downloads) controller.abort("lock");
+      await endWorkers("opening");
     },
-    leave: async () => {
-      (await running?.catch(() => null))?.end();
-      await sweepPrivateFiles().catch(() => undefined); // what still belongs to a worker that ends goes with the next page
-      const device = await openDevice(account);
-      const { kind } = await device.read();
-      device.close();
-      if (kind !== "own") await forgetUploads(device.name);
+    end: async () => {
+      await Promise.all([endWorkers("sending"), endWorkers("opening")]);
     },
   };
 }

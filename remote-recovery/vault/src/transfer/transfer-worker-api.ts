@@ -1,8 +1,9 @@
 import { callsTo } from "@relicario/engine/worker-calls";
+import type { DeviceAccount } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
-import { openDevice, type Device, type DeviceAccount } from "../device/device.ts";
+import { openDevice, type Device } from "../device/device.ts";
 import { httpOverPage, type PageHttp } from "../worker/port-http.ts";
 import { openUploadRecords, uploadLock, type UploadRecords } from "./records.ts";
 import { createRunningDigest, digestOver, type RunningDigest } from "./running-digest.ts";

@@ -32,7 +32,7 @@ describe("createVaultClient", () => {
     machine = createFakeMachine();
     machine.now = Date.now(); // the worker's own clock
     signedInAt = 0;
-    portal = { http: service.http, vendorId: "relicario", account: { userId, issuer: "https://id.example", subject: `client ${String(person++)}` }, signInAgain: () => Promise.resolve({ authTime: signedInAt }) };
+    portal = { http: service.http, vendorId: "relicario", account: { userId, issuer: "https://id.example", subject: `client ${String(person++)}` }, signInAgain: () => Promise.resolve({ authTime: signedInAt }), takeLinkSecret: () => Promise.resolve(null) };
   });
 
   it("starts its worker before it is asked, and no engine before a picture is looked at", async () => {
@@ -114,28 +114,16 @@ describe("createVaultClient", () => {
     await expect(vault.protect({ ...textSecret("Seed", shown("market")), title: "" })).rejects.toMatchObject({ code: "validation_error", details: { fields: ["title"] } });
   });
 
-  it("is of no use after sign-out, and keeps nothing where nobody answered", async () => {
+  it("is of no use after sign-out: no worker is left, and what the device keeps is the host's to wipe", async () => {
     const vault = client();
     await vault.protect(textSecret("Seed", shown("market")));
+    await vault.answerDevice("own");
     await vault.signOut();
     expect(vault.getState()).toEqual({ status: "unknown" });
     await expect(vault.list()).rejects.toMatchObject({ code: "vault_unavailable" });
+    expect(workers.ended).toEqual(workers.started);
     const next = client();
-    expect((await next.list()).map((row) => row.label)).toEqual([null]);
-  });
-
-  it.each([
-    ["own", ["Seed"], "unlocked"],
-    ["shared", [undefined], "locked"],
-  ] as const)("after sign-out from a device answered %s the next sign-in sees %j", async (kind, titles, status) => {
-    const vault = client();
-    await vault.protect(textSecret("Seed", shown("market")));
-    await vault.answerDevice(kind);
-    expect(vault.getState()).toEqual({ status: "unlocked", device: kind });
-    await vault.signOut();
-    const next = client();
-    expect((await next.list()).map((row) => row.label?.title)).toEqual(titles);
-    expect(next.getState().status).toBe(status);
+    expect((await next.list()).map((row) => row.label?.title)).toEqual(["Seed"]);
   });
 
   it("starts locked after a lock on an own device", async () => {
@@ -201,6 +189,7 @@ describe("locking", () => {
         signIns++;
         return Promise.resolve({ authTime: authTime() });
       },
+      takeLinkSecret: () => Promise.resolve(null),
     };
   });
 
@@ -264,6 +253,18 @@ describe("locking", () => {
     expect((await vault.list()).map((row) => row.label?.title)).toEqual(["Seed"]);
     await vault.unlockByPresence();
     expect(signIns).toBe(2);
+  });
+
+  it("is undone by the sign-in that led to a page, unless that is older", async () => {
+    const vault = await ownDevice();
+    await vault.lock();
+    const signedInAt = (authTime: number) => {
+      portal = { ...portal, account: { ...portal.account, authTime } };
+      return tabOf();
+    };
+    expect(await statusOf(signedInAt(Math.floor(machine.now / 1000) - 1))).toBe("locked");
+    expect(await statusOf(signedInAt(Math.floor(machine.now / 1000)))).toBe("unlocked");
+    expect(signIns).toBe(0);
   });
 
   it("stays when the window of the sign-in is closed", async () => {

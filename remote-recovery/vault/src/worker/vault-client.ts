@@ -1,13 +1,13 @@
 import type { EngineWorkerApi } from "@relicario/engine/worker-api";
 import { serveCalls, signalAmong } from "@relicario/engine/worker-calls";
 import { Counter, Digest, maxSmallContentBytes } from "@relicario/shared/api";
-import { autoLockMinutes, type AutoLock, type CallOptions, type PortalForServices, type RecoveredSecret, type SecretRow, type Vault, type VaultState } from "@relicario/shared/contract";
+import { accountName, autoLockMinutes, type AutoLock, type CallOptions, type DeviceAccount, type PortalForServices, type RecoveredSecret, type SecretRow, type Vault, type VaultState } from "@relicario/shared/contract";
 import { isPortalError, PortalError, toPortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 import { z } from "zod";
 
 import type { PictureVerdict } from "../acts/examine.ts";
-import { accountName, leaveDevice, lockedSince, markLocked, markUnlocked, noteOnDevice, readDevice, setDeviceAside, type DeviceAccount } from "../device/device.ts";
+import { lockedSince, markLocked, markUnlocked, noteOnDevice, readDevice, setDeviceAside } from "../device/device.ts";
 import { createIdleLock, pageSurroundings, type Surroundings } from "../device/idle.ts";
 import { forgetAllShown, forgetShown, requireChange, requireProtection, requireShown } from "../shown-image.ts";
 import { chosenFile, committed } from "../transfer/sinks.ts";
@@ -67,7 +67,7 @@ export interface PageParts {
  */
 export function createVaultClient(portal: PortalForServices, workers: WorkerStarter, { surroundings, minutes = autoLockMinutes.usual }: PageParts): VaultClient {
   const { vendorId } = portal;
-  const { userId, issuer, subject } = portal.account;
+  const { userId, issuer, subject, authTime } = portal.account;
   const device = { vendorId, issuer, subject };
   const listeners = new Set<() => void>();
   let state: VaultState = { status: "unknown" };
@@ -79,6 +79,8 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
   let waiting: Promise<RunningWorker<VaultWorkerApi> | null> | null = workers.vault().catch(() => null);
   let signedOut = false;
   let lockedHere = false;
+  /** The newest writing down of activity. */
+  let keeping: Promise<void> = Promise.resolve();
 
   const idle = createIdleLock(
     {
@@ -86,21 +88,28 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
       minutes,
       lock: () => void putAway(),
       keep: (change) => {
-        if (!signedOut) noteOnDevice(device, change).catch(() => undefined); // best effort: a page loaded later locks sooner
+        if (!signedOut) keeping = keep(change).catch(() => undefined); // best effort: a page loaded later locks sooner
       },
     },
     surroundings,
   );
   const autoLock: AutoLock = Object.freeze({ get: idle.getMinutes, set: idle.setMinutes });
 
+  /** Writes activity down, unless the device was locked meanwhile and this tab has not heard of it. */
+  async function keep(change: { readonly lastActivity?: number; readonly autoLockMinutes?: number }): Promise<void> {
+    if (change.lastActivity !== undefined && (await readDevice(device)).locked) await putAway();
+    else await noteOnDevice(device, change);
+  }
+
   /** Ends the workers, and leaves the lock on the device for a page loaded later. */
   async function putAway(): Promise<void> {
     forgetAllShown();
     lockedHere = true; // a worker that is asked for before the device has kept it starts locked too
     idle.rest();
-    await end();
-    if (state.status === "unlocked") setState({ status: "locked" });
-    await markLocked(device, surroundings.now());
+    const kept = markLocked(device, surroundings.now()); // at once: a tab that is starting looks at it
+    await Promise.all([end(), kept]).finally(() => {
+      if (state.status === "unlocked") setState({ status: "locked" });
+    });
   }
 
   function setState(next: VaultState): void {
@@ -121,6 +130,14 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     });
     running = starting;
     return starting;
+  }
+
+  /** On an own device a sign-in that is not older than the lock undoes it, whether it was asked for here or led to this page. */
+  async function followSignIn(): Promise<void> {
+    const record = await readDevice(device);
+    const since = lockedSince(record, surroundings.now());
+    if (lockedHere || record.kind !== "own" || since === null || authTime === undefined) return;
+    if (authTime >= Math.floor(since / 1000)) await markUnlocked(device, surroundings.now());
   }
 
   /** The worker whose script runs already, or else a new one. */
@@ -182,10 +199,16 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     };
     serveCalls(answers, page.port1);
     const [pagePort, enginePort] = [page.port2, engineChannel.port2];
+    await followSignIn();
+    const locked = lockedHere || (await readDevice(device)).locked;
     await Promise.race([
-      worker.remote.start({ userId, ...device, locked: lockedHere }, Comlink.transfer(pagePort, [pagePort]), Comlink.transfer(enginePort, [enginePort])),
+      worker.remote.start({ userId, ...device, locked }, Comlink.transfer(pagePort, [pagePort]), Comlink.transfer(enginePort, [enginePort])),
       gone,
     ]);
+    if (!locked && (await readDevice(device)).locked) {
+      one.end("vault_locked"); // it may have looked at the device before the lock was kept
+      return start();
+    }
     return one;
 
     function stop(code: "vault_locked" | "vault_unavailable"): void {
@@ -240,7 +263,7 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
   }
 
   async function end(): Promise<void> {
-    transfers.lock();
+    const opening = transfers.lock();
     const [before, unused] = [running, waiting];
     [running, waiting] = [null, null];
     void unused?.then((worker) => {
@@ -252,6 +275,7 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
       },
       () => undefined, // it never started: nothing to end
     );
+    await opening;
   }
 
   const acts = {
@@ -312,8 +336,8 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
       if (record.titlesKeys === null) throw new PortalError(state.status === "empty" ? "no_keyring" : "opener_needed");
       const since = lockedSince(record, surroundings.now()); // null: another tab was unlocked since
       if (since !== null) {
-        const { authTime } = await portal.signInAgain();
-        if (authTime < Math.floor(since / 1000)) throw new PortalError("login_required");
+        const again = await portal.signInAgain();
+        if (again.authTime < Math.floor(since / 1000)) throw new PortalError("login_required");
         await markUnlocked(device, surroundings.now());
       }
       lockedHere = false;
@@ -337,8 +361,7 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
       forgetAllShown();
       idle.dispose();
       await end();
-      await transfers.leave();
-      await leaveDevice(device);
+      await Promise.all([transfers.end(), keeping]);
       setState({ status: "unknown" });
     },
     acceptOlderState: async ({ details }) => {

@@ -1,6 +1,6 @@
 import type { Engine } from "@relicario/engine";
 import { callsTo, serveCalls } from "@relicario/engine/worker-calls";
-import type { AgeFile, ListOptions, RecoveredSecret, RecoverOptions, VaultState } from "@relicario/shared/contract";
+import type { AgeFile, DeviceAccount, ListOptions, RecoveredSecret, RecoverOptions, VaultState } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
@@ -16,7 +16,7 @@ import { answerDevice, unlock } from "../acts/unlock.ts";
 import { update } from "../acts/update.ts";
 import { beginUpload, discardUpload, finishUpload, restartUpload, uploads, type Protection, type UploadOrder, type UploadParts } from "../acts/resumable-uploads.ts";
 import { history, removeVersions, restoreVersion } from "../acts/versions.ts";
-import { openDevice, type Device, type DeviceAccount } from "../device/device.ts";
+import { openDevice, type Device } from "../device/device.ts";
 import { contentHeadBytes } from "../seal/content-pieces.ts";
 import { openContentHead } from "../seal/content-stream.ts";
 import { serviceOn } from "../service.ts";

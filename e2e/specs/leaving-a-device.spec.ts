@@ -1,0 +1,71 @@
+import type { Page } from "@playwright/test";
+
+import { newAccount, signIn, signOut, signUp } from "../pages/account.ts";
+import { answerDevice, protect, row } from "../pages/secrets.ts";
+import { photographs } from "../support/photographs.ts";
+import { expect, test } from "../support/portal-test.ts";
+
+/** How many records every database of this origin has, but for keys of links that are still good. */
+function kept(page: Page): Promise<Readonly<Record<string, number>>> {
+  return page.evaluate(async () => {
+    const done = <T>(request: IDBRequest<T>): Promise<T> =>
+      new Promise((resolve, reject) => {
+        request.onsuccess = () => {
+          resolve(request.result);
+        };
+        request.onerror = () => {
+          reject(request.error ?? new Error("failed"));
+        };
+      });
+    const found: Record<string, number> = {};
+    for (const { name = "" } of await indexedDB.databases()) {
+      const database = await done(indexedDB.open(name));
+      for (const store of database.objectStoreNames) {
+        const count = await done(database.transaction(store).objectStore(store).count());
+        if (count > 0) found[`${name}/${store}`] = count;
+      }
+      database.close();
+    }
+    return found;
+  });
+}
+
+test("a device of one's own is locked at sign-out and opens with the next sign-in; forgotten, it knows nobody", async ({ page }) => {
+  const account = newAccount();
+  const missing: string[] = [];
+  page.on("console", (message) => {
+    if (message.type() === "error") missing.push(message.text());
+  });
+
+  await test.step("a new account has no keyring, which is no error in the console", async () => {
+    await signUp(page, account);
+    await page.goto("/secrets");
+    await expect(page.getByRole("heading", { level: 1, name: "Secrets" })).toBeVisible();
+    await expect(page.getByText("This device is locked")).toBeHidden();
+    expect(missing.filter((text) => text.includes("404"))).toEqual([]);
+  });
+
+  await protect(page, { text: "kept", title: "Kept", tags: [], image: { file: photographs.small, passphrase: null } });
+  await answerDevice(page, "My own device");
+
+  await test.step("titles show again after signing in, without another act", async () => {
+    await signOut(page);
+    await signIn(page, account);
+    await page.goto("/secrets");
+    await expect(row(page, "Kept")).toBeVisible();
+  });
+
+  await test.step("forgetting takes everything, in a page whose screen asked for no vault", async () => {
+    await page.goto("/help");
+    expect(Object.keys(await kept(page))).toEqual(expect.arrayContaining(["relicario-vault/accounts", "relicario-host/people"]));
+    await page.getByRole("button", { name: /^Log out/ }).first().click();
+    await page.getByRole("dialog", { name: "Log out?" }).getByRole("button", { name: "Forget this device" }).click();
+    await page.getByRole("dialog", { name: "Forget this device?" }).getByRole("button", { name: "Forget this device" }).click();
+    await expect(page.getByLabel("User name or e-mail")).toBeVisible();
+    await signIn(page, account);
+    await page.goto("/help");
+    expect(Object.keys(await kept(page))).toEqual(["relicario-host/people"]); // of this sign-in
+    await page.goto("/secrets");
+    await expect(page.getByText("This device is locked")).toBeVisible();
+  });
+});

@@ -1,0 +1,85 @@
+/** @jest-environment node */
+import "fake-indexeddb/auto";
+
+import { IDBFactory } from "fake-indexeddb";
+import { compactDecrypt } from "jose";
+
+import { dropLinkSecret, dropOldLinkSecrets, keepLinkSecret, linkSecretKey, linkSecretMs, takeLinkSecret } from "../session/link-secret.ts";
+import { everythingKept } from "../testing/device.ts";
+
+const now = Date.parse("2026-11-22T10:00:00.000Z");
+const secret = { path: "/p-shared/abc", s: "the-link-key", n: null };
+
+function tab() {
+  const items = new Map<string, string>();
+  const storage = { getItem: (key: string) => items.get(key) ?? null, setItem: (key: string, value: string) => void items.set(key, value), removeItem: (key: string) => void items.delete(key) };
+  return { items, storage };
+}
+
+beforeEach(() => {
+  globalThis.indexedDB = new IDBFactory();
+});
+
+describe("somebody who reads what a tab keeps of a link", () => {
+  it("reads no link key: it is wrapped under a key that cannot be exported", async () => {
+    const { items, storage } = tab();
+    await keepLinkSecret(secret, storage, now);
+    expect(JSON.stringify([...items])).not.toMatch(/the-link-key|p-shared/);
+    const [[, kept] = []] = (await everythingKept())["relicario-host/linkKeys"] ?? [];
+    const { key } = kept as { key: CryptoKey };
+    expect(key.extractable).toBe(false);
+    for (const format of ["raw", "jwk"] as const) await expect(crypto.subtle.exportKey(format, key)).rejects.toThrow();
+    await expect(compactDecrypt(items.get(linkSecretKey) ?? "", key)).resolves.toBeDefined(); // same-origin code can use it meanwhile
+  });
+
+  it("reads it nowhere once it was taken, though the tab's storage was copied before", async () => {
+    const { items, storage } = tab();
+    await keepLinkSecret(secret, storage, now);
+    const copied = items.get(linkSecretKey) ?? "";
+    await expect(takeLinkSecret(storage, now + 1)).resolves.toEqual(secret);
+    await expect(takeLinkSecret(storage, now + 2)).resolves.toBeNull();
+    items.set(linkSecretKey, copied);
+    await expect(takeLinkSecret(storage, now + 3)).resolves.toBeNull();
+    expect(Object.values(await everythingKept()).flat()).toEqual([]);
+  });
+
+  it.each([
+    ["after ten minutes", linkSecretMs],
+    ["from the future", -1],
+  ])("reads it nowhere %s", async (_when, later) => {
+    const { items, storage } = tab();
+    await keepLinkSecret(secret, storage, now);
+    const copied = items.get(linkSecretKey) ?? "";
+    await dropOldLinkSecrets(storage, now + later);
+    expect(items.size).toBe(0);
+    expect(Object.values(await everythingKept()).flat()).toEqual([]);
+    items.set(linkSecretKey, copied);
+    await expect(takeLinkSecret(storage, now + 1)).resolves.toBeNull();
+  });
+
+  it("finds it as long as it may be needed: across a reload, and while other tabs tidy up", async () => {
+    const { storage } = tab();
+    await keepLinkSecret(secret, storage, now);
+    await dropOldLinkSecrets(tab().storage, now + linkSecretMs - 1);
+    await dropOldLinkSecrets(storage, now + linkSecretMs - 1);
+    await expect(takeLinkSecret(storage, now + linkSecretMs - 1)).resolves.toEqual(secret);
+  });
+
+  it("reads it nowhere after a lock, a sign-out or another link", async () => {
+    const { items, storage } = tab();
+    await keepLinkSecret(secret, storage, now);
+    await keepLinkSecret({ ...secret, s: "another" }, storage, now);
+    expect(Object.values(await everythingKept()).flat()).toHaveLength(1);
+    await dropLinkSecret(storage);
+    expect(items.size).toBe(0);
+    expect(Object.values(await everythingKept()).flat()).toEqual([]);
+  });
+
+  it.each(["not a token", "e30.e30.e30.e30.e30"])("cannot make the page stumble by writing %s there", async (planted) => {
+    const { items, storage } = tab();
+    items.set(linkSecretKey, planted);
+    await expect(takeLinkSecret(storage, now)).resolves.toBeNull();
+    items.set(linkSecretKey, planted);
+    await expect(dropLinkSecret(storage)).resolves.toBeUndefined();
+  });
+});

@@ -1,0 +1,178 @@
+/** @jest-environment node */
+import "fake-indexeddb/auto";
+
+import { accountName, type DeviceAccount } from "@relicario/shared/contract";
+import { IDBFactory } from "fake-indexeddb";
+
+import { keptAccounts } from "../device/accounts.ts";
+import { requirePinnedUserId } from "../device/pinned-user-id.ts";
+import { createSweeps, type SweepKind } from "../device/sweeps.ts";
+import { everythingKept, installPrivateFiles, keepOnDevice } from "../testing/device.ts";
+
+const ana: DeviceAccount = { vendorId: "relicario", issuer: "https://id.example", subject: "ana" };
+const ben: DeviceAccount = { ...ana, subject: "ben" };
+const userId = "01890a5d-ac96-7000-8000-000000000001";
+const nobodysDevice = { kind: null, remembered: { root: "of ana" }, pending: "of ana", locked: false };
+
+/** Local storage of the origin, and sweeps of one page after another. */
+function origin() {
+  const marks = new Map<string, string>();
+  const dropLinkSecret = jest.fn(() => Promise.resolve());
+  const log = jest.fn();
+  const page = () =>
+    createSweeps({
+      storage: { getItem: (key) => marks.get(key) ?? null, setItem: (key, value) => void marks.set(key, value), removeItem: (key) => void marks.delete(key) },
+      now: () => 5_000,
+      dropLinkSecret,
+      log,
+    });
+  return { marks, dropLinkSecret, log, page, sweep: (kind: SweepKind, person: DeviceAccount | null = ana) => page().begin(kind, person)() };
+}
+
+const kept = async () => JSON.stringify(await everythingKept());
+
+beforeEach(() => {
+  globalThis.indexedDB = new IDBFactory();
+});
+
+describe("somebody who sits down at a shared computer after another person", () => {
+  it.each([
+    ["shared", { ...nobodysDevice, kind: "shared" }],
+    ["not answered", nobodysDevice],
+    ["of a version that nobody knows", { v: 99, what: "of ana" }],
+    ["damaged", "of ana"],
+  ])("finds nothing of that person, though no screen had asked for the vault (device: %s)", async (_kind, record) => {
+    const { files } = installPrivateFiles();
+    files.set("plaintext", "closed");
+    await keepOnDevice(ana, record as Record<string, unknown>, ["u1", "u2"]);
+    await requirePinnedUserId(ana, userId);
+    const { sweep, marks, dropLinkSecret } = origin();
+    await sweep("sign_out");
+    expect(await kept()).not.toContain("ana");
+    expect(Object.values(await everythingKept()).flat()).toEqual([]); // the device key went with the last account
+    expect(files.size).toBe(0);
+    expect(marks.size).toBe(0);
+    expect(dropLinkSecret).toHaveBeenCalledTimes(1);
+  });
+
+  it("finds no trace that a vault was looked for, where there never was one", async () => {
+    installPrivateFiles();
+    await origin().sweep("sign_out");
+    expect((await indexedDB.databases()).map(({ name }) => name)).toEqual(["relicario-host"]);
+  });
+
+  it("finds nothing of uploads that have no record beside them", async () => {
+    installPrivateFiles();
+    await keepOnDevice(ana, null, ["u1"]);
+    await origin().sweep("sign_out");
+    expect(Object.values(await everythingKept()).flat()).toEqual([]);
+  });
+
+  it("keeps what is their own", async () => {
+    installPrivateFiles();
+    await keepOnDevice(ana, nobodysDevice, ["u1"]);
+    await keepOnDevice(ben, { ...nobodysDevice, kind: "shared" }, ["u2"]);
+    await requirePinnedUserId(ben, userId);
+    await origin().sweep("sign_out");
+    expect(await keptAccounts(ana)).toEqual([]);
+    expect(await keptAccounts(ben)).toEqual([{ name: accountName(ben), kind: "shared", uploads: 1 }]);
+    expect(Object.values(await everythingKept()).flat()).toHaveLength(4); // record, upload, account id, device key
+  });
+
+  it("gains nothing by ending the page in the middle: the next one finishes, before anybody is signed in", async () => {
+    installPrivateFiles();
+    await keepOnDevice(ana, nobodysDevice, ["u1"]);
+    const { page, marks, dropLinkSecret } = origin();
+    page().begin("sign_out", ana); // and the page is gone
+    expect([...marks.keys()]).toEqual(["sweep.sign_out"]);
+    await page().finishMarked();
+    expect(Object.values(await everythingKept()).flat()).toEqual([]);
+    expect(marks.size).toBe(0);
+    expect(dropLinkSecret).not.toHaveBeenCalled(); // what this tab carries is no part of it
+  });
+
+  it("gains nothing by a full disk, where the mark cannot be written", async () => {
+    installPrivateFiles();
+    await keepOnDevice(ana, nobodysDevice, ["u1"]);
+    const storage = { getItem: () => null, setItem: () => { throw new DOMException("full", "QuotaExceededError"); }, removeItem: () => undefined };
+    const log = jest.fn();
+    await createSweeps({ storage, now: () => 5_000, dropLinkSecret: () => Promise.resolve(), log }).begin("sign_out", ana)();
+    expect(Object.values(await everythingKept()).flat()).toEqual([]);
+    expect(log).toHaveBeenCalledTimes(1);
+  });
+
+  it("cannot make a starting page wipe anything that was not marked", async () => {
+    const { files } = installPrivateFiles();
+    files.set("of a page that lives", "closed");
+    await keepOnDevice(ana, nobodysDevice, ["u1"]);
+    const before = await kept();
+    await origin().page().finishMarked();
+    expect(await kept()).toBe(before);
+    expect(files.size).toBe(1);
+  });
+});
+
+describe("somebody who takes the person's own device, signed out", () => {
+  it("finds it locked; uploads wait, and what it remembers stays", async () => {
+    installPrivateFiles();
+    const record = { ...nobodysDevice, kind: "own", member_of_a_later_version: 1 };
+    await keepOnDevice(ana, record, ["u1"]);
+    await requirePinnedUserId(ana, userId);
+    const { sweep } = origin();
+    await sweep("sign_out");
+    const found = await everythingKept();
+    expect(found["relicario-vault/accounts"]).toEqual([[accountName(ana), { ...record, locked: true, lockedAt: 5_000 }]]);
+    expect(found["relicario-uploads/uploads"]).toHaveLength(1);
+    expect(found["relicario-vault/keys"]).toHaveLength(1);
+    await expect(requirePinnedUserId(ana, "01890a5d-ac96-7000-8000-000000000002")).rejects.toMatchObject({ code: "account_changed" });
+  });
+
+  it("finds nothing once the person had it forgotten", async () => {
+    installPrivateFiles();
+    await keepOnDevice(ana, { ...nobodysDevice, kind: "own" }, ["u1"]);
+    await requirePinnedUserId(ana, userId);
+    await origin().sweep("forget");
+    expect(Object.values(await everythingKept()).flat()).toEqual([]);
+  });
+});
+
+describe("somebody who comes to a locked page", () => {
+  it("finds no plaintext in private files, of this page or another, and what waits is still sealed and sent", async () => {
+    const { files, end } = installPrivateFiles();
+    files.set("committed", "closed");
+    files.set("still written", "open");
+    await keepOnDevice(ana, { ...nobodysDevice, kind: "own" }, ["u1"]);
+    const before = await kept();
+    const { sweep, marks } = origin();
+    const swept = sweep("lock", null);
+    await new Promise((resolve) => setImmediate(resolve));
+    end("still written"); // its worker was ended
+    await swept;
+    expect(files.size).toBe(0);
+    expect(marks.size).toBe(0);
+    expect(await kept()).toBe(before);
+  });
+
+  it("finds none after the next start either, where a file stayed open", async () => {
+    const { files } = installPrivateFiles();
+    const { page, marks } = origin();
+    files.set("stuck", "open");
+    page().begin("lock", null); // the page was closed while it waited
+    files.set("stuck", "closed");
+    await page().finishMarked();
+    expect(files.size).toBe(0);
+    expect(marks.size).toBe(0);
+  });
+});
+
+describe("a service that says that the person is somebody else", () => {
+  it("is not believed: the account id of a vendor, issuer and subject stays what it was", async () => {
+    await requirePinnedUserId(ana, userId);
+    await requirePinnedUserId(ana, userId);
+    const before = await kept();
+    await expect(requirePinnedUserId(ana, "01890a5d-ac96-7000-8000-000000000002")).rejects.toMatchObject({ code: "account_changed" });
+    expect(await kept()).toBe(before);
+    await requirePinnedUserId({ ...ana, vendorId: "acme" }, "01890a5d-ac96-7000-8000-000000000002"); // another vendor's account
+    await requirePinnedUserId(ben, "01890a5d-ac96-7000-8000-000000000003");
+  });
+});

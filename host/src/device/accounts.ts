@@ -1,0 +1,98 @@
+import { accountName, keptOnDevice, type DeviceAccount, type DeviceKind } from "@relicario/shared/contract";
+import { z } from "zod";
+
+import { withHostDatabase } from "./host-database.ts";
+import { withDatabase } from "./kept-databases.ts";
+
+/** Who is, or was, signed in. One person may have an account at each vendor. */
+export type Person = Pick<DeviceAccount, "issuer" | "subject">;
+
+/** What this device keeps for one account. */
+export interface KeptAccount {
+  /** As `accountName` gives it. */
+  readonly name: string;
+  /** Null until the person has answered whose device this is. */
+  readonly kind: DeviceKind | null;
+  /** How many contents wait to be sent or published. */
+  readonly uploads: number;
+}
+
+const { vault, uploads } = keptOnDevice;
+
+const AccountName = z.tuple([z.string(), z.string(), z.string()]);
+const UploadKey = z.tuple([z.string(), z.string()]);
+/** The vault's record, as far as the host reads it. One that is of another version, or damaged, may still say this. */
+const Kind = z.looseObject({ kind: z.enum(["own", "shared"]) });
+
+export async function keptAccounts(person: Person): Promise<readonly KeptAccount[]> {
+  const records = await withDatabase(vault.database, async (database) => {
+    const names = await database.getAllKeys(vault.accounts);
+    return Promise.all(names.map(async (name): Promise<[unknown, unknown]> => [name, await database.get(vault.accounts, name)]));
+  });
+  const waiting = await withDatabase(uploads.database, (database) => database.getAllKeys(uploads.uploads));
+  const pinned = await withHostDatabase((database) => database.getAllKeys("people"));
+  const ofUploads = (waiting ?? []).flatMap((key) => UploadKey.safeParse(key).data?.[0] ?? []);
+  const kinds = new Map<string, DeviceKind | null>([...ofUploads, ...(pinned ?? [])].map((name) => [name, null]));
+  for (const [name, record] of records ?? []) {
+    if (typeof name === "string") kinds.set(name, Kind.safeParse(record).data?.kind ?? null);
+  }
+  return [...kinds].filter(([name]) => isOf(person, name)).map(([name, kind]) => ({ name, kind, uploads: ofUploads.filter((each) => each === name).length }));
+}
+
+/**
+ * What signing out means for the accounts of a person: one that is on a device of their own is locked, of any other nothing is
+ * left.
+ */
+export async function leaveAccounts(person: Person, now: number): Promise<void> {
+  for (const { name, kind } of await keptAccounts(person)) {
+    if (kind === "own") await lockAccount(name, now);
+    else await wipeAccount(name);
+  }
+  await dropDeviceKey();
+}
+
+/** Removes everything of a person's accounts, whatever they answered. */
+export async function forgetAccounts(person: Person): Promise<void> {
+  for (const { name } of await keptAccounts(person)) await wipeAccount(name);
+  await dropDeviceKey();
+}
+
+/** As the vault's own lock: a page loaded later starts locked. One that is there already keeps its time. */
+async function lockAccount(name: string, now: number): Promise<void> {
+  await withDatabase(vault.database, async (database) => {
+    const transaction = database.transaction(vault.accounts, "readwrite", { durability: "strict" });
+    const record = z.looseObject({ locked: z.boolean().optional() }).safeParse(await transaction.store.get(name));
+    if (record.success && record.data.locked !== true) await transaction.store.put({ ...record.data, locked: true, lockedAt: now }, name);
+    await transaction.done;
+  });
+}
+
+async function wipeAccount(name: string): Promise<void> {
+  await withDatabase(uploads.database, (database) => database.delete(uploads.uploads, IDBKeyRange.bound([name], [name, []])));
+  await withDatabase(vault.database, (database) => database.delete(vault.accounts, IDBKeyRange.bound(name, `${name}\uffff`))); // with what was set aside of it
+  await withHostDatabase((database) => database.delete("people", name));
+}
+
+/** The device key wraps what waits, of every account: with the last of them it goes. */
+async function dropDeviceKey(): Promise<void> {
+  const left = await withDatabase(uploads.database, (database) => database.count(uploads.uploads));
+  await withDatabase(vault.database, async (database) => {
+    const transaction = database.transaction([vault.accounts, vault.keys], "readwrite");
+    const accounts = await transaction.objectStore(vault.accounts).count();
+    if (accounts === 0 && (left ?? 0) === 0) await transaction.objectStore(vault.keys).delete(vault.deviceKey);
+    await transaction.done;
+  });
+}
+
+function isOf({ issuer, subject }: Person, name: string): boolean {
+  const vendorId = vendorOf(name);
+  return vendorId !== null && name === accountName({ vendorId, issuer, subject });
+}
+
+function vendorOf(name: string): string | null {
+  try {
+    return AccountName.parse(JSON.parse(name))[0];
+  } catch {
+    return null; // no name of ours: left alone
+  }
+}

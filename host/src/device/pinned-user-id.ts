@@ -1,0 +1,23 @@
+import { accountName, type DeviceAccount } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
+
+import { withHostDatabase } from "./host-database.ts";
+
+/**
+ * Compares the account id that the service names with the one that this device remembers of the same vendor, issuer and subject,
+ * and remembers the first. Every sealed document names it: with another one nothing of what is kept here would open, and what is
+ * sealed next would be somebody else's. Without databases nothing is remembered.
+ *
+ * @throws PortalError `account_changed`: nothing was changed.
+ */
+export async function requirePinnedUserId(account: DeviceAccount, userId: string): Promise<void> {
+  const name = accountName(account);
+  const pinned = await withHostDatabase(async (database) => {
+    const transaction = database.transaction("people", "readwrite", { durability: "strict" });
+    const before = await transaction.store.get(name);
+    if (before === undefined) await transaction.store.put(userId, name);
+    await transaction.done;
+    return before ?? userId;
+  });
+  if (pinned !== null && pinned !== userId) throw new PortalError("account_changed");
+}

@@ -1,0 +1,106 @@
+import "fake-indexeddb/auto";
+
+import type { PortalForServices } from "@relicario/shared/contract";
+
+import { lockedSince, noteOnDevice } from "../device/device.ts";
+import { createIdleLock, type IdleLockParts } from "../device/idle.ts";
+import { channelWorkers, leavePortsUnwaited } from "../testing/channel-workers.ts";
+import { createFakeService } from "../testing/fake-service.ts";
+import { createFakeMachine, type FakeMachine } from "../testing/surroundings.ts";
+import { shownHandle as shown, textSecret, userId } from "../testing/world.ts";
+import type { WorkerStarter } from "../worker/start-workers.ts";
+import { createVaultClient } from "../worker/vault-client.ts";
+
+jest.setTimeout(60_000); // for a busy machine
+
+leavePortsUnwaited();
+
+const minute = 60_000;
+const inTheYear3000 = Date.parse("3000-01-01T00:00:00.000Z");
+
+describe("somebody who wants the vault to stay unlocked", () => {
+  let machine: FakeMachine;
+  let portal: PortalForServices;
+  let people = 0;
+  const account = () => ({ vendorId: portal.vendorId, issuer: portal.account.issuer, subject: portal.account.subject });
+  const tabOf = (workers: WorkerStarter = channelWorkers()) => {
+    const surroundings = machine.tab();
+    return { vault: createVaultClient(portal, workers, { surroundings }), ...surroundings };
+  };
+  const ownDevice = async () => {
+    const tab = tabOf();
+    await tab.vault.protect(textSecret("Seed", shown("market")));
+    await tab.vault.answerDevice("own");
+    return tab;
+  };
+
+  beforeEach(() => {
+    machine = createFakeMachine();
+    machine.now = Date.now();
+    const service = createFakeService(userId);
+    portal = { http: service.http, vendorId: "relicario", account: { userId, issuer: "https://id.example", subject: `stays ${String(people++)}` }, signInAgain: () => Promise.resolve({ authTime: 0 }), takeLinkSecret: () => Promise.resolve(null) };
+  });
+
+  it("cannot hold the lock off by a tab that claims activity in the year 3000", () => {
+    let locks = 0;
+    const parts: IdleLockParts = { account: "alba", minutes: 15, lock: () => locks++, keep: () => undefined };
+    const tab = machine.tab();
+    createIdleLock(parts, tab).watch();
+    machine.tab().channel("alba", () => undefined)?.post({ kind: "activity", at: inTheYear3000 });
+    machine.now += 15 * minute;
+    tab.wake();
+    expect(locks).toBe(1);
+  });
+
+  it("cannot hold it off by a last activity in the year 3000 on the device: a page loaded later starts locked", async () => {
+    await ownDevice();
+    await noteOnDevice(account(), { lastActivity: inTheYear3000 });
+    const later = tabOf();
+    expect((await later.vault.list()).map((row) => row.label)).toEqual([null]);
+    expect(lockedSince({ locked: false, lockedAt: null, lastActivity: inTheYear3000, autoLockMinutes: 15 }, machine.now)).toBe(machine.now);
+  });
+
+  it("cannot make a fresh sign-in useless by a lock in the year 3000", () => {
+    expect(lockedSince({ locked: true, lockedAt: inTheYear3000, lastActivity: null, autoLockMinutes: 15 }, machine.now)).toBe(machine.now);
+  });
+
+  it("gains nothing by a tab that is just starting when the person locks", async () => {
+    const { vault } = await ownDevice();
+    const starter = channelWorkers();
+    let lockNow: () => Promise<void> = () => vault.lock();
+    const slow: WorkerStarter = {
+      ...starter,
+      vault: async () => {
+        const worker = await starter.vault();
+        const start = async (...given: Parameters<typeof worker.remote.start>): Promise<void> => {
+          await worker.remote.start(...given); // it has looked at the device: not locked
+          const now = lockNow;
+          lockNow = () => Promise.resolve();
+          await now(); // the message reaches a tab that has nothing to lock yet
+        };
+        const remote = new Proxy(worker.remote, { get: (target, member, self): unknown => (member === "start" ? start : Reflect.get(target, member, self)) });
+        return { ...worker, remote };
+      },
+    };
+    const starting = tabOf(slow);
+    await starting.vault.list().catch(() => undefined); // refused, or locked rows
+    expect((await starting.vault.list()).map((row) => row.label)).toEqual([null]);
+    expect(starting.vault.getState().status).toBe("locked");
+  });
+
+  it("gains nothing by a tab that the browser had put aside, and that heard no lock", async () => {
+    const away = await ownDevice();
+    expect(away.vault.getState().status).toBe("unlocked");
+    const elsewhere = { tab: (): ReturnType<FakeMachine["tab"]> => ({ ...machine.tab(), channel: () => null }) }; // its messages get lost
+    const other = createVaultClient(portal, channelWorkers(), { surroundings: elsewhere.tab() });
+    await other.refresh();
+    await other.lock();
+    const locked = new Promise<void>((resolve) => {
+      away.vault.subscribe(resolve);
+    });
+    machine.now += minute;
+    away.act();
+    await locked;
+    expect(away.vault.getState().status).toBe("locked");
+  });
+});

@@ -1,0 +1,29 @@
+/** The account as a device knows it: never by an e-mail address. */
+export interface DeviceAccount {
+  readonly vendorId: string;
+  readonly issuer: string;
+  readonly subject: string;
+}
+
+/** Names the account on a device, the same in every tab: the key of what is kept for it. */
+export function accountName({ vendorId, issuer, subject }: DeviceAccount): string {
+  return JSON.stringify([vendorId, issuer, subject]);
+}
+
+/**
+ * What the vault keeps on a device, by the names under which browsers keep it. The vault reads and writes it; the host, which
+ * outlives it, wipes it, also where no screen asked for the vault.
+ */
+export const keptOnDevice = {
+  /** IndexedDB. `accounts`: one record by {@link accountName}, whose member `kind` is a `DeviceKind` or null. `keys`: the device key as `device`. */
+  vault: { database: "relicario-vault", accounts: "accounts", keys: "keys", deviceKey: "device" },
+  /** IndexedDB. `uploads`: those that are not published, by [account name, upload id]. */
+  uploads: { database: "relicario-uploads", uploads: "uploads" },
+  /** Folder of private files with opened contents. Whoever writes one holds the Web Lock {@link openedFileLock} of it until it ends. */
+  openedFolder: "relicario-opened",
+} as const;
+
+/** Name of the Web Lock of whoever made a private file in the folder of opened contents. */
+export function openedFileLock(fileName: string): string {
+  return `${keptOnDevice.openedFolder} ${fileName}`;
+}
