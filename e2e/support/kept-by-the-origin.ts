@@ -21,7 +21,7 @@ export interface KeptByTheOrigin {
   readonly keys: readonly KeptKey[];
   /** What the keys gave away, by any of their usages. */
   readonly given: readonly Kept[];
-  /** Pairs of an `iv` and sealed bytes that no key here opened. Where there are any, the attack does not know enough to be believed. */
+  /** Pairs of an `iv` and sealed bytes, and JWEs, that no key here opened. Where there are any, the attack does not know enough to be believed. */
   readonly unopened: readonly string[];
 }
 
@@ -183,15 +183,17 @@ async function readEverything({ purposes, documents }: { readonly purposes: read
     }
   }
   const decoded = (text: string): Uint8Array<ArrayBuffer> => Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
-  const waiting = [...documents];
+  const jwesIn = (bytes: Uint8Array<ArrayBuffer> | undefined): string[] => new TextDecoder().decode(bytes).match(/[\w-]+\.\.[\w-]{16}\.[\w-]+\.[\w-]{22}/g) ?? [];
+  const keptJwes = kept.flatMap(({ where, bytes }) => (bytes.length > 100_000 ? [] : jwesIn(bytes).map((document) => ({ where, document })))); // contents are no documents
+  const waiting = [...documents, ...keptJwes.map(({ document }) => document)];
   for (let document = waiting.pop(); document !== undefined; document = waiting.pop()) {
     const [header = "", , iv = "", text = "", tag = ""] = document.split(".");
     const data = new Uint8Array([...decoded(text), ...decoded(tag)]);
     for (const { where, key } of tried) {
       const params = { name: "AES-GCM", iv: decoded(iv), additionalData: utf8.encode(header) };
       if (!(await attempt(`a document ${atob(header)}, decrypted by ${where}`, () => crypto.subtle.decrypt(params, key, data)))) continue;
-      const plain = new TextDecoder().decode(given.at(-1)?.bytes);
-      waiting.push(...(plain.match(/[\w-]+\.\.[\w-]{16}\.[\w-]+\.[\w-]{22}/g) ?? []));
+      opened.add(document);
+      waiting.push(...jwesIn(given.at(-1)?.bytes));
     }
   }
 
@@ -205,6 +207,6 @@ async function readEverything({ purposes, documents }: { readonly purposes: read
     kept: encoded(kept),
     keys: keys.map(({ where, key: { type, algorithm, extractable, usages } }) => ({ where, type, algorithm: algorithm.name, extractable, usages })),
     given: encoded(given),
-    unopened: pairs.map(({ where }) => where).filter((where) => !opened.has(where)),
+    unopened: [...pairs.filter(({ where }) => !opened.has(where)), ...keptJwes.filter(({ document }) => !opened.has(document))].map(({ where }) => where),
   };
 }
