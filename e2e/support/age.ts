@@ -105,3 +105,22 @@ export function seedOf(identityText: string): Buffer {
   const bits = Array.from(letters, (letter) => bech32Letters.indexOf(letter).toString(2).padStart(5, "0")).join("");
   return Buffer.from((bits.match(/[01]{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
 }
+
+/** The age identity that 32 bytes stand for: bech32 (BIP 173) in upper case. */
+export function identityOf(seed: Uint8Array): string {
+  const prefix = "age-secret-key-pq-";
+  const bits = Array.from(seed, (byte) => byte.toString(2).padStart(8, "0")).join("");
+  const words = (bits.match(/[01]{1,5}/g) ?? []).map((five) => Number.parseInt(five.padEnd(5, "0"), 2));
+  const codes = Array.from(prefix, (letter) => letter.charCodeAt(0));
+  const sum = polymod([...codes.map((code) => code >> 5), 0, ...codes.map((code) => code & 31), ...words, 0, 0, 0, 0, 0, 0]) ^ 1;
+  const check = [25, 20, 15, 10, 5, 0].map((shift) => (sum >> shift) & 31);
+  return `${prefix}1${[...words, ...check].map((word) => bech32Letters[word] ?? "").join("")}`.toUpperCase();
+}
+
+function polymod(values: readonly number[]): number {
+  const generator = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3];
+  return values.reduce((sum, value) => {
+    const next = ((sum & 0x1ffffff) << 5) ^ value;
+    return generator.reduce((mixed, part, bit) => (((sum >> 25) >> bit) & 1 ? mixed ^ part : mixed), next);
+  }, 1);
+}

@@ -36,7 +36,8 @@ const uses = [
   { from: from(...drawing), others: ["shared"] },
   { from: from("remote-recovery"), others: ["engine", "vault"] },
   { from: from("vault"), others: ["engine"] },
-  { from: from("e2e"), others: ["tooling"] },
+  // The engine's browsers, and what a person's picture gives, for attacks.
+  { from: from("e2e"), others: ["tooling", "engine"] },
   // Tests of the service start a database server.
   { from: fromFiles("api/**/*.test.ts", "api/**/testing/**", "api/**/*.{config,setup}.*"), others: ["tooling"] },
 ];

@@ -23,7 +23,7 @@ export interface Result {
 
 export interface Step {
   /** Name for `npm test -- <group>`. */
-  readonly group: "lint" | "types" | "checks" | "unit" | "engine" | "build" | "e2e" | "session" | "faults";
+  readonly group: "lint" | "types" | "checks" | "unit" | "engine" | "build" | "e2e" | "session" | "attacks" | "faults";
   /** Too long for every time: runs when its group is named, or all are. */
   readonly onlyNamed?: true;
   /** Runs beside another such step, before all others. */
@@ -72,6 +72,7 @@ export const steps: readonly Step[] = [
   { group: "build", sentence: "What browsers download stays within its budget", run: async () => asOne(await run(bin("size-limit"), [])) },
   { group: "e2e", sentence: "People can do what we promise, in a real browser", run: ({ more, whole }) => playwright([...(whole ? [] : ["--grep-invert", longTests]), ...more], whole) },
   { group: "session", onlyNamed: true, sentence: "A page left open stays signed in, in a real browser", run: session },
+  { group: "attacks", onlyNamed: true, sentence: "Attackers of the page do not get what they want, in Chromium and in Firefox", run: attacks },
   { group: "faults", onlyNamed: true, sentence: "A service that is killed at any moment loses nothing, many times over", run: ({ more }) => jest(more.length > 0 ? more : faultTests, true) },
 ];
 
@@ -121,11 +122,11 @@ async function engine({ more, whole, named }: Asked): Promise<Result> {
 
 const PlaywrightReport = z.object({ stats: z.object({ expected: z.int(), unexpected: z.int(), flaky: z.int(), skipped: z.int() }) });
 
-async function playwright(more: readonly string[], whole: boolean): Promise<Result> {
+async function playwright(more: readonly string[], whole: boolean, config = "playwright.config.ts"): Promise<Result> {
   const browser = await findChromium();
   if ("advice" in browser) return { passed: 0, failed: 1, said: browser.advice };
   rmSync(e2eReport, { force: true });
-  const { code, said } = await run(join(rootFolder, "e2e/node_modules/.bin/playwright"), ["test", "--config", "e2e/playwright.config.ts", ...more], {
+  const { code, said } = await run(join(rootFolder, "e2e/node_modules/.bin/playwright"), ["test", "--config", `e2e/${config}`, ...more], {
     environment: { [chromiumVariable]: browser.program, CI: "true", ...extent(whole) },
   });
   if (!existsSync(e2eReport)) return { passed: 0, failed: 1, said };
@@ -137,6 +138,12 @@ async function playwright(more: readonly string[], whole: boolean): Promise<Resu
 async function session({ more }: Asked): Promise<Result> {
   const built = await build();
   return built.failed > 0 ? built : playwright(["specs/session", ...more], true);
+}
+
+/** Firefox is found by the tests themselves; where there is none, they fail and say what to install. */
+async function attacks({ more }: Asked): Promise<Result> {
+  const built = await build();
+  return built.failed > 0 ? built : playwright(more, true, "attacks.config.ts");
 }
 
 /** A runner that failed without a failed test (nothing found, say, or a fault at its end) counts as one failure. */
