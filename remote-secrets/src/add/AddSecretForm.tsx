@@ -10,6 +10,7 @@ import { useSaving } from "../form/useSaving.ts";
 import { ContentSection } from "../form/ContentSection.tsx";
 import { ImageSection } from "../form/ImageSection.tsx";
 import { NamingSection } from "../form/NamingSection.tsx";
+import { OpenerFirst } from "../form/OpenerFirst.tsx";
 import { useProblemText } from "../form/useProblemText.ts";
 import { SavingProgress } from "../form/SavingProgress.tsx";
 import { allImages, newImage, protectRequestOf, SecretDraft } from "../form/secret-draft.ts";
@@ -49,6 +50,7 @@ export function AddSecretForm({ vault, first, images, suggestions }: AddSecretFo
   const running = saving.status === "running";
   const failure = saving.status === "failed" ? saving.error : null;
   const pictureFailed = failure?.code.startsWith("picture_") === true;
+  const openerFirst = failure?.code === "show_opener_first";
   const { errors } = formState;
 
   const notifySaved = () => {
@@ -82,7 +84,8 @@ export function AddSecretForm({ vault, first, images, suggestions }: AddSecretFo
           <ImageSection vault={vault} images={images} pictureError={pictureFailed ? failure : null} editing={false} disabled={running} />
           {first && <FirstPromise disabled={running} />}
           <SavingProgress saving={saving} />
-          {!pictureFailed && <ErrorNotice error={failure} />}
+          {openerFirst && <OpenerFirst vault={vault} onShown={() => void submit()} />}
+          {!pictureFailed && !openerFirst && <ErrorNotice error={failure} />}
           {formState.submitCount > 0 && Object.keys(errors).length > 0 && <FieldError>{t("save.incomplete_error")}</FieldError>}
           <SpacedRow>
             <Button type="submit" size="large" pending={running} data-tour="add-secret-save">

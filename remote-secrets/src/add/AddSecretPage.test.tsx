@@ -1,4 +1,4 @@
-import { act, screen, waitFor } from "@testing-library/react";
+import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
 import { maxSmallContentBytes } from "@relicario/shared/api";
@@ -270,6 +270,31 @@ describe("AddSecretPage", () => {
     await waitFor(() => {
       expect(vault.calls.filter((each) => each === "protect")).toHaveLength(2);
     });
+  });
+
+  it("asks for a picture in use before it adds another on a device that shows titles without one, and keeps what was typed", async () => {
+    const vault = createFakeVault(kept);
+    vault.failWith("protect", "show_opener_first");
+    await draw(vault);
+    await userEvent.click(await screen.findByRole("radio", { name: /^A new image/ }));
+    await fill({ promise: false });
+    await save();
+    const ask = await screen.findByRole("region", { name: "First show a picture that you use already" });
+    await expectAccessible();
+    const show = within(ask).getByRole("button", { name: "Show it and save" });
+    await userEvent.click(show);
+    expect(within(ask).getByText("Choose the picture first.")).toBeInTheDocument();
+    expect(vault.calls).not.toContain("unlock");
+    await userEvent.upload(within(ask).getByLabelText("Choose a picture"), picture("forest"));
+    await userEvent.click(show);
+    expect(await within(ask).findByRole("alert")).toHaveTextContent(/picture/);
+    vault.failWith("protect", null);
+    await userEvent.upload(within(ask).getByLabelText("Choose a picture"), picture("garden"));
+    await userEvent.click(show);
+    await waitFor(() => {
+      expect(vault.calls.filter((each) => each === "protect")).toHaveLength(2);
+    });
+    expect(vault.calls).toContain("unlock");
   });
 
   it("says at the picture what is wrong with the picture", async () => {

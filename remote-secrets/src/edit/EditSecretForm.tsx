@@ -9,6 +9,7 @@ import { useTranslation } from "react-i18next";
 
 import { ImageSection } from "../form/ImageSection.tsx";
 import { NamingSection } from "../form/NamingSection.tsx";
+import { OpenerFirst } from "../form/OpenerFirst.tsx";
 import { SavingProgress } from "../form/SavingProgress.tsx";
 import { allImages, protectRequestOf, sameImages, SecretDraft } from "../form/secret-draft.ts";
 import { UnsavedGuard } from "../form/UnsavedGuard.tsx";
@@ -74,6 +75,7 @@ export function EditSecretForm({ vault, editingSecret, images, suggestions, refe
   const running = saving.status === "running";
   const failure = saving.status === "failed" ? saving.error : null;
   const pictureFailed = failure?.code.startsWith("picture_") === true;
+  const openerFirst = failure?.code === "show_opener_first";
 
   const finishSaved = (text: string) => {
     form.reset();
@@ -183,7 +185,8 @@ export function EditSecretForm({ vault, editingSecret, images, suggestions, refe
           </Card>
           <ImageSection vault={vault} images={images} pictureError={pictureFailed ? failure : null} editing disabled={running} />
           <SavingProgress saving={saving} />
-          {!pictureFailed && <ErrorNotice error={failure ?? refetchError} />}
+          {openerFirst && <OpenerFirst vault={vault} onShown={() => void submit()} />}
+          {!pictureFailed && !openerFirst && <ErrorNotice error={failure ?? refetchError} />}
           {failure?.code === "too_many_versions" && (
             <Card>
               <RemoveVersions vault={vault} secretId={editingSecret.secretId} onRemoved={forgetFailure} />

@@ -1,0 +1,62 @@
+import type { VaultProgress, Vault } from "@relicario/shared/contract";
+import { toPortalError, type PortalError } from "@relicario/shared/errors";
+import { FieldError } from "@relicario/shared/forms";
+import { Button, Card, ErrorNotice, Progress, SectionTitle, SpacedRow, Stack } from "@relicario/shared/ui";
+import { useEffect, useRef, useState } from "react";
+import { useTranslation } from "react-i18next";
+
+import { useShownImage } from "./useShownImage.ts";
+
+interface OpenerFirstProps {
+  readonly vault: Vault;
+  /** What was refused can be tried again. */
+  readonly onShown: () => void;
+}
+
+/**
+ * Asks for a picture in use, after a save was refused with `show_opener_first`: on a device that shows titles without one, a new
+ * picture can only follow an old one.
+ */
+export function OpenerFirst({ vault, onShown }: OpenerFirstProps) {
+  const { t } = useTranslation("beta-add-secret");
+  const { shown, setShown } = useShownImage(vault);
+  const [missing, setMissing] = useState(false);
+  const [failure, setFailure] = useState<PortalError | null>(null);
+  const [progress, setProgress] = useState<VaultProgress | "starting" | null>(null);
+  const running = useRef<AbortController | null>(null);
+  useEffect(() => () => running.current?.abort(), []);
+  const show = async () => {
+    setMissing(shown === null);
+    if (shown === null) return;
+    const controller = new AbortController();
+    running.current = controller;
+    setFailure(null);
+    setProgress("starting");
+    try {
+      await vault.unlock(shown, { signal: controller.signal, onProgress: setProgress });
+      if (!controller.signal.aborted) onShown();
+    } catch (error) {
+      if (!controller.signal.aborted) setFailure(toPortalError(error));
+    } finally {
+      if (!controller.signal.aborted) setProgress(null);
+    }
+  };
+  const busy = progress !== null;
+  return (
+    <Card aria-labelledby="opener-first">
+      <Stack $gap={4}>
+        <SectionTitle id="opener-first">{t("opener_first.title")}</SectionTitle>
+        <p>{t("opener_first.body")}</p>
+        <vault.PictureField purpose="show" value={shown} disabled={busy} onChange={setShown} />
+        {missing && <FieldError>{t("open.missing_error")}</FieldError>}
+        <ErrorNotice error={failure} />
+        {progress !== null && progress !== "starting" && <Progress label={t(`progress.${progress.phase}_status`)} done={progress.done} total={progress.total} />}
+        <SpacedRow>
+          <Button pending={busy} onClick={() => void show()}>
+            {t("opener_first.action")}
+          </Button>
+        </SpacedRow>
+      </Stack>
+    </Card>
+  );
+}
