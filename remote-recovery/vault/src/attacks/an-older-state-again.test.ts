@@ -1,13 +1,16 @@
 import "fake-indexeddb/auto";
 
 import { isPortalError } from "@relicario/shared/errors";
+import { CompactEncrypt } from "jose";
 
 import { list } from "../acts/list.ts";
 import { protect } from "../acts/protect.ts";
 import { answerDevice, unlock } from "../acts/unlock.ts";
 import { acceptOlderState, readKeyring, remember } from "../steps/read-keyring.ts";
+import { utf8 } from "../seal/bytes.ts";
+import { openState, sealState, stateDigest } from "../seal/state.ts";
 import { lastOf, type FakeAccount } from "../testing/fake-account.ts";
-import { createWorld, shown, textSecret, type World } from "../testing/world.ts";
+import { createWorld, shown, textSecret, userId, type World } from "../testing/world.ts";
 import type { OlderState, VaultContext } from "../vault-context.ts";
 
 jest.setTimeout(60_000); // for a busy machine
@@ -116,5 +119,32 @@ describe("a service that answers a higher key epoch", () => {
     world.service.answer = (_call, answer) => answer;
     expect((await list(laptop)).map((row) => row.label?.title)).toEqual(["First", "Second", "Third", "Fourth"]);
     expect((await laptop.device.read()).titlesKeys).not.toBeNull();
+  });
+});
+
+describe("a service that gives a chain of states", () => {
+  /** A state that this device cannot open, as one of another generation would be; of it only digest and `previous` count. */
+  const foreignState = async (previous: string): Promise<string> => {
+    const key = await crypto.subtle.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt", "decrypt"]);
+    return new CompactEncrypt(utf8("of another generation")).setProtectedHeader({ alg: "dir", enc: "A256GCM", typ: "relicario-state", user_id: userId, key_epoch: 7, previous }).encrypt(key);
+  };
+
+  it.each([
+    ["leads through a state that cannot be opened, to one that can", true],
+    ["breaks there", false],
+  ])("is followed by digests alone: one that %s", async (_what, whole) => {
+    const world = createWorld();
+    const laptop = await world.open();
+    await protect(laptop, textSecret("First", shown("market")), {});
+    const opened = (await readKeyring(laptop))?.opened;
+    const { keyring } = world.service.account;
+    const [first] = keyring?.states ?? [];
+    if (opened == null || keyring === null || first === undefined) throw new TypeError("unlocked");
+    const second = await foreignState(whole ? stateDigest(first.state) : stateDigest("another"));
+    const { previous: _, ...state } = await openState(opened.keys, userId, 1, first.state);
+    const third = await sealState(opened.keys, userId, { ...state, state_rev: 3 }, stateDigest(second));
+    keyring.states.push({ state_rev: 2, state: second }, { state_rev: 3, state: third });
+    if (whole) expect((await list(laptop)).map((row) => row.label?.title)).toEqual(["First"]);
+    else await expect(list(laptop)).rejects.toEqual(code("older_state"));
   });
 });
