@@ -33,11 +33,17 @@ export async function fillSecret(page: Page, secret: NewSecret): Promise<void> {
   if (secret.image.name !== undefined) await page.getByLabel("Name of the image").fill(secret.image.name);
 }
 
-export async function protect(page: Page, secret: NewSecret): Promise<void> {
+/** @param opener a picture in use, for a device that asks for one before it adds another */
+export async function protect(page: Page, secret: NewSecret, opener: string | UploadedFile | null = null): Promise<void> {
   await fillSecret(page, secret);
   const first = page.getByRole("checkbox", { name: /I have not protected anything in this account before/ });
   if (await first.isVisible()) await first.check();
   await page.getByRole("button", { name: "Protect", exact: true }).click();
+  if (opener !== null) {
+    const ask = page.getByRole("region", { name: "First show a picture that you use already" });
+    await ask.getByLabel("Picture file").setInputFiles(opener);
+    await ask.getByRole("button", { name: "Show it and save" }).click();
+  }
   await expect(page.getByText("Your secret is protected.").first()).toBeVisible({ timeout: 90_000 });
 }
 

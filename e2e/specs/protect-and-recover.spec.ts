@@ -117,7 +117,7 @@ test("protect-and-recover: a phrase comes back with copies of its picture, and n
   });
 
   await test.step("a second picture with a passphrase protects another secret", async () => {
-    await protect(page, { text: second.text, title: second.title, tags: [], image: { file: photographs.friends, passphrase: second.passphrase } });
+    await protect(page, { text: second.text, title: second.title, tags: [], image: { file: photographs.friends, passphrase: second.passphrase } }, photographs.mountains);
     await openRecovery(page, second.title);
     await showPicture(page, photographs.friends, `${second.passphrase}x`);
     await expect(page.getByRole("alert")).toContainText("Not this picture, or not this passphrase", { timeout: 90_000 });

@@ -24,7 +24,11 @@ export function OpenerFirst({ vault, onShown }: OpenerFirstProps) {
   const [failure, setFailure] = useState<PortalError | null>(null);
   const [progress, setProgress] = useState<VaultProgress | "starting" | null>(null);
   const running = useRef<AbortController | null>(null);
-  useEffect(() => () => running.current?.abort(), []);
+  const title = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    title.current?.focus(); // it came below what was typed, perhaps out of sight
+    return () => running.current?.abort();
+  }, []);
   const show = async () => {
     setMissing(shown === null);
     if (shown === null) return;
@@ -45,7 +49,7 @@ export function OpenerFirst({ vault, onShown }: OpenerFirstProps) {
   return (
     <Card aria-labelledby="opener-first">
       <Stack $gap={4}>
-        <SectionTitle id="opener-first">{t("opener_first.title")}</SectionTitle>
+        <SectionTitle id="opener-first" ref={title} tabIndex={-1}>{t("opener_first.title")}</SectionTitle>
         <p>{t("opener_first.body")}</p>
         <vault.PictureField purpose="show" value={shown} disabled={busy} onChange={setShown} />
         {missing && <FieldError>{t("open.missing_error")}</FieldError>}
