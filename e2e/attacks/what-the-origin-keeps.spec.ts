@@ -57,6 +57,7 @@ async function protectAll(page: Page, { account, passphrase, text, file }: Perso
 async function openLink(page: Page, { linkKey }: Person): Promise<void> {
   await page.goto(`/shared/${randomBytes(16).toString("base64url")}#s=${linkKey.toString("base64url")}`);
   await expect.poll(() => new URL(page.url()).hash).toBe("");
+  await expect(page.getByRole("heading", { level: 1 })).toBeVisible(); // loaded anew, without the fragment
 }
 
 /** Opens both secrets and saves the file, without a reload: a shared computer keeps its keys in memory alone. */
