@@ -4,6 +4,7 @@ import { FieldError } from "@relicario/shared/forms";
 import { Button, Card, ErrorNotice, Progress, SectionTitle, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
+import styled from "styled-components";
 
 import { useShownImage } from "./useShownImage.ts";
 
@@ -49,7 +50,7 @@ export function OpenerFirst({ vault, onShown }: OpenerFirstProps) {
   return (
     <Card aria-labelledby="opener-first">
       <Stack $gap={4}>
-        <SectionTitle id="opener-first" ref={title} tabIndex={-1}>{t("opener_first.title")}</SectionTitle>
+        <Title id="opener-first" ref={title} tabIndex={-1}>{t("opener_first.title")}</Title>
         <p>{t("opener_first.body")}</p>
         <vault.PictureField purpose="show" value={shown} disabled={busy} onChange={setShown} />
         {missing && <FieldError>{t("open.missing_error")}</FieldError>}
@@ -64,3 +65,8 @@ export function OpenerFirst({ vault, onShown }: OpenerFirstProps) {
     </Card>
   );
 }
+
+/** Its focus brings what stands below it into sight, too. */
+const Title = styled(SectionTitle)`
+  scroll-margin-block: 40vh;
+`;
