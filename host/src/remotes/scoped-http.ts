@@ -36,7 +36,9 @@ function copyOf(options: HttpOptions = {}): HttpOptions {
   };
 }
 
+/** Of letters, digits, `.`, `_`, `~` and `-` alone: in any other spelling what is fetched could be another path than the one that is checked. */
+const plainPath = /^(\/(?!\.{1,2}(\/|$))[\w.~-]+)+$/;
+
 function isInside(path: string, paths: readonly string[]): boolean {
-  if (/[\\%?#]|\/\/|(^|\/)\.{1,2}(\/|$)/.test(path)) return false; // other spellings of a path could bypass the check
-  return paths.some((allowed) => path === allowed || path.startsWith(`${allowed}/`));
+  return plainPath.test(path) && paths.some((allowed) => path === allowed || path.startsWith(`${allowed}/`));
 }

@@ -56,7 +56,7 @@ describe("scopedHttp", () => {
     await expect(call("/user")).resolves.toBe(2);
   });
 
-  it.each(["/users/alba/key", "/secrets", "/auth/token", "/user/../auth/token", "/user/..", "/user//me", "/user/%2e%2e/auth", "/user/me?x=1", "/user/me#x", "/user\\..\\auth"])("refuses %s", async (path) => {
+  it.each(["/users/alba/key", "/secrets", "/auth/token", "/user/../auth/token", "/user/..", "/user//me", "/user/%2e%2e/auth", "/user/me?x=1", "/user/me#x", "/user\\..\\auth", "/user/.\t./auth/token", "/user/\t../auth/token", "/user/.\n./users/alba/key", "/user/.\r./auth", "/user/me\n", " /user/me"])("refuses %s", async (path) => {
     await expect(call(path)).rejects.toMatchObject({ code: "forbidden" });
   });
 

@@ -124,6 +124,12 @@ describe("whoever answers behind the gateway", () => {
       expect(answer.headers).not.toHaveProperty("location");
     });
 
+    it.each(['Basic realm="Relicario: your passphrase"', "Digest", "Negotiate", 'Bearer, Basic realm="your passphrase"'])("wants browsers to ask the person in the portal's name, by %s: nothing asks", async (challenge) => {
+      const answer = await get(path, { status: "401", type: "application/json", "h-www-authenticate": challenge });
+      expect(answer.statusCode).toBe(401);
+      expect(answer.headers["www-authenticate"]).toBeUndefined();
+    });
+
     it("wants the cookies of other servers of this host: it gets none", async () => {
       await get(path, { type: usual[path] }, { cookie: "_session=provider" });
       expect(seen.at(-1)).not.toHaveProperty("cookie");
@@ -136,6 +142,14 @@ describe("whoever answers behind the gateway", () => {
     const page = await gateway.inject({ method: "GET", url: "/home", headers: { accept: "text/html", "sec-fetch-mode": "navigate" } });
     const sources = /script-src ([^;]+)/.exec(String(page.headers["content-security-policy"]))?.[1]?.replace(/nonce-[^']+/, "nonce-N");
     expect(sources).toBe("http://localhost:3000/static/ http://localhost:3000/r/ 'nonce-N' 'wasm-unsafe-eval'");
+  });
+
+  it("wants the session of the person on a static server: only the service is given it", async () => {
+    await get("/r/secrets/x.js", { type: "text/javascript" }, { authorization: "Bearer session" });
+    expect(seen.at(-1)).not.toHaveProperty("authorization");
+    const answer = await get("/api/x", { status: "401", type: "application/json", "h-www-authenticate": 'Bearer error="invalid_token"' }, { authorization: "Bearer session" });
+    expect(seen.at(-1)).toMatchObject({ authorization: "Bearer session" });
+    expect(answer.headers["www-authenticate"]).toBe('Bearer error="invalid_token"');
   });
 
   it("gets through with what is really used: data of the service, code and files of a release", async () => {

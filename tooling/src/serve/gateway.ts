@@ -79,12 +79,12 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
       await scope.register(httpProxy, { ...options, rewritePrefix: "/" });
     });
   await behind(answersOfService, settings.service, "service_unavailable", {
-    ...proxyTo({ upstream: settings.service, code: "service_unavailable", patienceMs: 65_000, note }),
+    ...proxyTo({ upstream: settings.service, session: true, code: "service_unavailable", patienceMs: 65_000, note }),
     prefix: "/api",
   });
   for (const [remote, upstream] of settings.remotes) {
     await behind(answersOfReleases, upstream, "remote_unreachable", {
-      ...proxyTo({ upstream, code: "remote_unreachable", patienceMs: 10_000, note }),
+      ...proxyTo({ upstream, session: false, code: "remote_unreachable", patienceMs: 10_000, note }),
       prefix: `/r/${remote}`,
       httpMethods: ["GET", "HEAD"],
     });
@@ -160,8 +160,8 @@ function isNavigation(request: FastifyRequest): boolean {
   return mode === undefined || mode === "navigate"; // what says nothing is a tool or a reader: it may see what this is
 }
 
-/** Settings that pass everything on, and answer quickly and in our words when nobody is there. */
-function proxyTo({ upstream, code, patienceMs, note }: { upstream: string; code: ErrorCode; patienceMs: number; note: NonNullable<GatewaySettings["note"]> }): FastifyHttpProxyOptions {
+/** Settings that pass everything on, the session to the service alone, and answer quickly and in our words when nobody is there. */
+function proxyTo({ upstream, session, code, patienceMs, note }: { upstream: string; session: boolean; code: ErrorCode; patienceMs: number; note: NonNullable<GatewaySettings["note"]> }): FastifyHttpProxyOptions {
   return {
     upstream,
     undici: { connect: { timeout: 2_000 }, headersTimeout: patienceMs, bodyTimeout: patienceMs },
@@ -171,8 +171,8 @@ function proxyTo({ upstream, code, patienceMs, note }: { upstream: string; code:
       rewriteRequestHeaders: (request, headers) => {
         // What the browser claims of its own address counts for nothing.
         // Cookies of other servers of this host, the identity provider's among them, are nobody's business there.
-        const { forwarded: _forwarded, cookie: _cookie, ...kept } = headers;
-        return { ...kept, "x-forwarded-for": request.ip, "x-forwarded-proto": request.protocol, "x-forwarded-host": request.host };
+        const { forwarded: _forwarded, cookie: _cookie, authorization, ...kept } = headers;
+        return { ...kept, ...(session && authorization !== undefined ? { authorization } : {}), "x-forwarded-for": request.ip, "x-forwarded-proto": request.protocol, "x-forwarded-host": request.host };
       },
       onError: (reply, { error }) => {
         const failure = codeOf(error) ?? "unknown";

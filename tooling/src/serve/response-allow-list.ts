@@ -14,12 +14,14 @@ export interface AnswerRules {
   /** Values of `Sec-Fetch-Dest` (Fetch Metadata) that may ask. Whoever sends none is no browser page. */
   readonly destinations: readonly string[];
   readonly mediaTypes: readonly string[];
+  /** What a `WWW-Authenticate` may begin with. Of any other scheme, `Basic` above all, browsers ask the person in the portal's name. */
+  readonly challenge: string | null;
 }
 
 const json = ["application/json", "application/problem+json"];
 
 /** The service is called by `fetch` alone. */
-export const answersOfService: AnswerRules = { destinations: ["empty"], mediaTypes: [...json, "application/octet-stream"] };
+export const answersOfService: AnswerRules = { destinations: ["empty"], mediaTypes: [...json, "application/octet-stream"], challenge: "Bearer" };
 
 /** What a release can hold. Workers are fetched, and started from a blob address. */
 export const answersOfReleases: AnswerRules = {
@@ -29,6 +31,7 @@ export const answersOfReleases: AnswerRules = {
     ...["text/javascript", "application/javascript", "text/css", "text/plain", "application/wasm", "font/woff2"],
     ...["image/svg+xml", "image/png", "image/jpeg", "image/webp", "image/avif"],
   ],
+  challenge: null,
 };
 
 const passed = new Set([
@@ -46,7 +49,7 @@ export function guardAnswers(scope: FastifyInstance, { rules, own, code, refused
   scope.addHook("onSend", async (_request, reply, payload) => {
     const why = objectionTo(rules, reply.statusCode, reply.getHeader("content-type"), reply.getHeader("content-length"));
     const answer = why === null ? payload : problemInstead();
-    for (const name of Object.keys(reply.getHeaders())) if (!passed.has(name)) reply.removeHeader(name);
+    for (const [name, value] of Object.entries(reply.getHeaders())) if (!passed.has(name) || (name === "www-authenticate" && !isChallenge(rules, value))) reply.removeHeader(name);
     void reply.headers({ ...own, "content-security-policy": policyOfAnswers });
     return answer;
 
@@ -58,6 +61,10 @@ export function guardAnswers(scope: FastifyInstance, { rules, own, code, refused
       return JSON.stringify({ type: "about:blank", title: "Bad Gateway", status: 502, code });
     }
   });
+}
+
+function isChallenge({ challenge }: AnswerRules, value: unknown): boolean {
+  return challenge !== null && typeof value === "string" && value.split(/[\s,]/)[0] === challenge && !value.includes(",");
 }
 
 function objectionTo({ mediaTypes }: AnswerRules, status: number, type: unknown, length: unknown): string | null {

@@ -49,7 +49,7 @@ async function unlockWith(vault: VaultContext, keyring: Keyring, image: Recognis
 
 /** Stores the titles keys on an own device, where its browser can keep all of them. `storage_full`. */
 async function keepTitlesKeys(vault: VaultContext, keys: TitlesKeys): Promise<void> {
-  await vault.device.write({ kind: "own", titlesKeys: keptTitlesKeys(keys), locked: false, lockedAt: null, lastActivity: vault.now() });
+  await vault.device.write({ kind: "own", titlesKeys: keptTitlesKeys(keys), locked: false, lockedAt: null, lockedSignIn: null, lastActivity: vault.now() });
 }
 
 /**

@@ -103,4 +103,20 @@ describe("somebody who wants the vault to stay unlocked", () => {
     await locked;
     expect(away.vault.getState().status).toBe("locked");
   });
+
+  it.each([
+    ["the provider's clock is three minutes ahead", 180, -2, 0],
+    ["the device's clock is set back an hour", 0, 58, -60 * minute],
+    ["it is loaded anew", 0, 0, 0],
+  ])("gains nothing by the sign-in from before the lock, when %s", async (_what, providerAhead, deviceAhead, after) => {
+    machine.now += deviceAhead * minute;
+    portal = { ...portal, account: { ...portal.account, authTime: Math.floor(machine.now / 1000) + providerAhead } };
+    const { vault } = await ownDevice();
+    machine.now += 2 * minute;
+    await vault.lock();
+    machine.now += after;
+    const { vault: reloaded } = tabOf();
+    expect((await reloaded.list()).map((row) => row.label)).toEqual([null]);
+    await expect(reloaded.refresh()).resolves.toEqual({ status: "locked" });
+  });
 });

@@ -17,7 +17,7 @@ import { lockedSince, markLocked, markUnlocked, openDevice, readDevice, type Dev
 const account: DeviceAccount = { vendorId: "relicario", issuer: "https://id.example", subject: "ana" };
 const other: DeviceAccount = { ...account, subject: "ben" };
 const empty = {
-  v: 1, kind: null, titlesKeys: null, locked: false, lockedAt: null, lastActivity: null, autoLockMinutes: 15, remembered: null, consent: null, checkedOpeners: null, pending: null, sketches: null,
+  v: 1, kind: null, titlesKeys: null, locked: false, lockedAt: null, lockedSignIn: null, lastActivity: null, autoLockMinutes: 15, remembered: null, consent: null, checkedOpeners: null, pending: null, sketches: null,
 };
 const remembered = { stateRev: 3, stateSha256: someDigest("3"), keyEpoch: 1, root: someDigest("r"), count: 2, recipient: "age1pq1…", signingKey: someDigest("k") };
 
@@ -104,7 +104,7 @@ describe("openDevice", () => {
     const unreadable = { code: "device_record_unreadable" };
     await expect(device.read()).rejects.toMatchObject(unreadable);
     await expect(device.write({ kind: "own" })).rejects.toMatchObject(unreadable);
-    await expect(markLocked(account, 1)).rejects.toMatchObject(unreadable);
+    await expect(markLocked(account, 1, null)).rejects.toMatchObject(unreadable);
     expect(await database.get("accounts", device.name)).toEqual(left);
     await device.setAside();
     expect(await device.read()).toEqual(empty);
@@ -182,12 +182,12 @@ describe("locking a device", () => {
 
   it("at a lock marks an own device, and makes no record of one that keeps no key", async () => {
     await keepKeys(account, "own");
-    await markLocked(account, 1_000);
-    await markLocked(account, 2_000);
-    expect(await readDevice(account)).toMatchObject({ locked: true, lockedAt: 1_000 });
+    await markLocked(account, 1_000, 1);
+    await markLocked(account, 2_000, 2);
+    expect(await readDevice(account)).toMatchObject({ locked: true, lockedAt: 1_000, lockedSignIn: 1 });
     await markUnlocked(account, 3_000);
     expect(await readDevice(account)).toMatchObject({ locked: false, lockedAt: null, lastActivity: 3_000 });
-    await markLocked(other, 1_000);
+    await markLocked(other, 1_000, null);
     expect(await everything()).not.toContain("ben");
   });
 });

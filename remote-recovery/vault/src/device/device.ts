@@ -59,6 +59,8 @@ const DeviceRecord = z.looseObject({
   locked: z.boolean(),
   /** When; milliseconds since 1970. */
   lockedAt: z.int().min(0).nullable(),
+  /** The sign-in of then, in seconds by the provider's clock; null where it is not known. */
+  lockedSignIn: z.int().min(0).nullable().default(null),
   /** The newest sign of the person in any tab; milliseconds since 1970. */
   lastActivity: z.int().min(0).nullable(),
   autoLockMinutes: z.int().min(autoLockMinutes.least).max(autoLockMinutes.most),
@@ -78,6 +80,7 @@ export interface DeviceRecord {
   readonly titlesKeys: KeptTitlesKeys | null;
   readonly locked: boolean;
   readonly lockedAt: number | null;
+  readonly lockedSignIn: number | null;
   readonly lastActivity: number | null;
   readonly autoLockMinutes: number;
   readonly remembered: Remembered | null;
@@ -93,6 +96,7 @@ const emptyRecord: DeviceRecord = {
   titlesKeys: null,
   locked: false,
   lockedAt: null,
+  lockedSignIn: null,
   lastActivity: null,
   autoLockMinutes: autoLockMinutes.usual,
   remembered: null,
@@ -239,7 +243,7 @@ function databaseStore(database: IDBPDatabase<Schema>): Store {
         const there = await database.get("keys", "device");
         if (there !== undefined) return there;
         const made = await newDeviceKey();
-        const transaction = database.transaction("keys", "readwrite");
+        const transaction = database.transaction("keys", "readwrite", { durability: "strict" }); // as durable as what it will wrap
         const meanwhile = await transaction.store.get("device"); // another tab may have been first
         if (meanwhile === undefined) await transaction.store.put(made, "device");
         await transaction.done;
@@ -287,16 +291,27 @@ export function lockedSince(record: Pick<DeviceRecord, "locked" | "lockedAt" | "
   return now >= end ? end : null;
 }
 
+/**
+ * Whether a sign-in came after the lock: by the device's clock, and by the provider's own beside the sign-in of then, since the two
+ * clocks may differ, and the device's may be set back.
+ *
+ * @param authTime seconds since 1970, by the provider's clock.
+ * @param since as {@link lockedSince} gives it.
+ */
+export function isAfterLock({ lockedSignIn }: Pick<DeviceRecord, "lockedSignIn">, since: number, authTime: number): boolean {
+  return authTime >= Math.floor(since / 1000) && authTime > (lockedSignIn ?? 0);
+}
+
 /** Keeps a lock on the device, so that a page loaded later starts locked. A lock that is there already keeps its time. */
-export async function markLocked(account: DeviceAccount, now: number): Promise<void> {
+export async function markLocked(account: DeviceAccount, now: number, signIn: number | null): Promise<void> {
   await onDevice(account, async (device) => {
-    await device.update(({ titlesKeys, locked }) => (titlesKeys === null || locked ? null : { locked: true, lockedAt: now }));
+    await device.update(({ titlesKeys, locked }) => (titlesKeys === null || locked ? null : { locked: true, lockedAt: now, lockedSignIn: signIn }));
   });
 }
 
 /** Removes the lock from the device, after unlocking by a fresh sign-in. */
 export async function markUnlocked(account: DeviceAccount, now: number): Promise<void> {
-  await onDevice(account, (device) => device.write({ locked: false, lockedAt: null, lastActivity: now }));
+  await onDevice(account, (device) => device.write({ locked: false, lockedAt: null, lockedSignIn: null, lastActivity: now }));
 }
 
 /** What is kept for this account, as it is now. */

@@ -7,7 +7,7 @@ import * as Comlink from "comlink";
 import { z } from "zod";
 
 import type { PictureVerdict } from "../acts/examine.ts";
-import { lockedSince, markLocked, markUnlocked, noteOnDevice, readDevice, setDeviceAside } from "../device/device.ts";
+import { isAfterLock, lockedSince, markLocked, markUnlocked, noteOnDevice, readDevice, setDeviceAside } from "../device/device.ts";
 import { createIdleLock, pageSurroundings, type Surroundings } from "../device/idle.ts";
 import { forgetAllShown, forgetShown, requireChange, requireProtection, requireShown } from "../shown-image.ts";
 import { chosenFile, committed } from "../transfer/sinks.ts";
@@ -77,6 +77,8 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
    * first act: whether the device is locked counts at that moment. Null once it was taken; answers null when it did not start.
    */
   let waiting: Promise<RunningWorker<VaultWorkerApi> | null> | null = workers.vault().catch(() => null);
+  /** The newest sign-in that this tab knows of; seconds. */
+  let signedIn = authTime ?? null;
   let signedOut = false;
   let lockedHere = false;
   /** The newest writing down of activity. */
@@ -106,7 +108,7 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     forgetAllShown();
     lockedHere = true; // a worker that is asked for before the device has kept it starts locked too
     idle.rest();
-    const kept = markLocked(device, surroundings.now()); // at once: a tab that is starting looks at it
+    const kept = markLocked(device, surroundings.now(), signedIn); // at once: a tab that is starting looks at it
     await Promise.all([end(), kept]).finally(() => {
       if (state.status === "unlocked") setState({ status: "locked" });
     });
@@ -137,7 +139,7 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     const record = await readDevice(device);
     const since = lockedSince(record, surroundings.now());
     if (lockedHere || record.kind !== "own" || since === null || authTime === undefined) return;
-    if (authTime >= Math.floor(since / 1000)) await markUnlocked(device, surroundings.now());
+    if (isAfterLock(record, since, authTime)) await markUnlocked(device, surroundings.now());
   }
 
   /** The worker whose script runs already, or else a new one. */
@@ -337,7 +339,8 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
       const since = lockedSince(record, surroundings.now()); // null: another tab was unlocked since
       if (since !== null) {
         const again = await portal.signInAgain();
-        if (again.authTime < Math.floor(since / 1000)) throw new PortalError("login_required");
+        signedIn = again.authTime;
+        if (!isAfterLock(record, since, again.authTime)) throw new PortalError("login_required");
         await markUnlocked(device, surroundings.now());
       }
       lockedHere = false;
