@@ -94,8 +94,10 @@ async function chooseOpeners(vault: VaultContext, protection: Protection, pictur
   }
   if (vault.accountKey === null) {
     await showKnownImage(vault, protection.shown, options);
+    await requireCheckedOpeners(vault, opened);
     return standing(allOf(opened.book));
   }
+  await requireCheckedOpeners(vault, opened);
   const { accountKey } = vault;
   const inner = await openBookInner(accountKey, vault.userId, opened.book);
   const image = await enrol(vault, picture, passphrase, await knownSketches(vault, opened.book, inner), options);

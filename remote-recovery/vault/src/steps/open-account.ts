@@ -41,9 +41,10 @@ export async function showImage(vault: VaultContext, shown: ShownPicture, view: 
 }
 
 function hold(vault: VaultContext, keys: TitlesKeys, accountKey: AccountKey): void {
-  vault.accountKey?.forget();
+  // Another act may be using the one that is held: the same key is never taken away under it.
+  if (vault.accountKey !== null && vault.keys !== null && isSameAccount(vault.keys, keys)) accountKey.forget();
+  else vault.accountKey = accountKey;
   vault.keys = keys;
-  vault.accountKey = accountKey;
 }
 
 /** A device that holds an account takes another one only of a higher generation, by an opener shown now. */

@@ -124,7 +124,10 @@ async function checkOpeners(vault: VaultContext, accountKey: AccountKey, book: B
  * @throws PortalError `show_opener_first`.
  */
 export async function requireCheckedOpeners(vault: VaultContext, { book }: OpenedKeyring): Promise<void> {
-  if (vault.accountKey !== null) return; // compared when the keyring was opened
+  if (vault.accountKey !== null) {
+    await checkOpeners(vault, vault.accountKey, book);
+    return;
+  }
   const { checkedOpeners } = await vault.device.read();
   if (checkedOpeners !== openersDigest(book.openers)) throw new PortalError("show_opener_first");
 }
