@@ -100,6 +100,8 @@ export interface FirstAccount {
   /** Of its first image. */
   readonly record: ImageRecord;
   readonly slot: Slot;
+  /** Of that image: 342 bytes, base64url. Tells a wrong passphrase from another picture. */
+  readonly sketch: string;
 }
 
 /** Starts locked, and unlocked on an own device that was not locked. */

@@ -19,6 +19,7 @@ export function ReadFailureNotice({ failure }: { readonly failure: ReadFailure |
   const choose = async (question: "older" | "unreadable", act: () => Promise<void>) => {
     const sure = await confirm({ title: t(`${question}.confirm_title`), description: t(`${question}.confirm_body`), confirmLabel: t(`${question}.confirm_action`), alert: true });
     if (!sure) return;
+    setChoiceError(null);
     try {
       await act();
       retry();
@@ -26,9 +27,13 @@ export function ReadFailureNotice({ failure }: { readonly failure: ReadFailure |
       setChoiceError(reason);
     }
   };
+  const retryAnew = () => {
+    setChoiceError(null);
+    retry();
+  };
   const shown = choiceError ?? error;
   return (
-    <ErrorNotice error={shown} onRetry={retry}>
+    <ErrorNotice error={shown} onRetry={retryAnew}>
       {vault !== null && isPortalError(shown, "older_state") && (
         <Button tone="plain" size="small" onClick={() => void choose("older", () => vault.acceptOlderState(shown))}>
           {t("older.go_on_action")}

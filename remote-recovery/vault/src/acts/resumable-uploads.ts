@@ -295,17 +295,31 @@ async function writeDownAndFinish(vault: VaultContext, { records, calls }: Pick<
   await calls.finish(uploadId, body);
 }
 
+/** With the openers that were decided; where these do not do any more, with the picture that is shown now. */
 async function publish(vault: VaultContext, { secretId }: UploadRecord, ready: ReadyContent, request: Request, protection: Protection | null, options: ActOptions): Promise<void> {
-  const byId = ({ openers }: { readonly openers: readonly string[] }): Protection => ({ kind: "openers", openers });
+  const decided: Protection | null = request.openers === undefined ? null : { kind: "openers", openers: request.openers };
+  try {
+    await publishWith(vault, secretId, ready, request, decided, options);
+  } catch (error) {
+    if (protection?.kind !== "picture" || !isPortalError(error, "opener_needed", "show_opener_first")) throw error;
+    await publishWith(vault, secretId, ready, request, protection, options);
+  }
+}
+
+async function publishWith(vault: VaultContext, secretId: string, ready: ReadyContent, request: Request, protection: Protection | null, options: ActOptions): Promise<void> {
   if (request.flow === "protect") {
-    // An account that this worker does not hold, and that is not published: only its picture opens what waits of it.
-    const waits = vault.pending === null && (await recall(vault)) === null;
-    await publishNew(vault, request, waits && protection !== null ? protection : byId(request), ready, options, secretId);
+    await publishNew(vault, request, protection ?? { kind: "openers", openers: [] }, ready, options, secretId);
     return;
   }
   const { title, tags, contentKind, name, mime, base } = request;
-  const change = { content: { contentKind, name, mime }, ...(title === undefined ? {} : { title }), ...(tags === undefined ? {} : { tags }), ...(request.openers === undefined ? {} : { protection: byId({ openers: request.openers }) }) };
+  const change = { content: { contentKind, name, mime }, ...(title === undefined ? {} : { title }), ...(tags === undefined ? {} : { tags }), ...(protection === null ? {} : { protection }) };
   await publishVersion(vault, secretId, { version: base.version, rev: base.rev }, change, ready, options);
+}
+
+/** One whose device key is gone can still be seen, and given up. */
+function unnamed(error: unknown): null {
+  if (isPortalError(error, "not_found")) return null;
+  throw error;
 }
 
 /** Oldest first. What the service has dropped by now is forgotten here too. Titles and names only while unlocked. */
@@ -319,7 +333,7 @@ export async function uploads(vault: VaultContext, { records, calls, running }: 
       await calls.cancel(uploadId).catch(() => undefined); // the service drops it by itself
       continue;
     }
-    const named = vault.keys === null ? null : await readPublishing(vault.device, record);
+    const named = vault.keys === null ? null : await readPublishing(vault.device, record).catch(unnamed);
     waiting.push({
       uploadId,
       secretId: record.secretId,

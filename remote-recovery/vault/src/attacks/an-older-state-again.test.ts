@@ -91,6 +91,36 @@ describe("a service that got consent to one older state", () => {
   });
 });
 
+describe("what was given up by consent", () => {
+  it("is the highest that was ever known, also after a second consent", async () => {
+    const { world, laptop, after } = await fourSecrets();
+    for (const index of [2, 0]) {
+      world.service.account = at(after, index);
+      await acceptOlderState(laptop, await alarmOf(laptop));
+    }
+    expect((await laptop.device.read()).consent).toMatchObject({ stateRev: 1, abandoned: { stateRev: 4 } });
+  });
+
+  it("never is what another tab saw meanwhile: nobody was asked about that", async () => {
+    const { world, laptop, after } = await fourSecrets();
+    const other = await world.open();
+    world.service.account = at(after, 0);
+    const alarm = await alarmOf(laptop);
+    const { update } = laptop.device;
+    Object.assign(laptop.device, {
+      update: async (change: Parameters<typeof update>[0]) => {
+        world.service.account = at(after, 3);
+        await protect(other, textSecret("Fifth"), {});
+        world.service.account = at(after, 0);
+        Object.assign(laptop.device, { update });
+        await update(change);
+      },
+    });
+    await expect(acceptOlderState(laptop, alarm)).rejects.toEqual(code("older_state"));
+    expect(await laptop.device.read()).toMatchObject({ remembered: { stateRev: 5 }, consent: null });
+  });
+});
+
 describe("a second tab that knows less", () => {
   it("does not take the memory of the device down", async () => {
     const { world, laptop, after } = await fourSecrets();

@@ -37,6 +37,7 @@ async function newAccount(): Promise<FirstAccount> {
     statement: await makeKeyStatement(keys, userId),
     record: { id, helper: Buffer.alloc(454, 1).toString("base64url"), created_at: "2026-11-21T10:00:00.000Z" },
     slot: { opener_id: id, kind: "image", slot: Buffer.alloc(1_600, 2).toString("base64url") },
+    sketch: sketchB64u(sketchFor("market")),
   };
 }
 
@@ -112,6 +113,13 @@ describe("openDevice", () => {
     database.close();
   });
 
+  it("stops aloud at a database of a later release: it is no fresh device", async () => {
+    (await openDevice(account)).close();
+    const { openDB } = await import("idb");
+    (await openDB("relicario-vault", 2)).close();
+    await expect(openDevice(account)).rejects.toMatchObject({ code: "device_record_unreadable" });
+  });
+
   it("loses nothing that two tabs write at once", async () => {
     const [one, two] = [await openDevice(account), await openDevice(account)];
     const higher = (to: number) => (before: DeviceRecord) => ({ remembered: before.remembered === null || before.remembered.stateRev < to ? { ...remembered, stateRev: to } : before.remembered });
@@ -165,6 +173,26 @@ describe("what waits on a device", () => {
     expect(await keptSketches(after)).toEqual([sketchFor("forest")]);
     await forgetSketches(after, published("forest"));
     expect((await after.read()).sketches).toBeNull();
+  });
+});
+
+describe("two tabs that keep sketches", () => {
+  it("lose none by a reading that forgets another", async () => {
+    globalThis.indexedDB = new IDBFactory();
+    const [one, two] = [await openDevice(account), await openDevice(account)];
+    await keepSketch(one, sketchFor("market"));
+    let met = false;
+    const reading = {
+      ...two,
+      unwrap: async (...given: Parameters<typeof two.unwrap>) => {
+        const bytes = await two.unwrap(...given);
+        if (!met) await keepSketch(one, sketchFor("forest"));
+        met = true;
+        return bytes;
+      },
+    };
+    await forgetSketches(reading, { sketches: [{ image_id: userId, sketch: sketchB64u(sketchFor("market")) }] });
+    expect(await keptSketches(one)).toEqual([sketchFor("forest")]);
   });
 });
 

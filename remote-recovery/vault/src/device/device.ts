@@ -216,8 +216,10 @@ async function openDatabase(): Promise<IDBPDatabase<Schema> | null> {
         if (event.target instanceof IDBDatabase) event.target.close();
       },
     });
-  } catch {
-    return null; // refused by a private mode or a broken profile: memory will do, the person needs an opener next time
+  } catch (cause) {
+    const name = nameOf(cause);
+    if (name === "SecurityError" || name === "InvalidStateError") return null; // refused by a private mode: memory will do, the person needs an opener next time
+    throw new PortalError("device_record_unreadable", { cause }); // a later release's, or a broken profile: what it remembers is not nothing
   }
 }
 
@@ -347,7 +349,11 @@ export async function sayFull<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write();
   } catch (cause) {
-    const full = typeof cause === "object" && cause !== null && "name" in cause && cause.name === "QuotaExceededError";
-    throw full ? new PortalError("storage_full", { cause }) : cause;
+    throw nameOf(cause) === "QuotaExceededError" ? new PortalError("storage_full", { cause }) : cause;
   }
+}
+
+/** Of an error of the browser: a DOMException, of whatever realm. */
+function nameOf(cause: unknown): unknown {
+  return typeof cause === "object" && cause !== null && "name" in cause ? cause.name : null;
 }

@@ -6,7 +6,7 @@ import { AccountKey, deriveTitlesKeys } from "../seal/account-key.ts";
 import { makeKeyStatement } from "../seal/account-signatures.ts";
 import { emptyBook, emptyBookInner, innerSketches, openBookInner, sealBookInner, sketchB64u, type Book, type BookInner, type BookOpener } from "../seal/book.ts";
 import { copyOf, wipe, type Bytes } from "../seal/bytes.ts";
-import { makeHelper } from "../seal/helper.ts";
+import { makeHelper, parseHelper, parseSketch } from "../seal/helper.ts";
 import { newId, timestamp } from "../seal/ids.ts";
 import { imageOpener, openSlot, sealSlot } from "../seal/opener.ts";
 import { firstShares } from "../seal/shares.ts";
@@ -89,7 +89,7 @@ async function chooseOpeners(vault: VaultContext, protection: Protection, pictur
   if (picture === null) throw new TypeError("a protection by picture comes with its bytes");
   const passphrase = typedPassphrase(protection.shown);
   if (opened === null) {
-    const waiting = await openPending(vault, protection.shown, options);
+    const waiting = await openPending(vault, protection.shown, picture, options);
     return waiting === null ? beginAccount(vault, protection, picture, passphrase, options) : firstOf(waiting);
   }
   if (vault.accountKey === null) {
@@ -124,15 +124,25 @@ function pendingOpeners(vault: VaultContext, ids: readonly string[]): ChosenOpen
   return { ...firstOf(pending), openers: fromBook(pending.book, ids) };
 }
 
-/** The account that waits on this device, when this is its picture. It is never made twice. */
-async function openPending(vault: VaultContext, shown: ShownPicture, options: ActOptions): Promise<FirstAccount | null> {
+/**
+ * The account that waits on this device, when this is its picture. It is never made twice.
+ *
+ * @throws PortalError `not_this_picture_or_passphrase`, `picture_has_no_passphrase` for its picture with another passphrase.
+ */
+async function openPending(vault: VaultContext, shown: ShownPicture, picture: Bytes, options: ActOptions): Promise<FirstAccount | null> {
   const waiting = vault.pending ?? (await pendingAccount(vault.device));
   if (waiting === null) return null;
   const image = await recogniseAmong(vault, shown, [waiting.record], waiting.book, options).catch((error: unknown) => {
     if (isPortalError(error, "not_this_picture", "not_this_picture_or_passphrase", "plain_helper_refused")) return null;
     throw error;
   });
-  if (image === null) return null;
+  if (image === null) {
+    const found = await vault.engine.recover(picture, [parseSketch(fromB64u(waiting.sketch))], engineOptions(options));
+    if (found.outcome !== "recovered") return null;
+    wipe(found.imageSecretBytes);
+    const { encrypted } = parseHelper(fromB64u(waiting.record.helper));
+    throw new PortalError(encrypted ? "not_this_picture_or_passphrase" : "picture_has_no_passphrase");
+  }
   try {
     const accountKey = await openSlot(image.opener, { userId: vault.userId, keyEpoch: firstKeyEpoch }, fromB64u(waiting.slot.slot));
     return holdFirst(vault, accountKey, { ...waiting, keys: await deriveTitlesKeys(accountKey) });
@@ -149,7 +159,7 @@ async function beginAccount(vault: VaultContext, protection: Protection & { kind
   const accountKey = AccountKey.make(firstKeyEpoch);
   const keys = await deriveTitlesKeys(accountKey);
   const { book, record, slot } = await enterImage(vault, accountKey, image, protection.name, emptyBook(), emptyBookInner());
-  const first = { keys, book, shares: await firstShares(accountKey, userId), statement: await makeKeyStatement(keys, userId), record, slot };
+  const first = { keys, book, shares: await firstShares(accountKey, userId), statement: await makeKeyStatement(keys, userId), record, slot, sketch: sketchB64u(image.sketch) };
   await keepPending(device, first);
   return firstOf(holdFirst(vault, accountKey, first));
 }

@@ -2,10 +2,10 @@ import { bytesB64u, canonicalBytes, fromB64u, ImageRecord, KeyStatement, parseCa
 import { z } from "zod";
 
 import type { Sketch } from "@relicario/engine";
-import type { Device } from "../device/device.ts";
+import type { Device, Wrapped } from "../device/device.ts";
 import { keptTitlesKeys, titlesKeysFrom, type TitlesKeys } from "../seal/account-key.ts";
 import { Book, type BookInner } from "../seal/book.ts";
-import { copyOf, wipe } from "../seal/bytes.ts";
+import { copyOf, equalBytes, wipe } from "../seal/bytes.ts";
 import { parseSketch, sketchBytes } from "../seal/helper.ts";
 import { Shares } from "../seal/shares.ts";
 import type { FirstAccount } from "../vault-context.ts";
@@ -15,7 +15,7 @@ import type { FirstAccount } from "../vault-context.ts";
  * never with its account key, and the sketches of enrolments, so that no picture is sketched twice after an interruption.
  */
 
-const Pending = z.strictObject({ book: Book, shares: Shares, statement: KeyStatement, record: ImageRecord, slot: Slot });
+const Pending = z.strictObject({ book: Book, shares: Shares, statement: KeyStatement, record: ImageRecord, slot: Slot, sketch: bytesB64u(342, { exact: true }) });
 
 /** An account that waits; its titles keys are null where they could not be kept. */
 export type PendingAccount = Omit<FirstAccount, "keys"> & { readonly keys: TitlesKeys | null };
@@ -49,25 +49,33 @@ export async function keptSketches(device: Device): Promise<Sketch[]> {
 }
 
 /** Keeps a sketch until it is published. `storage_full`. */
-export async function keepSketch(device: Device, sketch: Sketch): Promise<void> {
-  const kept = (await keptSketches(device)).map((one) => toB64u(sketchBytes(one)));
+export function keepSketch(device: Device, sketch: Sketch): Promise<void> {
   const added = toB64u(sketchBytes(sketch));
-  if (!kept.includes(added)) await writeSketches(device, [...kept, added]);
+  return changeSketches(device, (kept) => (kept.includes(added) ? kept : [...kept, added]));
 }
 
 /** Forgets the sketches that a published book has. */
-export async function forgetSketches(device: Device, { sketches }: Pick<BookInner, "sketches">): Promise<void> {
-  const kept = (await keptSketches(device)).map((one) => toB64u(sketchBytes(one)));
-  const left = kept.filter((one) => !sketches.some(({ sketch }) => sketch === one));
-  if (left.length < kept.length) await writeSketches(device, left);
+export function forgetSketches(device: Device, { sketches }: Pick<BookInner, "sketches">): Promise<void> {
+  return changeSketches(device, (kept) => kept.filter((one) => !sketches.some(({ sketch }) => sketch === one)));
 }
 
-async function writeSketches(device: Device, kept: readonly string[]): Promise<void> {
-  if (kept.length === 0) {
-    await device.write({ sketches: null });
-    return;
-  }
-  const plain = copyOf(canonicalBytes(kept));
-  await device.write({ sketches: await device.wrap("sketches", plain) });
+/** What another tab writes between reading and writing is not lost: the change is made again from there. */
+async function changeSketches(device: Device, change: (kept: readonly string[]) => readonly string[]): Promise<void> {
+  const { sketches: before } = await device.read();
+  const kept = (await keptSketches(device)).map((one) => toB64u(sketchBytes(one)));
+  const next = change(kept);
+  if (next.length === kept.length) return;
+  const plain = copyOf(canonicalBytes(next));
+  const wrapped = next.length === 0 ? null : await device.wrap("sketches", plain);
   wipe(plain);
+  const seen = { same: true };
+  await device.update(({ sketches: now }) => {
+    seen.same = isSame(now, before);
+    return seen.same ? { sketches: wrapped } : null;
+  });
+  if (!seen.same) await changeSketches(device, change);
+}
+
+function isSame(one: Wrapped | null, other: Wrapped | null): boolean {
+  return one === null || other === null ? one === other : equalBytes(one.iv, other.iv); // random, made anew with each wrapping
 }

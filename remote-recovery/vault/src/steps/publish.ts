@@ -18,8 +18,8 @@ export interface SignedChange {
   readonly keys: TitlesKeys;
   readonly keyring: KeyringChange;
   readonly state: State;
-  /** Whether an image becomes an opener with it. */
-  readonly entered: boolean;
+  /** Whether an account begins with it. */
+  readonly first: boolean;
 }
 
 /** One try: a signed change, the call that it goes with, and what the writer answers then. */
@@ -118,18 +118,27 @@ async function lookAgain<T>(vault: VaultContext, writer: Writer<T>, options: Act
 }
 
 /**
- * After publishing: holds the keys and remembers the state. What waited on this device for it, the only slot of a new account, is
- * not given up for the service's word: the keyring is read once more, and whoever reads one that carries it forgets what waited.
+ * After publishing: holds the keys and remembers the state. An account that begins is believed only once it was read: for the
+ * service's word alone nothing is remembered, and what waits of it on this device, the only slot, stays. Where it cannot be read now
+ * because the connection went, the next reading does so.
+ *
+ * @throws PortalError `publication_not_seen`, and those of reading.
  */
-async function settle(vault: VaultContext, { keys, keyring, state, entered }: SignedChange): Promise<void> {
-  vault.keys = keys;
-  await remember(vault, keyring, { state, keys });
+async function settle(vault: VaultContext, { keys, keyring, state, first }: SignedChange): Promise<void> {
+  if (!first) {
+    vault.keys = keys;
+    await remember(vault, keyring, { state, keys });
+  } else if (!(await isSeen(vault))) throw new PortalError("publication_not_seen");
+  else vault.keys = keys;
   vault.setState({ status: "unlocked", device: (await vault.device.read()).kind });
-  if (!entered) return;
+}
+
+async function isSeen(vault: VaultContext): Promise<boolean> {
   try {
-    await readKeyring(vault);
+    return (await readKeyring(vault))?.opened != null;
   } catch (error) {
-    if (!isPortalError(error)) throw error; // what is wrong now is told by the next reading; what was asked for is published
+    if (!isAnswerLost(error)) throw error;
+    return true;
   }
 }
 

@@ -9,7 +9,7 @@ import { isOwnKeyStatement, isPreviousSignatureRight } from "../seal/account-sig
 import { openRequests, type Requests } from "../seal/requests.ts";
 import { openShares, type Shares } from "../seal/shares.ts";
 import { openState, previousOf, stateDigest, type State } from "../seal/state.ts";
-import type { OlderState, VaultContext } from "../vault-context.ts";
+import type { FirstAccount, OlderState, VaultContext } from "../vault-context.ts";
 import { forgetPending, forgetSketches, pendingAccount } from "./pending.ts";
 
 /** The keyring as given and, when this device holds the key, what it says. */
@@ -160,26 +160,25 @@ async function refuseMissing(vault: VaultContext, remembered: Remembered | null,
 }
 
 /**
- * After a crash: a keyring that opens under the pending keys was published by us; any other means that the pending account never
- * was, and it is dropped. A worker that made it goes on with its keys; after a reload an opener is shown.
+ * After a crash: a keyring that opens under the pending keys was published by us; one with another key statement means that the
+ * pending account never was, and it is dropped. A worker that made it goes on with its keys; after a reload an opener is shown.
+ * What waits is the only copy of its slot: it goes when the service is seen to have that, too.
  */
 async function adoptPending(vault: VaultContext, keyring: Keyring, foreign: ForeignKeyring): Promise<void> {
   const pending = vault.pending ?? (await pendingAccount(vault.device));
   if (pending === null) return;
-  const { keys } = pending;
-  if (keys === null) {
-    if (canonicalText(pending.statement) === canonicalText(keyring.key_statement)) return; // perhaps ours: the picture tells
-  } else {
-    try {
-      const opened = await openKeyring(vault, keys, vault.pending === null ? null : vault.accountKey, keyring);
-      await remember(vault, keyring, opened);
-      if (vault.pending !== null) vault.keys = keys;
+  const statement = canonicalText(pending.statement);
+  if (statement === canonicalText(keyring.key_statement)) {
+    const keys = pending.keys ?? vault.keys;
+    if (keys === null) return; // perhaps ours: the picture tells
+    const opened = await openKeyring(vault, keys, vault.pending === null ? null : vault.accountKey, keyring);
+    await remember(vault, keyring, opened);
+    if (vault.pending !== null) vault.keys = keys;
+    if (await isServed(vault, pending, keyring)) {
       vault.pending = null;
       await forgetPending(vault.device);
-      return;
-    } catch (error) {
-      if (!isPortalError(error, "own_key_changed", "openers_changed", "older_state", "decryption_failed")) throw error;
     }
+    return;
   }
   if (vault.pending !== null) vault.accountKey = null; // of the account that never was
   vault.pending = null;
@@ -187,6 +186,12 @@ async function adoptPending(vault: VaultContext, keyring: Keyring, foreign: Fore
   if (foreign === "drop") return;
   vault.setState({ status: "locked" });
   throw new PortalError("pending_dropped");
+}
+
+async function isServed(vault: VaultContext, { slot, record }: Pick<FirstAccount, "slot" | "record">, keyring: Keyring): Promise<boolean> {
+  if (!keyring.slots.some((one) => canonicalText(one) === canonicalText(slot))) return false;
+  const records = await vault.service.imageRecords();
+  return records.some((one) => one.id === record.id && one.helper === record.helper);
 }
 
 /** The newest state that this device knows. Where it could not be written down, the one that this worker knows, but for what was given up by consent. */
@@ -237,13 +242,24 @@ export async function acceptOlderState(vault: VaultContext, chosen: OlderState):
   const keyring = await vault.service.keyring(null);
   if (keyring === null) throw new PortalError("keyring_missing");
   if (keyring.state_rev !== chosen.stateRev || stateDigest(keyring.state) !== chosen.stateSha256) throw olderState(vault, keyring, null);
-  const abandoned = await recall(vault);
-  if (abandoned === null) return;
+  const seen = await recall(vault);
+  if (seen === null) return;
   const { stateRev, stateSha256 } = chosen;
-  await vault.device.write({ remembered: { ...abandoned, stateRev, stateSha256, root: null, count: null }, consent: { stateRev, stateSha256, abandoned } });
+  const another = { seen: false }; // by another tab, which nobody was asked about
+  await vault.device.update(({ remembered, consent }) => {
+    const known = highest(remembered, seen);
+    another.seen = known.stateSha256 !== seen.stateSha256;
+    if (another.seen) return null;
+    return { remembered: { ...known, stateRev, stateSha256, root: null, count: null }, consent: { stateRev, stateSha256, abandoned: highest(consent?.abandoned ?? null, known) } };
+  });
+  if (another.seen) throw olderState(vault, keyring, null);
   vault.remembered = null;
   vault.alarmed = null;
   await readKeyring(vault);
+}
+
+function highest(one: Remembered | null, other: Remembered): Remembered {
+  return one !== null && one.stateRev > other.stateRev ? one : other;
 }
 
 /** For what the device would rather have written down, but can do without: the disk is full. */

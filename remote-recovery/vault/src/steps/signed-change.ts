@@ -41,7 +41,7 @@ export async function nextChange(vault: VaultContext, account: AccountView, open
     ...(purge === undefined ? {} : { purge: [...purge] }),
     ...(purgeVersions === undefined ? {} : { purge_versions: purgeVersions }),
   };
-  return { keys, keyring: await signKeyringChange(keys, change), state, entered: enrolled !== null };
+  return { keys, keyring: await signKeyringChange(keys, change), state, first: false };
 }
 
 /** The very first change: everything that a new account begins with. */
@@ -59,7 +59,7 @@ export async function firstChange(vault: VaultContext, first: FirstAccount, rows
     requests_sha256: null,
   };
   const keyring = await signKeyringChange(keys, { ...(await changeOf(vault, keys, state, null)), book, shares, key_statement: statement, ...entryOf(first) });
-  return { keys, keyring, state, entered: true };
+  return { keys, keyring, state, first: true };
 }
 
 async function changeOf(vault: VaultContext, keys: TitlesKeys, state: State, previous: string | null): Promise<Pick<KeyringChange, "v" | "user_id" | "key_epoch" | "state_rev" | "state">> {
