@@ -3,6 +3,7 @@ import "fake-indexeddb/auto";
 
 import { accountName, type DeviceAccount } from "@relicario/shared/contract";
 import { IDBFactory } from "fake-indexeddb";
+import { openDB } from "idb";
 
 import { keptAccounts } from "../device/accounts.ts";
 import { requirePinnedUserId } from "../device/pinned-user-id.ts";
@@ -30,6 +31,13 @@ function origin() {
 }
 
 const kept = async () => JSON.stringify(await everythingKept());
+
+/** As the vault does with a record that it cannot read. */
+async function setAside(account: DeviceAccount, record: unknown): Promise<void> {
+  const database = await openDB("relicario-vault");
+  await database.put("accounts", record, `${accountName(account)} set aside 2026-11-22T10:00:00.000Z`);
+  database.close();
+}
 
 beforeEach(() => {
   globalThis.indexedDB = new IDBFactory();
@@ -125,6 +133,28 @@ describe("somebody who takes the person's own device, signed out", () => {
     expect(found["relicario-uploads/uploads"]).toHaveLength(1);
     expect(found["relicario-vault/keys"]).toHaveLength(1);
     await expect(requirePinnedUserId(ana, "01890a5d-ac96-7000-8000-000000000002")).rejects.toMatchObject({ code: "account_changed" });
+  });
+
+  it("finds it locked, not emptied, though its record was set aside and nobody was asked anew", async () => {
+    installPrivateFiles();
+    await keepOnDevice(ana, nobodysDevice, ["u1"]);
+    await setAside(ana, { kind: "own", remembered: "the only memory" });
+    await origin().sweep("sign_out");
+    const found = await everythingKept();
+    expect(found["relicario-vault/accounts"]).toHaveLength(2);
+    expect(found["relicario-uploads/uploads"]).toHaveLength(1);
+    expect(found["relicario-vault/keys"]).toHaveLength(1);
+  });
+
+  it.each([
+    ["answered anew that it is not theirs", "sign_out", { ...nobodysDevice, kind: "shared" }],
+    ["had it forgotten, with nothing else left", "forget", null],
+  ] as const)("finds nothing of what was set aside once the person %s", async (_when, kind, record) => {
+    installPrivateFiles();
+    await keepOnDevice(ana, record);
+    await setAside(ana, { kind: "own", remembered: "the only memory" });
+    await origin().sweep(kind);
+    expect(Object.values(await everythingKept()).flat()).toEqual([]);
   });
 
   it("finds nothing once the person had it forgotten", async () => {

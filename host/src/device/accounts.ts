@@ -11,7 +11,7 @@ export type Person = Pick<DeviceAccount, "issuer" | "subject">;
 export interface KeptAccount {
   /** As `accountName` gives it. */
   readonly name: string;
-  /** Null until the person has answered whose device this is. */
+  /** Null until the person has answered whose device this is. What they answered in a record that was set aside holds until they answer anew. */
   readonly kind: DeviceKind | null;
   /** How many contents wait to be sent or published. */
   readonly uploads: number;
@@ -33,8 +33,9 @@ export async function keptAccounts(person: Person): Promise<readonly KeptAccount
   const pinned = await withHostDatabase((database) => database.getAllKeys("people"));
   const ofUploads = (waiting ?? []).flatMap((key) => UploadKey.safeParse(key).data?.[0] ?? []);
   const kinds = new Map<string, DeviceKind | null>([...ofUploads, ...(pinned ?? [])].map((name) => [name, null]));
-  for (const [name, record] of records ?? []) {
-    if (typeof name === "string") kinds.set(name, Kind.safeParse(record).data?.kind ?? null);
+  for (const [key, record] of [...(records ?? [])].sort(asideFirst)) {
+    const name = accountOf(key);
+    if (name !== null) kinds.set(name, Kind.safeParse(record).data?.kind ?? kinds.get(name) ?? null);
   }
   return [...kinds].filter(([name]) => isOf(person, name)).map(([name, kind]) => ({ name, kind, uploads: ofUploads.filter((each) => each === name).length }));
 }
@@ -82,6 +83,16 @@ async function dropDeviceKey(): Promise<void> {
     if (accounts === 0 && (left ?? 0) === 0) await transaction.objectStore(vault.keys).delete(vault.deviceKey);
     await transaction.done;
   });
+}
+
+/** The account that a record is of, also one that was set aside: that is kept under the account's name, a mark and the time. */
+function accountOf(key: unknown): string | null {
+  return typeof key === "string" ? key.slice(0, key.lastIndexOf("]") + 1) : null;
+}
+
+/** A record comes after those that were set aside: what it says counts. */
+function asideFirst([one]: readonly [unknown, unknown], [other]: readonly [unknown, unknown]): number {
+  return Number(accountOf(one) === one) - Number(accountOf(other) === other);
 }
 
 function isOf({ issuer, subject }: Person, name: string): boolean {
