@@ -30,6 +30,7 @@ function origin() {
   return { marks, dropLinkSecret, log, page, sweep: (kind: SweepKind, person: DeviceAccount | null = ana) => page().begin(kind, person)() };
 }
 
+const pin = (account: DeviceAccount, id = userId) => requirePinnedUserId(account, id, () => true);
 const kept = async () => JSON.stringify(await everythingKept());
 
 /** As the vault does with a record that it cannot read. */
@@ -53,7 +54,7 @@ describe("somebody who sits down at a shared computer after another person", () 
     const { files } = installPrivateFiles();
     files.set("plaintext", "closed");
     await keepOnDevice(ana, record as Record<string, unknown>, ["u1", "u2"]);
-    await requirePinnedUserId(ana, userId);
+    await pin(ana);
     const { sweep, marks, dropLinkSecret } = origin();
     await sweep("sign_out");
     expect(await kept()).not.toContain("ana");
@@ -80,7 +81,7 @@ describe("somebody who sits down at a shared computer after another person", () 
     installPrivateFiles();
     await keepOnDevice(ana, nobodysDevice, ["u1"]);
     await keepOnDevice(ben, { ...nobodysDevice, kind: "shared" }, ["u2"]);
-    await requirePinnedUserId(ben, userId);
+    await pin(ben);
     await origin().sweep("sign_out");
     expect(await keptAccounts(ana)).toEqual([]);
     expect(await keptAccounts(ben)).toEqual([{ name: accountName(ben), kind: "shared", uploads: 1 }]);
@@ -109,6 +110,16 @@ describe("somebody who sits down at a shared computer after another person", () 
     expect(log).toHaveBeenCalledTimes(1);
   });
 
+  it("finds no account id that was still asked for as the person signed out", async () => {
+    installPrivateFiles();
+    let staying = true;
+    const pinned = requirePinnedUserId(ana, userId, () => staying); // its database is being opened
+    staying = false;
+    await expect(pinned).rejects.toMatchObject({ code: "cancelled" });
+    await origin().sweep("sign_out");
+    expect(Object.values(await everythingKept()).flat()).toEqual([]);
+  });
+
   it("cannot make a starting page wipe anything that was not marked", async () => {
     const { files } = installPrivateFiles();
     files.set("of a page that lives", "closed");
@@ -125,14 +136,14 @@ describe("somebody who takes the person's own device, signed out", () => {
     installPrivateFiles();
     const record = { ...nobodysDevice, kind: "own", member_of_a_later_version: 1 };
     await keepOnDevice(ana, record, ["u1"]);
-    await requirePinnedUserId(ana, userId);
+    await pin(ana);
     const { sweep } = origin();
     await sweep("sign_out");
     const found = await everythingKept();
     expect(found["relicario-vault/accounts"]).toEqual([[accountName(ana), { ...record, locked: true, lockedAt: 5_000 }]]);
     expect(found["relicario-uploads/uploads"]).toHaveLength(1);
     expect(found["relicario-vault/keys"]).toHaveLength(1);
-    await expect(requirePinnedUserId(ana, "01890a5d-ac96-7000-8000-000000000002")).rejects.toMatchObject({ code: "account_changed" });
+    await expect(pin(ana, "01890a5d-ac96-7000-8000-000000000002")).rejects.toMatchObject({ code: "account_changed" });
   });
 
   it("finds it locked, not emptied, though its record was set aside and nobody was asked anew", async () => {
@@ -160,7 +171,7 @@ describe("somebody who takes the person's own device, signed out", () => {
   it("finds nothing once the person had it forgotten", async () => {
     installPrivateFiles();
     await keepOnDevice(ana, { ...nobodysDevice, kind: "own" }, ["u1"]);
-    await requirePinnedUserId(ana, userId);
+    await pin(ana);
     await origin().sweep("forget");
     expect(Object.values(await everythingKept()).flat()).toEqual([]);
   });
@@ -197,12 +208,12 @@ describe("somebody who comes to a locked page", () => {
 
 describe("a service that says that the person is somebody else", () => {
   it("is not believed: the account id of a vendor, issuer and subject stays what it was", async () => {
-    await requirePinnedUserId(ana, userId);
-    await requirePinnedUserId(ana, userId);
+    await pin(ana);
+    await pin(ana);
     const before = await kept();
-    await expect(requirePinnedUserId(ana, "01890a5d-ac96-7000-8000-000000000002")).rejects.toMatchObject({ code: "account_changed" });
+    await expect(pin(ana, "01890a5d-ac96-7000-8000-000000000002")).rejects.toMatchObject({ code: "account_changed" });
     expect(await kept()).toBe(before);
-    await requirePinnedUserId({ ...ana, vendorId: "acme" }, "01890a5d-ac96-7000-8000-000000000002"); // another vendor's account
-    await requirePinnedUserId(ben, "01890a5d-ac96-7000-8000-000000000003");
+    await pin({ ...ana, vendorId: "acme" }, "01890a5d-ac96-7000-8000-000000000002"); // another vendor's account
+    await pin(ben, "01890a5d-ac96-7000-8000-000000000003");
   });
 });

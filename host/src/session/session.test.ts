@@ -93,7 +93,7 @@ function setUp(address = "/home", historyState: unknown = null, of: Deployment =
   const clearCaches = jest.fn();
   const log = jest.fn();
   const swept: [SweepKind, Person | null][] = [];
-  const requirePinnedUserId = jest.fn((_account: DeviceAccount, _userId: string) => Promise.resolve());
+  const requirePinnedUserId = jest.fn((_account: DeviceAccount, _userId: string, _isStaying: () => boolean) => Promise.resolve());
   const session = createSession({
     deployment: of,
     window: { sessionStorage, location, history, addEventListener, navigator: { locks } } as unknown as Window,
@@ -204,7 +204,7 @@ describe("createSession", () => {
     world.requirePinnedUserId.mockRejectedValue(new PortalError("account_changed"));
     await world.session.start();
     await expect(world.session.exchange.token()).rejects.toMatchObject({ code: "account_changed" });
-    expect(world.requirePinnedUserId).toHaveBeenCalledWith({ vendorId: "relicario", issuer: profile.iss, subject: "s-1" }, sub);
+    expect(world.requirePinnedUserId).toHaveBeenCalledWith({ vendorId: "relicario", issuer: profile.iss, subject: "s-1" }, sub, expect.any(Function));
     expect(world.session.exchange.getState()).toMatchObject({ status: "empty", error: { code: "account_changed" } });
     expect(sessionStorage.getItem("sessionToken")).toBeNull();
     expect(exchanged).toHaveBeenCalledTimes(1); // asking again with the same access token cannot help
@@ -432,6 +432,57 @@ describe("createSession", () => {
     expect(channel.postMessage).toHaveBeenCalledWith("forgotten");
     expect(swept).toEqual([["forget", alba]]);
     expect(called("signoutRedirect")).toHaveLength(1);
+  });
+
+  describe("given an exchange that the service answers late", () => {
+    const sub = "01890a5d-ac96-7000-8000-000000000002";
+
+    const exchanging = async () => {
+      remember();
+      const { publicKey, privateKey } = await generateKeyPair("EdDSA", { extractable: true });
+      const iat = Math.floor(Date.now() / 1000);
+      const token = await new SignJWT({ sub, iss: `${origin}/api`, aud: "relicario-portal", vid: "relicario", sid: "s", iat, exp: iat + 900 }).setProtectedHeader({ alg: "EdDSA", kid: "k" }).sign(privateKey);
+      const certs = { keys: [{ kid: "k", alg: "EdDSA", kty: "OKP", crv: "Ed25519", x: (await exportJWK(publicKey)).x }] };
+      let answer: () => void = () => undefined;
+      const late = new Promise<Response>((resolve) => {
+        answer = () => {
+          resolve(Response.json({ token }));
+        };
+      });
+      const asked = jest.fn();
+      globalThis.fetch = (input) => {
+        const address = input instanceof Request ? input.url : String(input);
+        if (address.endsWith("/auth/token-certs")) return Promise.resolve(Response.json(certs));
+        asked();
+        return late;
+      };
+      const world = setUp();
+      await world.session.start();
+      while (asked.mock.calls.length === 0) await settle();
+      return { ...world, answer };
+    };
+
+    it("remembers no account id for somebody who has begun to sign out", async () => {
+      const { session, swept, requirePinnedUserId, answer } = await exchanging();
+      const leaving = session.signOut();
+      while (swept.length === 0) await settle();
+      answer();
+      await leaving;
+      for (let turns = 0; turns < 20; turns++) await settle(); // its token is verified meanwhile
+      expect(requirePinnedUserId).not.toHaveBeenCalled();
+    });
+
+    it("admits who stays", async () => {
+      const { session, requirePinnedUserId, answer } = await exchanging();
+      answer();
+      await session.exchange.token();
+      const [[, pinned, isStaying] = []] = requirePinnedUserId.mock.calls;
+      expect(pinned).toBe(sub);
+      expect(isStaying?.()).toBe(true);
+      const leaving = session.signOut();
+      expect(isStaying?.()).toBe(false);
+      await leaving;
+    });
   });
 
   it("signs out once, however often it is asked", async () => {

@@ -29,8 +29,8 @@ export interface SessionDeps {
   readonly channel: BroadcastChannel | null;
   /** What this device keeps. */
   readonly sweeps: Sweeps;
-  /** @throws PortalError `account_changed` when this device knows the person by another account id. */
-  readonly requirePinnedUserId: (account: DeviceAccount, userId: string) => Promise<void>;
+  /** @throws PortalError `account_changed` when this device knows the person by another account id; `cancelled` unless they stay. */
+  readonly requirePinnedUserId: (account: DeviceAccount, userId: string, isStaying: () => boolean) => Promise<void>;
 }
 
 /** Sign-in as the rest of the host sees it. */
@@ -85,7 +85,8 @@ export function createSession({ deployment, window, language, clearCaches, onVen
     admit: async ({ vid: vendorId, sub }) => {
       const user = userOf(store.getState());
       if (user === null) throw new PortalError("login_required");
-      await requirePinnedUserId({ vendorId, issuer: user.issuer, subject: user.subject }, sub);
+      if (end.hasBegun()) throw new PortalError("cancelled");
+      await requirePinnedUserId({ vendorId, issuer: user.issuer, subject: user.subject }, sub, () => !end.hasBegun());
     },
     log,
   });
