@@ -8,7 +8,7 @@ import { openDB } from "idb";
 import { keptAccounts } from "../device/accounts.ts";
 import { requirePinnedUserId } from "../device/pinned-user-id.ts";
 import { createSweeps, type SweepKind } from "../device/sweeps.ts";
-import { everythingKept, installPrivateFiles, keepOnDevice } from "../testing/device.ts";
+import { everythingKept, installPrivateFiles, keepOnDevice, originStorage } from "../testing/device.ts";
 
 const ana: DeviceAccount = { vendorId: "relicario", issuer: "https://id.example", subject: "ana" };
 const ben: DeviceAccount = { ...ana, subject: "ben" };
@@ -17,16 +17,10 @@ const nobodysDevice = { kind: null, remembered: { root: "of ana" }, pending: "of
 
 /** Local storage of the origin, and sweeps of one page after another. */
 function origin() {
-  const marks = new Map<string, string>();
+  const { items: marks, storage } = originStorage();
   const dropLinkSecret = jest.fn(() => Promise.resolve());
   const log = jest.fn();
-  const page = () =>
-    createSweeps({
-      storage: { getItem: (key) => marks.get(key) ?? null, setItem: (key, value) => void marks.set(key, value), removeItem: (key) => void marks.delete(key) },
-      now: () => 5_000,
-      dropLinkSecret,
-      log,
-    });
+  const page = () => createSweeps({ storage, now: () => 5_000, dropLinkSecret, log });
   return { marks, dropLinkSecret, log, page, sweep: (kind: SweepKind, person: DeviceAccount | null = ana) => page().begin(kind, person)() };
 }
 
@@ -93,7 +87,7 @@ describe("somebody who sits down at a shared computer after another person", () 
     await keepOnDevice(ana, nobodysDevice, ["u1"]);
     const { page, marks, dropLinkSecret } = origin();
     page().begin("sign_out", ana); // and the page is gone
-    expect([...marks.keys()]).toEqual(["sweep.sign_out"]);
+    expect([...marks.keys()].sort()).toEqual([expect.stringMatching(/^sweep\.files\.[0-9a-f-]{36}$/), expect.stringMatching(/^sweep\.sign_out\.[0-9a-f-]{36}$/)]);
     await page().finishMarked();
     expect(Object.values(await everythingKept()).flat()).toEqual([]);
     expect(marks.size).toBe(0);
@@ -103,11 +97,22 @@ describe("somebody who sits down at a shared computer after another person", () 
   it("gains nothing by a full disk, where the mark cannot be written", async () => {
     installPrivateFiles();
     await keepOnDevice(ana, nobodysDevice, ["u1"]);
-    const storage = { getItem: () => null, setItem: () => { throw new DOMException("full", "QuotaExceededError"); }, removeItem: () => undefined };
+    const storage = { ...originStorage().storage, setItem: () => { throw new DOMException("full", "QuotaExceededError"); } };
     const log = jest.fn();
     await createSweeps({ storage, now: () => 5_000, dropLinkSecret: () => Promise.resolve(), log }).begin("sign_out", ana)();
     expect(Object.values(await everythingKept()).flat()).toEqual([]);
-    expect(log).toHaveBeenCalledTimes(1);
+    expect(log).toHaveBeenCalledTimes(2); // neither part could be marked
+  });
+
+  it("gains nothing by a tab in which nobody is signed in, and which sweeps beside and ends first", async () => {
+    installPrivateFiles();
+    await keepOnDevice(ana, nobodysDevice, ["u1"]);
+    const { page, marks } = origin();
+    page().begin("sign_out", ana); // and the page is gone
+    await page().begin("sign_out", null)();
+    await page().finishMarked();
+    expect(Object.values(await everythingKept()).flat()).toEqual([]);
+    expect(marks.size).toBe(0);
   });
 
   it("finds no account id that was still asked for as the person signed out", async () => {
@@ -174,6 +179,90 @@ describe("somebody who takes the person's own device, signed out", () => {
     await pin(ana);
     await origin().sweep("forget");
     expect(Object.values(await everythingKept()).flat()).toEqual([]);
+  });
+});
+
+describe("a sweep that could not end, once the person has signed in again", () => {
+  /** As after a frozen tab: its file stays open, longer than anybody waits. */
+  const withStuckFile = () => {
+    const { files } = installPrivateFiles();
+    files.set("of a frozen tab", "open");
+    jest.spyOn(AbortSignal, "timeout").mockImplementation(() => AbortSignal.abort());
+    return files;
+  };
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
+  it.each([
+    ["forget", { ...nobodysDevice, kind: "own" }],
+    ["sign_out", { ...nobodysDevice, kind: "shared" }],
+  ] as const)("takes none of what they made since, however often a page starts while a file stays open (%s)", async (kind, record) => {
+    const files = withStuckFile();
+    await keepOnDevice(ana, record, ["old"]);
+    const { sweep, page, marks } = origin();
+    await expect(sweep(kind)).rejects.toThrow();
+    expect((await everythingKept())["relicario-uploads/uploads"]).toEqual([]);
+    await keepOnDevice(ana, record, ["the only key of a new content"]);
+    await pin(ana);
+    const before = await kept();
+    await page().finishMarked();
+    await page().finishMarked();
+    expect(await kept()).toBe(before);
+    expect([...marks.keys()]).toEqual([expect.stringMatching(/^sweep\.files\./)]);
+
+    files.set("of a frozen tab", "closed");
+    await page().finishMarked();
+    expect(files.size).toBe(0);
+    expect(marks.size).toBe(0);
+  });
+
+  it("does not lock their own device", async () => {
+    withStuckFile();
+    const record = { ...nobodysDevice, kind: "own" };
+    await keepOnDevice(ana, record);
+    const { sweep, page } = origin();
+    await expect(sweep("sign_out")).rejects.toThrow();
+    await keepOnDevice(ana, record); // the vault undid the lock
+    await page().finishMarked();
+    expect((await everythingKept())["relicario-vault/accounts"]).toEqual([[accountName(ana), record]]);
+  });
+
+  it("is over for them, and goes on for others, where the databases did not answer as the page started", async () => {
+    installPrivateFiles();
+    await keepOnDevice(ana, nobodysDevice, ["u1"]);
+    await keepOnDevice(ben, nobodysDevice, ["u2"]);
+    const { page, marks, log } = origin();
+    page().begin("sign_out", ana);
+    page().begin("sign_out", ben);
+    const started = page();
+    const finished = started.finishMarked(); // the page does not wait for it
+    started.admitted(ana);
+    await finished;
+    expect(await keptAccounts(ana)).toHaveLength(1);
+    expect(await keptAccounts(ben)).toEqual([]);
+    expect(marks.size).toBe(0);
+    expect(log).not.toHaveBeenCalled();
+  });
+
+  it("is not over when they sign out anew", async () => {
+    installPrivateFiles();
+    await keepOnDevice(ana, nobodysDevice, ["u1"]);
+    const { page, marks } = origin();
+    const left = page();
+    await left.finishMarked();
+    left.begin("sign_out", ana);
+    left.admitted(ana); // an exchange that was under way
+    expect(marks.size).toBe(2);
+  });
+
+  it("cannot be made to stumble by a mark that was planted", async () => {
+    installPrivateFiles();
+    const { page, marks, log } = origin();
+    marks.set(`sweep.forget.${crypto.randomUUID()}`, "not JSON");
+    await page().finishMarked();
+    expect(marks.size).toBe(0);
+    expect(log).not.toHaveBeenCalled();
   });
 });
 

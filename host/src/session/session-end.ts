@@ -3,11 +3,12 @@ import type { UserManager } from "oidc-client-ts";
 import { z } from "zod";
 
 import type { Person } from "../device/accounts.ts";
-import type { SweepKind, Sweeps } from "../device/sweeps.ts";
+import type { Ending, Sweeps } from "../device/sweeps.ts";
+import { withLimit } from "../with-limit.ts";
 import { fragmentNames } from "./fragment.ts";
 import type { LockListeners } from "./lock-listeners.ts";
 import type { SessionEvent } from "./machine.ts";
-import { isFirstToSignOut, signOut, withLimit } from "./sign-out.ts";
+import { isFirstToSignOut, signOut, signOutStepLimitMs } from "./sign-out.ts";
 import { heldSession, type TokenExchange } from "./token-exchange.ts";
 
 export interface SessionEndDeps {
@@ -43,8 +44,7 @@ export interface SessionEnd {
 }
 
 /** What the tabs tell each other, and what each of them then sweeps. */
-const messages = { sign_out: "signed_out", forget: "forgotten" } as const satisfies Partial<Record<SweepKind, string>>;
-type Ending = keyof typeof messages;
+const messages = { sign_out: "signed_out", forget: "forgotten" } as const satisfies Record<Ending, string>;
 
 /** State of the history entry of a page that was loaded anew because the session ended elsewhere. */
 const endedElsewhereMark = { signedOut: true } as const;
@@ -62,19 +62,24 @@ export function createSessionEnd(deps: SessionEndDeps): SessionEnd {
     for (const key of fragmentNames) storage.removeItem(key);
   };
 
-  /** Ends what holds keys and plaintext, then wipes what this device keeps. What fails is marked, and done when a page starts. */
-  const putAway = async (ending: Ending): Promise<void> => {
+  /**
+   * Marks what this device is to lose. What is given back ends what holds keys and plaintext, then wipes; what fails is done when
+   * a page starts.
+   */
+  const beginSweep = (ending: Ending) => {
     const sweep = deps.sweeps.begin(ending, deps.person());
-    await lockListeners.run("sign_out");
-    await withLimit(sweep()).catch((error: unknown) => {
-      log("sweep", error);
-    });
+    return async (): Promise<void> => {
+      await lockListeners.run("sign_out");
+      await withLimit(sweep(), signOutStepLimitMs).catch((error: unknown) => {
+        log("sweep", error);
+      });
+    };
   };
 
   /** Removes everything that belongs to the person and loads the page anew. */
-  const startAnew = async (ending: Ending): Promise<void> => {
+  const startAnew = async (putAway: () => Promise<void>): Promise<void> => {
     deps.stopRenewal();
-    await putAway(ending);
+    await putAway();
     clearAll();
     await manager.removeUser();
     history.replaceState(endedElsewhereMark, "", "/");
@@ -89,7 +94,7 @@ export function createSessionEnd(deps: SessionEndDeps): SessionEnd {
     if (begun) return;
     begun = true;
     dispatch({ type: "navigator_started", navigator: "sign_out" });
-    await startAnew(ending);
+    await startAnew(beginSweep(ending));
   };
 
   manager.events.addUserSignedOut(() => {
@@ -103,15 +108,16 @@ export function createSessionEnd(deps: SessionEndDeps): SessionEnd {
   const endHere = async (ending: Ending): Promise<void> => {
     if (begun) return;
     begun = true;
+    const putAway = beginSweep(ending);
+    channel?.postMessage(messages[ending]); // once it is marked: it is finished though all tabs were closed now
     dispatch({ type: "navigator_started", navigator: "sign_out" });
     deps.stopRenewal();
-    channel?.postMessage(messages[ending]);
     if (!(await isFirstToSignOut(window.navigator.locks))) {
-      await startAnew(ending);
+      await startAnew(putAway);
       return;
     }
     await signOut({
-      putAway: () => putAway(ending),
+      putAway,
       endProductSession: async () => {
         const held = heldSession(exchange.getState());
         if (held === null) return;

@@ -92,7 +92,13 @@ function setUp(address = "/home", historyState: unknown = null, of: Deployment =
   const channel = { postMessage: jest.fn(), addEventListener: (_type: string, listener: (event: { data: unknown }) => void) => void listeners.push(listener) };
   const clearCaches = jest.fn();
   const log = jest.fn();
+  const begun: SweepKind[] = [];
   const swept: [SweepKind, Person | null][] = [];
+  const begin = (kind: SweepKind, person: Person | null) => {
+    begun.push(kind);
+    return () => Promise.resolve(void swept.push([kind, person]));
+  };
+  const sweeps = { begin, finishMarked: () => Promise.resolve(), admitted: jest.fn(), dropLinkSecret: jest.fn(() => Promise.resolve()) };
   const requirePinnedUserId = jest.fn((_account: DeviceAccount, _userId: string, _isStaying: () => boolean) => Promise.resolve());
   const session = createSession({
     deployment: of,
@@ -102,11 +108,11 @@ function setUp(address = "/home", historyState: unknown = null, of: Deployment =
     onVendorIgnored: jest.fn(),
     log,
     channel: channel as unknown as BroadcastChannel,
-    sweeps: { begin: (kind, person) => () => Promise.resolve(void swept.push([kind, person])), finishMarked: () => Promise.resolve() },
+    sweeps,
     requirePinnedUserId,
   });
   const comeBack = () => shown.forEach((listener) => listener({ persisted: true }));
-  return { session, swept, requirePinnedUserId, replaced, location, channel, clearCaches, log, locks, comeBack, fromOtherTab: (data: unknown) => listeners.forEach((listener) => listener({ data })) };
+  return { session, begun, swept, sweeps, requirePinnedUserId, replaced, location, channel, clearCaches, log, locks, comeBack, fromOtherTab: (data: unknown) => listeners.forEach((listener) => listener({ data })) };
 }
 
 /** This tab remembers somebody, whose access token lives for 240 s more. */
@@ -205,6 +211,7 @@ describe("createSession", () => {
     await world.session.start();
     await expect(world.session.exchange.token()).rejects.toMatchObject({ code: "account_changed" });
     expect(world.requirePinnedUserId).toHaveBeenCalledWith({ vendorId: "relicario", issuer: profile.iss, subject: "s-1" }, sub, expect.any(Function));
+    expect(world.sweeps.admitted).not.toHaveBeenCalled();
     expect(world.session.exchange.getState()).toMatchObject({ status: "empty", error: { code: "account_changed" } });
     expect(sessionStorage.getItem("sessionToken")).toBeNull();
     expect(exchanged).toHaveBeenCalledTimes(1); // asking again with the same access token cannot help
@@ -434,6 +441,17 @@ describe("createSession", () => {
     expect(called("signoutRedirect")).toHaveLength(1);
   });
 
+  it("marks what it is to lose before it tells the other tabs", async () => {
+    remember();
+    const { session, channel, begun } = setUp();
+    await session.start();
+    channel.postMessage.mockImplementation(() => {
+      expect(begun).toEqual(["sign_out"]);
+    });
+    await session.signOut();
+    expect(channel.postMessage).toHaveBeenCalledTimes(1);
+  });
+
   describe("given an exchange that the service answers late", () => {
     const sub = "01890a5d-ac96-7000-8000-000000000002";
 
@@ -463,21 +481,23 @@ describe("createSession", () => {
     };
 
     it("remembers no account id for somebody who has begun to sign out", async () => {
-      const { session, swept, requirePinnedUserId, answer } = await exchanging();
+      const { session, swept, requirePinnedUserId, sweeps, answer } = await exchanging();
       const leaving = session.signOut();
       while (swept.length === 0) await settle();
       answer();
       await leaving;
       for (let turns = 0; turns < 20; turns++) await settle(); // its token is verified meanwhile
       expect(requirePinnedUserId).not.toHaveBeenCalled();
+      expect(sweeps.admitted).not.toHaveBeenCalled();
     });
 
-    it("admits who stays", async () => {
-      const { session, requirePinnedUserId, answer } = await exchanging();
+    it("admits who stays, and a sweep of theirs that did not end is over", async () => {
+      const { session, requirePinnedUserId, sweeps, answer } = await exchanging();
       answer();
       await session.exchange.token();
       const [[, pinned, isStaying] = []] = requirePinnedUserId.mock.calls;
       expect(pinned).toBe(sub);
+      expect(sweeps.admitted).toHaveBeenCalledWith(alba);
       expect(isStaying?.()).toBe(true);
       const leaving = session.signOut();
       expect(isStaying?.()).toBe(false);

@@ -87,6 +87,7 @@ export function createSession({ deployment, window, language, clearCaches, onVen
       if (user === null) throw new PortalError("login_required");
       if (end.hasBegun()) throw new PortalError("cancelled");
       await requirePinnedUserId({ vendorId, issuer: user.issuer, subject: user.subject }, sub, () => !end.hasBegun());
+      sweeps.admitted(user);
     },
     log,
   });
