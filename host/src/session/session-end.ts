@@ -9,13 +9,13 @@ import { fragmentNames } from "./fragment.ts";
 import type { LockListeners } from "./lock-listeners.ts";
 import type { SessionEvent } from "./machine.ts";
 import { isFirstToSignOut, signOut, signOutStepLimitMs } from "./sign-out.ts";
+import type { Tabs } from "./tabs.ts";
 import { heldSession, type TokenExchange } from "./token-exchange.ts";
 
 export interface SessionEndDeps {
   readonly manager: Pick<UserManager, "events" | "removeUser" | "revokeTokens" | "signoutRedirect">;
   readonly window: Pick<Window, "history" | "location" | "navigator" | "sessionStorage">;
-  /** The other tabs of this origin; null where the browser has no such channel. */
-  readonly channel: BroadcastChannel | null;
+  readonly tabs: Tabs;
   readonly exchange: Pick<TokenExchange, "clear" | "getState">;
   /** Calls without a token of their own. */
   readonly publicHttp: Http;
@@ -43,15 +43,12 @@ export interface SessionEnd {
   readonly endedElsewhere: () => boolean;
 }
 
-/** What the tabs tell each other, and what each of them then sweeps. */
-const messages = { sign_out: "signed_out", forget: "forgotten" } as const satisfies Record<Ending, string>;
-
 /** State of the history entry of a page that was loaded anew because the session ended elsewhere. */
 const endedElsewhereMark = { signedOut: true } as const;
 const EndedElsewhereMark = z.object({ signedOut: z.literal(true) });
 
 export function createSessionEnd(deps: SessionEndDeps): SessionEnd {
-  const { manager, window, channel, exchange, publicHttp, lockListeners, dispatch, log } = deps;
+  const { manager, window, tabs, exchange, publicHttp, lockListeners, dispatch, log } = deps;
   const { location, history, sessionStorage: storage } = window;
   const endedElsewhere = EndedElsewhereMark.safeParse(history.state).success;
   let begun = false;
@@ -100,16 +97,15 @@ export function createSessionEnd(deps: SessionEndDeps): SessionEnd {
   manager.events.addUserSignedOut(() => {
     void handleEndElsewhere("sign_out");
   });
-  channel?.addEventListener("message", ({ data }) => {
-    if (data === messages.sign_out) void handleEndElsewhere("sign_out");
-    else if (data === messages.forget) void handleEndElsewhere("forget");
+  tabs.onTold((what) => {
+    if (what !== "lock") void handleEndElsewhere(what);
   });
 
   const endHere = async (ending: Ending): Promise<void> => {
     if (begun) return;
     begun = true;
     const putAway = beginSweep(ending);
-    channel?.postMessage(messages[ending]); // once it is marked: it is finished though all tabs were closed now
+    tabs.tell(ending, deps.person()); // once it is marked: it is finished though all tabs were closed now
     dispatch({ type: "navigator_started", navigator: "sign_out" });
     deps.stopRenewal();
     if (!(await isFirstToSignOut(window.navigator.locks))) {

@@ -79,6 +79,7 @@ const deployment = {
 } as Deployment;
 const profile = { iss: "http://localhost:3001/realms/relicario", sub: "s-1", aud: "x", exp: 1, iat: 1, preferred_username: "alba" };
 const user = { access_token: "access", id_token: "id", expired: false, expires_in: 240, profile, state: { returnTo: "/secrets?tag=a" } };
+const told = { issuer: profile.iss, subject: "s-1" };
 const alba = { issuer: profile.iss, subject: "s-1", name: "alba" };
 
 function setUp(address = "/home", historyState: unknown = null, of: Deployment = deployment) {
@@ -355,15 +356,15 @@ describe("createSession", () => {
     expect(reasons).toEqual(["sign_out"]);
     expect(called("revokeTokens")).toEqual([["access_token"]]);
     expect(clearCaches).toHaveBeenCalledTimes(1);
-    expect(channel.postMessage).toHaveBeenCalledWith("signed_out");
+    expect(channel.postMessage).toHaveBeenCalledWith({ what: "sign_out", person: told });
     expect(swept).toEqual([["sign_out", alba]]);
     expect(called("signoutRedirect")).toEqual([{ extraQueryParams: { ui_locales: "es" } }]);
     expect(session.exchange.getState()).toEqual({ status: "empty", error: null });
   });
 
   it.each([
-    ["a sign-out in another tab", "sign_out", (world: ReturnType<typeof setUp>) => world.fromOtherTab("signed_out")],
-    ["another tab that has this device forgotten", "forget", (world: ReturnType<typeof setUp>) => world.fromOtherTab("forgotten")],
+    ["a sign-out in another tab", "sign_out", (world: ReturnType<typeof setUp>) => world.fromOtherTab({ what: "sign_out", person: told })],
+    ["another tab that has this device forgotten", "forget", (world: ReturnType<typeof setUp>) => world.fromOtherTab({ what: "forget", person: told })],
     ["a sign-out at the provider", "sign_out", () => mockClient.handlers["addUserSignedOut"]?.(undefined)],
   ] as const)("leaves nothing on page and device after %s, and does not sign in again by itself", async (_name, kind, signOutElsewhere) => {
     remember();
@@ -381,6 +382,78 @@ describe("createSession", () => {
     await next.session.start();
     expect(next.session.endedElsewhere()).toBe(true);
     expect(next.session.getState()).toEqual({ status: "unauthenticated" });
+  });
+
+  it.each(["sign_out", "forget"] as const)("is left alone when another person ends a session beside in another tab (%s)", async (what) => {
+    remember();
+    const world = setUp();
+    await world.session.start();
+    sessionStorage.setItem("recoverId", "x");
+    world.fromOtherTab({ what, person: { ...told, subject: "s-2" } });
+    world.fromOtherTab({ what, person: { ...told, issuer: "https://another.example" } });
+    await settle();
+    expect(world.swept).toEqual([]);
+    expect(world.session.getState()).toEqual({ status: "authenticated", user: alba });
+    expect(sessionStorage.getItem("recoverId")).toBe("x");
+    expect(world.location.reload).not.toHaveBeenCalled();
+    world.session.exchange.clear();
+  });
+
+  it("keeps what its link named, and its place, when another tab signs out and nobody is signed in here", async () => {
+    const world = setUp("/p-shared/abc");
+    await world.session.start();
+    sessionStorage.setItem("recoverId", "x");
+    world.fromOtherTab({ what: "sign_out", person: told });
+    await settle();
+    expect(world.begun).toEqual([]);
+    expect(sessionStorage.getItem("recoverId")).toBe("x");
+    expect(world.replaced).toEqual([]);
+    expect(world.location.reload).not.toHaveBeenCalled();
+  });
+
+  it("is ended by another tab though it was still finding out who is signed in", async () => {
+    remember();
+    const world = setUp();
+    world.fromOtherTab({ what: "sign_out", person: told });
+    await world.session.start();
+    await settle();
+    expect(world.swept).toEqual([["sign_out", alba]]);
+    expect(world.location.reload).toHaveBeenCalledTimes(1);
+  });
+
+  it.each([
+    ["the same person", told, 1],
+    ["another person", { ...told, subject: "s-2" }, 0],
+  ])("drops what a link carried when %s locks in another tab, with or without a vault here", async (_who, person, times) => {
+    remember();
+    const world = setUp();
+    await world.session.start();
+    world.fromOtherTab({ what: "lock", person });
+    await settle();
+    expect(world.sweeps.dropLinkSecret).toHaveBeenCalledTimes(times);
+    expect(world.session.getState().status).toBe("authenticated");
+    expect(world.channel.postMessage).not.toHaveBeenCalled();
+    world.session.exchange.clear();
+  });
+
+  it("tells the other tabs of a lock", async () => {
+    remember();
+    const { session, channel, swept } = setUp();
+    await session.start();
+    await session.lock();
+    expect(channel.postMessage).toHaveBeenCalledWith({ what: "lock", person: told });
+    expect(swept).toEqual([["lock", null]]);
+    session.exchange.clear();
+  });
+
+  it.each(["signed_out", null, { what: "forget" }, { what: "wipe", person: told }])("takes no notice of %j from another tab", async (data) => {
+    remember();
+    const world = setUp();
+    await world.session.start();
+    world.fromOtherTab(data);
+    await settle();
+    expect(world.begun).toEqual([]);
+    world.session.exchange.clear();
   });
 
   describe("signInAgain", () => {
@@ -436,7 +509,7 @@ describe("createSession", () => {
     const { session, channel, swept } = setUp();
     await session.start();
     await session.forgetDevice();
-    expect(channel.postMessage).toHaveBeenCalledWith("forgotten");
+    expect(channel.postMessage).toHaveBeenCalledWith({ what: "forget", person: told });
     expect(swept).toEqual([["forget", alba]]);
     expect(called("signoutRedirect")).toHaveLength(1);
   });
