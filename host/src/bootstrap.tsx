@@ -14,6 +14,7 @@ import { dropLinkSecret, dropOldLinkSecrets, keepLinkSecret } from "./session/li
 import { hostTexts } from "./settings/texts.ts";
 import { createThemeStore } from "./settings/theme.ts";
 import { warn } from "./warn.ts";
+import { withLimit } from "./with-limit.ts";
 
 const place = document.getElementById("root");
 if (place === null) throw new TypeError("the page has no root");
@@ -43,6 +44,9 @@ function takeOverFragment(): boolean {
   return true;
 }
 
+/** A page starts no later than this, though the browser's databases do not answer; milliseconds. Then tidying goes on beside it. */
+const tidyLimitMs = 6_000;
+
 /** What earlier pages left: a sweep that was not finished, and what links carried more than ten minutes ago. */
 async function tidy(): Promise<void> {
   const dropOld = () =>
@@ -50,7 +54,9 @@ async function tidy(): Promise<void> {
       warn("fragment", error); // tried again in a minute
     });
   setInterval(() => void dropOld(), 60_000);
-  await Promise.all([sweeps.finishMarked(), dropOld()]);
+  await withLimit(Promise.all([sweeps.finishMarked(), dropOld()]), tidyLimitMs).catch((error: unknown) => {
+    warn("tidy", error); // what is marked stays so, until it is done or the person is signed in again
+  });
 }
 
 /** Loads the host's code and all shared modules. Federation never retries a shared script that failed, so none is loaded later. */

@@ -65,6 +65,14 @@ describe("somebody who reads what a tab keeps of a link", () => {
     await expect(takeLinkSecret(storage, now + linkSecretMs - 1)).resolves.toEqual(secret);
   });
 
+  it("cannot have the tidying of a page drop a link that comes meanwhile", async () => {
+    const { items, storage } = tab();
+    const tidied = dropOldLinkSecrets(storage, now); // its database is being opened
+    items.set(linkSecretKey, "of the newer link");
+    await tidied;
+    expect(items.get(linkSecretKey)).toBe("of the newer link");
+  });
+
   it("reads it nowhere after a lock, a sign-out or another link", async () => {
     const { items, storage } = tab();
     await keepLinkSecret(secret, storage, now);

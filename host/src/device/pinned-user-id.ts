@@ -8,13 +8,15 @@ import { withHostDatabase } from "./host-database.ts";
  * and remembers the first. Every sealed document names it: with another one nothing of what is kept here would open, and what is
  * sealed next would be somebody else's. Without databases nothing is remembered.
  *
- * @throws PortalError `account_changed`: nothing was changed.
+ * @param isStaying Asked right before it is written: once a session is being ended, a sweep wipes this and nothing may follow it.
+ * @throws PortalError `account_changed`, or `cancelled` for somebody who does not stay: nothing was changed.
  */
-export async function requirePinnedUserId(account: DeviceAccount, userId: string): Promise<void> {
+export async function requirePinnedUserId(account: DeviceAccount, userId: string, isStaying: () => boolean): Promise<void> {
   const name = accountName(account);
   const pinned = await withHostDatabase(async (database) => {
     const transaction = database.transaction("people", "readwrite", { durability: "strict" });
     const before = await transaction.store.get(name);
+    if (!isStaying()) throw new PortalError("cancelled");
     if (before === undefined) await transaction.store.put(userId, name);
     await transaction.done;
     return before ?? userId;

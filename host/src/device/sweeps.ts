@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { forgetAccounts, leaveAccounts, type Person } from "./accounts.ts";
+import { forgetAccounts, isSamePerson, leaveAccounts, type Person } from "./accounts.ts";
 import { removeOpenedFiles } from "./opened-files.ts";
 
 /**
@@ -11,21 +11,30 @@ import { removeOpenedFiles } from "./opened-files.ts";
  * 2. `sign_out`: all workers end. On the person's own device this is a lock, and uploads wait. On a shared computer, or where
  *    nobody answered, everything of the person goes: records, uploads, the device key with the last of them.
  * 3. `forget`: as on a shared computer, whatever was answered.
- * A sweep is marked in local storage before it begins, until it is done. A page that starts finishes what is marked, and does
- * nothing else. Every tab sweeps after its own workers ended, so that none of them writes after the last sweep.
+ * A sweep has up to two parts, the files and the accounts of the person. Each is marked in local storage before it begins, by a
+ * mark of its own, until it is done: a file that stays open leaves no mark on accounts. A page that starts finishes what is
+ * marked, and does nothing else. Whoever is signed in again after that is back: a mark on their accounts that is still there is
+ * over. Every tab sweeps after its own workers ended, so that none of them writes after the last sweep.
  */
 export type SweepKind = "lock" | "sign_out" | "forget";
+
+/** What ends a session, and reaches the accounts of the person. */
+export type Ending = Exclude<SweepKind, "lock">;
 
 export interface Sweeps {
   /** Marks that it begins. What is given back does it, once the workers of this page were ended; it rejects when something is left, which stays marked. */
   readonly begin: (kind: SweepKind, person: Person | null) => () => Promise<void>;
   /** At the start of a page, before anybody is signed in. */
   readonly finishMarked: () => Promise<void>;
+  /** The person is signed in: what this page found marked on their accounts, and could not finish, is not done any more. */
+  readonly admitted: (person: Person) => void;
+  /** Drops what a link carried, in this tab. */
+  readonly dropLinkSecret: () => Promise<void>;
 }
 
 export interface SweepsDeps {
   /** Of the origin. */
-  readonly storage: Pick<Storage, "getItem" | "setItem" | "removeItem">;
+  readonly storage: Pick<Storage, "getItem" | "key" | "length" | "removeItem" | "setItem">;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Drops what a link carried, in this tab. */
@@ -33,40 +42,84 @@ export interface SweepsDeps {
   readonly log: (step: string, error: unknown) => void;
 }
 
-const kinds = ["lock", "sign_out", "forget"] as const satisfies readonly SweepKind[];
-const markOf = (kind: SweepKind): string => `sweep.${kind}`;
-const Marked = z.strictObject({ person: z.strictObject({ issuer: z.string(), subject: z.string() }).nullable() });
+type Part = "files" | Ending;
+
+/** A part of one sweep: `sweep.<part>.<uuid>`. */
+interface Mark {
+  readonly name: string;
+  readonly part: Part;
+}
+
+const MarkName = z.tuple([z.literal("sweep"), z.enum(["files", "sign_out", "forget"]), z.uuid()]);
+const MarkedPerson = z.strictObject({ issuer: z.string(), subject: z.string() });
 
 export function createSweeps({ storage, now, dropLinkSecret, log }: SweepsDeps): Sweeps {
-  async function sweep(kind: SweepKind, person: Person | null): Promise<void> {
-    const done = await Promise.allSettled([removeOpenedFiles(), person === null || kind === "lock" ? null : kind === "forget" ? forgetAccounts(person) : leaveAccounts(person, now())]);
-    for (const each of done) if (each.status === "rejected") throw each.reason;
-    storage.removeItem(markOf(kind));
-  }
+  /** What was marked when this page started. */
+  let found: readonly Mark[] = [];
+
+  const write = (part: Part, person: Person | null): Mark => {
+    const name = `sweep.${part}.${crypto.randomUUID()}`;
+    try {
+      storage.setItem(name, JSON.stringify(person === null ? null : { issuer: person.issuer, subject: person.subject }));
+    } catch (error) {
+      log(`sweep ${part}`, error); // a full disk: it is done all the same, only not finished by another page
+    }
+    return { name, part };
+  };
+  /** Null when it was not written by us: nobody's. */
+  const markedPerson = ({ name }: Mark): Person | null => {
+    try {
+      return MarkedPerson.parse(JSON.parse(storage.getItem(name) ?? "null"));
+    } catch {
+      return null;
+    }
+  };
+
+  const sweepFiles = async ({ name }: Mark): Promise<void> => {
+    await removeOpenedFiles();
+    storage.removeItem(name);
+  };
+  const sweepAccounts = async ({ name, part }: Mark, person: Person | null, isWanted: () => boolean): Promise<void> => {
+    if (person !== null) await (part === "forget" ? forgetAccounts(person, isWanted) : leaveAccounts(person, now(), isWanted));
+    storage.removeItem(name);
+  };
+  const finish = async (mark: Mark): Promise<void> => {
+    const isMarked = () => storage.getItem(mark.name) !== null;
+    try {
+      if (mark.part === "files") await sweepFiles(mark);
+      else await sweepAccounts(mark, markedPerson(mark), isMarked);
+    } catch (error) {
+      if (isMarked()) log(`sweep ${mark.part}`, error); // the next page tries again; else another page finished it, or it is over
+    }
+  };
 
   return Object.freeze<Sweeps>({
     begin: (kind, person) => {
-      const marked: z.infer<typeof Marked> = { person: person === null ? null : { issuer: person.issuer, subject: person.subject } };
-      try {
-        storage.setItem(markOf(kind), JSON.stringify(marked));
-      } catch (error) {
-        log(`sweep ${kind}`, error); // a full disk: it is done all the same, only not finished by another page
-      }
+      const files = write("files", null);
+      const accounts = kind === "lock" || person === null ? null : { mark: write(kind, person), person };
       return async () => {
-        const [dropped] = await Promise.allSettled([dropLinkSecret(), sweep(kind, person)]).then((both) => both.filter((each) => each.status === "rejected"));
-        if (dropped !== undefined) throw dropped.reason;
+        const done = await Promise.allSettled([dropLinkSecret(), sweepFiles(files), accounts === null ? null : sweepAccounts(accounts.mark, accounts.person, () => true)]);
+        for (const each of done) if (each.status === "rejected") throw each.reason;
       };
     },
     finishMarked: async () => {
-      for (const kind of kinds) {
-        const mark = storage.getItem(markOf(kind));
-        if (mark === null) continue;
-        try {
-          await sweep(kind, Marked.parse(JSON.parse(mark)).person);
-        } catch (error) {
-          log(`sweep ${kind}`, error); // still marked: the next page tries again
-        }
+      found = marksIn(storage);
+      await Promise.all(found.map(finish));
+    },
+    admitted: (person) => {
+      for (const mark of found) {
+        const marked = mark.part === "files" ? null : markedPerson(mark);
+        if (marked !== null && isSamePerson(marked, person)) storage.removeItem(mark.name);
       }
     },
+    dropLinkSecret,
+  });
+}
+
+function marksIn(storage: Pick<Storage, "key" | "length">): readonly Mark[] {
+  const names = Array.from({ length: storage.length }, (_, index) => storage.key(index) ?? "");
+  return names.flatMap((name) => {
+    const read = MarkName.safeParse(name.split("."));
+    return read.success ? [{ name, part: read.data[1] }] : [];
   });
 }

@@ -66,7 +66,7 @@ export async function dropOldLinkSecrets(storage: TabStorage, now: number): Prom
     for await (const cursor of transaction.store) if (isOld(cursor.value.at, now)) await cursor.delete();
     const there = kid === null ? 0 : await transaction.store.count(kid);
     await transaction.done;
-    if (there === 0) storage.removeItem(linkSecretKey);
+    if (there === 0 && storage.getItem(linkSecretKey) === wrapped) storage.removeItem(linkSecretKey); // else another link came meanwhile
   });
 }
 

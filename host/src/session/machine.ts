@@ -61,6 +61,11 @@ export function userOf(state: SessionState): SessionUser | null {
   return state.status === "unauthenticated" ? null : state.user;
 }
 
+/** Whether the page knows if somebody is signed in: what the tab remembers was read, and no sign-in is under way. */
+export function isSettled(state: SessionState): boolean {
+  return state.status !== "loading" || state.user !== null || state.navigator === "sign_out";
+}
+
 function codeOf(state: SessionState): ErrorCode | null {
   return state.status === "error" || state.status === "loading" ? state.code : null;
 }

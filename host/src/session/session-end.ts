@@ -3,18 +3,19 @@ import type { UserManager } from "oidc-client-ts";
 import { z } from "zod";
 
 import type { Person } from "../device/accounts.ts";
-import type { SweepKind, Sweeps } from "../device/sweeps.ts";
+import type { Ending, Sweeps } from "../device/sweeps.ts";
+import { withLimit } from "../with-limit.ts";
 import { fragmentNames } from "./fragment.ts";
 import type { LockListeners } from "./lock-listeners.ts";
 import type { SessionEvent } from "./machine.ts";
-import { isFirstToSignOut, signOut, withLimit } from "./sign-out.ts";
+import { isFirstToSignOut, signOut, signOutStepLimitMs } from "./sign-out.ts";
+import type { Tabs } from "./tabs.ts";
 import { heldSession, type TokenExchange } from "./token-exchange.ts";
 
 export interface SessionEndDeps {
   readonly manager: Pick<UserManager, "events" | "removeUser" | "revokeTokens" | "signoutRedirect">;
   readonly window: Pick<Window, "history" | "location" | "navigator" | "sessionStorage">;
-  /** The other tabs of this origin; null where the browser has no such channel. */
-  readonly channel: BroadcastChannel | null;
+  readonly tabs: Tabs;
   readonly exchange: Pick<TokenExchange, "clear" | "getState">;
   /** Calls without a token of their own. */
   readonly publicHttp: Http;
@@ -42,16 +43,12 @@ export interface SessionEnd {
   readonly endedElsewhere: () => boolean;
 }
 
-/** What the tabs tell each other, and what each of them then sweeps. */
-const messages = { sign_out: "signed_out", forget: "forgotten" } as const satisfies Partial<Record<SweepKind, string>>;
-type Ending = keyof typeof messages;
-
 /** State of the history entry of a page that was loaded anew because the session ended elsewhere. */
 const endedElsewhereMark = { signedOut: true } as const;
 const EndedElsewhereMark = z.object({ signedOut: z.literal(true) });
 
 export function createSessionEnd(deps: SessionEndDeps): SessionEnd {
-  const { manager, window, channel, exchange, publicHttp, lockListeners, dispatch, log } = deps;
+  const { manager, window, tabs, exchange, publicHttp, lockListeners, dispatch, log } = deps;
   const { location, history, sessionStorage: storage } = window;
   const endedElsewhere = EndedElsewhereMark.safeParse(history.state).success;
   let begun = false;
@@ -62,19 +59,24 @@ export function createSessionEnd(deps: SessionEndDeps): SessionEnd {
     for (const key of fragmentNames) storage.removeItem(key);
   };
 
-  /** Ends what holds keys and plaintext, then wipes what this device keeps. What fails is marked, and done when a page starts. */
-  const putAway = async (ending: Ending): Promise<void> => {
+  /**
+   * Marks what this device is to lose. What is given back ends what holds keys and plaintext, then wipes; what fails is done when
+   * a page starts.
+   */
+  const beginSweep = (ending: Ending) => {
     const sweep = deps.sweeps.begin(ending, deps.person());
-    await lockListeners.run("sign_out");
-    await withLimit(sweep()).catch((error: unknown) => {
-      log("sweep", error);
-    });
+    return async (): Promise<void> => {
+      await lockListeners.run("sign_out");
+      await withLimit(sweep(), signOutStepLimitMs).catch((error: unknown) => {
+        log("sweep", error);
+      });
+    };
   };
 
   /** Removes everything that belongs to the person and loads the page anew. */
-  const startAnew = async (ending: Ending): Promise<void> => {
+  const startAnew = async (putAway: () => Promise<void>): Promise<void> => {
     deps.stopRenewal();
-    await putAway(ending);
+    await putAway();
     clearAll();
     await manager.removeUser();
     history.replaceState(endedElsewhereMark, "", "/");
@@ -89,29 +91,29 @@ export function createSessionEnd(deps: SessionEndDeps): SessionEnd {
     if (begun) return;
     begun = true;
     dispatch({ type: "navigator_started", navigator: "sign_out" });
-    await startAnew(ending);
+    await startAnew(beginSweep(ending));
   };
 
   manager.events.addUserSignedOut(() => {
     void handleEndElsewhere("sign_out");
   });
-  channel?.addEventListener("message", ({ data }) => {
-    if (data === messages.sign_out) void handleEndElsewhere("sign_out");
-    else if (data === messages.forget) void handleEndElsewhere("forget");
+  tabs.onTold((what) => {
+    if (what !== "lock") void handleEndElsewhere(what);
   });
 
   const endHere = async (ending: Ending): Promise<void> => {
     if (begun) return;
     begun = true;
+    const putAway = beginSweep(ending);
+    tabs.tell(ending, deps.person()); // once it is marked: it is finished though all tabs were closed now
     dispatch({ type: "navigator_started", navigator: "sign_out" });
     deps.stopRenewal();
-    channel?.postMessage(messages[ending]);
     if (!(await isFirstToSignOut(window.navigator.locks))) {
-      await startAnew(ending);
+      await startAnew(putAway);
       return;
     }
     await signOut({
-      putAway: () => putAway(ending),
+      putAway,
       endProductSession: async () => {
         const held = heldSession(exchange.getState());
         if (held === null) return;

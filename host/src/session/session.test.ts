@@ -79,6 +79,7 @@ const deployment = {
 } as Deployment;
 const profile = { iss: "http://localhost:3001/realms/relicario", sub: "s-1", aud: "x", exp: 1, iat: 1, preferred_username: "alba" };
 const user = { access_token: "access", id_token: "id", expired: false, expires_in: 240, profile, state: { returnTo: "/secrets?tag=a" } };
+const told = { issuer: profile.iss, subject: "s-1" };
 const alba = { issuer: profile.iss, subject: "s-1", name: "alba" };
 
 function setUp(address = "/home", historyState: unknown = null, of: Deployment = deployment) {
@@ -92,8 +93,14 @@ function setUp(address = "/home", historyState: unknown = null, of: Deployment =
   const channel = { postMessage: jest.fn(), addEventListener: (_type: string, listener: (event: { data: unknown }) => void) => void listeners.push(listener) };
   const clearCaches = jest.fn();
   const log = jest.fn();
+  const begun: SweepKind[] = [];
   const swept: [SweepKind, Person | null][] = [];
-  const requirePinnedUserId = jest.fn((_account: DeviceAccount, _userId: string) => Promise.resolve());
+  const begin = (kind: SweepKind, person: Person | null) => {
+    begun.push(kind);
+    return () => Promise.resolve(void swept.push([kind, person]));
+  };
+  const sweeps = { begin, finishMarked: () => Promise.resolve(), admitted: jest.fn(), dropLinkSecret: jest.fn(() => Promise.resolve()) };
+  const requirePinnedUserId = jest.fn((_account: DeviceAccount, _userId: string, _isStaying: () => boolean) => Promise.resolve());
   const session = createSession({
     deployment: of,
     window: { sessionStorage, location, history, addEventListener, navigator: { locks } } as unknown as Window,
@@ -102,11 +109,11 @@ function setUp(address = "/home", historyState: unknown = null, of: Deployment =
     onVendorIgnored: jest.fn(),
     log,
     channel: channel as unknown as BroadcastChannel,
-    sweeps: { begin: (kind, person) => () => Promise.resolve(void swept.push([kind, person])), finishMarked: () => Promise.resolve() },
+    sweeps,
     requirePinnedUserId,
   });
   const comeBack = () => shown.forEach((listener) => listener({ persisted: true }));
-  return { session, swept, requirePinnedUserId, replaced, location, channel, clearCaches, log, locks, comeBack, fromOtherTab: (data: unknown) => listeners.forEach((listener) => listener({ data })) };
+  return { session, begun, swept, sweeps, requirePinnedUserId, replaced, location, channel, clearCaches, log, locks, comeBack, fromOtherTab: (data: unknown) => listeners.forEach((listener) => listener({ data })) };
 }
 
 /** This tab remembers somebody, whose access token lives for 240 s more. */
@@ -204,7 +211,8 @@ describe("createSession", () => {
     world.requirePinnedUserId.mockRejectedValue(new PortalError("account_changed"));
     await world.session.start();
     await expect(world.session.exchange.token()).rejects.toMatchObject({ code: "account_changed" });
-    expect(world.requirePinnedUserId).toHaveBeenCalledWith({ vendorId: "relicario", issuer: profile.iss, subject: "s-1" }, sub);
+    expect(world.requirePinnedUserId).toHaveBeenCalledWith({ vendorId: "relicario", issuer: profile.iss, subject: "s-1" }, sub, expect.any(Function));
+    expect(world.sweeps.admitted).not.toHaveBeenCalled();
     expect(world.session.exchange.getState()).toMatchObject({ status: "empty", error: { code: "account_changed" } });
     expect(sessionStorage.getItem("sessionToken")).toBeNull();
     expect(exchanged).toHaveBeenCalledTimes(1); // asking again with the same access token cannot help
@@ -348,15 +356,15 @@ describe("createSession", () => {
     expect(reasons).toEqual(["sign_out"]);
     expect(called("revokeTokens")).toEqual([["access_token"]]);
     expect(clearCaches).toHaveBeenCalledTimes(1);
-    expect(channel.postMessage).toHaveBeenCalledWith("signed_out");
+    expect(channel.postMessage).toHaveBeenCalledWith({ what: "sign_out", person: told });
     expect(swept).toEqual([["sign_out", alba]]);
     expect(called("signoutRedirect")).toEqual([{ extraQueryParams: { ui_locales: "es" } }]);
     expect(session.exchange.getState()).toEqual({ status: "empty", error: null });
   });
 
   it.each([
-    ["a sign-out in another tab", "sign_out", (world: ReturnType<typeof setUp>) => world.fromOtherTab("signed_out")],
-    ["another tab that has this device forgotten", "forget", (world: ReturnType<typeof setUp>) => world.fromOtherTab("forgotten")],
+    ["a sign-out in another tab", "sign_out", (world: ReturnType<typeof setUp>) => world.fromOtherTab({ what: "sign_out", person: told })],
+    ["another tab that has this device forgotten", "forget", (world: ReturnType<typeof setUp>) => world.fromOtherTab({ what: "forget", person: told })],
     ["a sign-out at the provider", "sign_out", () => mockClient.handlers["addUserSignedOut"]?.(undefined)],
   ] as const)("leaves nothing on page and device after %s, and does not sign in again by itself", async (_name, kind, signOutElsewhere) => {
     remember();
@@ -374,6 +382,78 @@ describe("createSession", () => {
     await next.session.start();
     expect(next.session.endedElsewhere()).toBe(true);
     expect(next.session.getState()).toEqual({ status: "unauthenticated" });
+  });
+
+  it.each(["sign_out", "forget"] as const)("is left alone when another person ends a session beside in another tab (%s)", async (what) => {
+    remember();
+    const world = setUp();
+    await world.session.start();
+    sessionStorage.setItem("recoverId", "x");
+    world.fromOtherTab({ what, person: { ...told, subject: "s-2" } });
+    world.fromOtherTab({ what, person: { ...told, issuer: "https://another.example" } });
+    await settle();
+    expect(world.swept).toEqual([]);
+    expect(world.session.getState()).toEqual({ status: "authenticated", user: alba });
+    expect(sessionStorage.getItem("recoverId")).toBe("x");
+    expect(world.location.reload).not.toHaveBeenCalled();
+    world.session.exchange.clear();
+  });
+
+  it("keeps what its link named, and its place, when another tab signs out and nobody is signed in here", async () => {
+    const world = setUp("/p-shared/abc");
+    await world.session.start();
+    sessionStorage.setItem("recoverId", "x");
+    world.fromOtherTab({ what: "sign_out", person: told });
+    await settle();
+    expect(world.begun).toEqual([]);
+    expect(sessionStorage.getItem("recoverId")).toBe("x");
+    expect(world.replaced).toEqual([]);
+    expect(world.location.reload).not.toHaveBeenCalled();
+  });
+
+  it("is ended by another tab though it was still finding out who is signed in", async () => {
+    remember();
+    const world = setUp();
+    world.fromOtherTab({ what: "sign_out", person: told });
+    await world.session.start();
+    await settle();
+    expect(world.swept).toEqual([["sign_out", alba]]);
+    expect(world.location.reload).toHaveBeenCalledTimes(1);
+  });
+
+  it.each([
+    ["the same person", told, 1],
+    ["another person", { ...told, subject: "s-2" }, 0],
+  ])("drops what a link carried when %s locks in another tab, with or without a vault here", async (_who, person, times) => {
+    remember();
+    const world = setUp();
+    await world.session.start();
+    world.fromOtherTab({ what: "lock", person });
+    await settle();
+    expect(world.sweeps.dropLinkSecret).toHaveBeenCalledTimes(times);
+    expect(world.session.getState().status).toBe("authenticated");
+    expect(world.channel.postMessage).not.toHaveBeenCalled();
+    world.session.exchange.clear();
+  });
+
+  it("tells the other tabs of a lock", async () => {
+    remember();
+    const { session, channel, swept } = setUp();
+    await session.start();
+    await session.lock();
+    expect(channel.postMessage).toHaveBeenCalledWith({ what: "lock", person: told });
+    expect(swept).toEqual([["lock", null]]);
+    session.exchange.clear();
+  });
+
+  it.each(["signed_out", null, { what: "forget" }, { what: "wipe", person: told }])("takes no notice of %j from another tab", async (data) => {
+    remember();
+    const world = setUp();
+    await world.session.start();
+    world.fromOtherTab(data);
+    await settle();
+    expect(world.begun).toEqual([]);
+    world.session.exchange.clear();
   });
 
   describe("signInAgain", () => {
@@ -429,9 +509,73 @@ describe("createSession", () => {
     const { session, channel, swept } = setUp();
     await session.start();
     await session.forgetDevice();
-    expect(channel.postMessage).toHaveBeenCalledWith("forgotten");
+    expect(channel.postMessage).toHaveBeenCalledWith({ what: "forget", person: told });
     expect(swept).toEqual([["forget", alba]]);
     expect(called("signoutRedirect")).toHaveLength(1);
+  });
+
+  it("marks what it is to lose before it tells the other tabs", async () => {
+    remember();
+    const { session, channel, begun } = setUp();
+    await session.start();
+    channel.postMessage.mockImplementation(() => {
+      expect(begun).toEqual(["sign_out"]);
+    });
+    await session.signOut();
+    expect(channel.postMessage).toHaveBeenCalledTimes(1);
+  });
+
+  describe("given an exchange that the service answers late", () => {
+    const sub = "01890a5d-ac96-7000-8000-000000000002";
+
+    const exchanging = async () => {
+      remember();
+      const { publicKey, privateKey } = await generateKeyPair("EdDSA", { extractable: true });
+      const iat = Math.floor(Date.now() / 1000);
+      const token = await new SignJWT({ sub, iss: `${origin}/api`, aud: "relicario-portal", vid: "relicario", sid: "s", iat, exp: iat + 900 }).setProtectedHeader({ alg: "EdDSA", kid: "k" }).sign(privateKey);
+      const certs = { keys: [{ kid: "k", alg: "EdDSA", kty: "OKP", crv: "Ed25519", x: (await exportJWK(publicKey)).x }] };
+      let answer: () => void = () => undefined;
+      const late = new Promise<Response>((resolve) => {
+        answer = () => {
+          resolve(Response.json({ token }));
+        };
+      });
+      const asked = jest.fn();
+      globalThis.fetch = (input) => {
+        const address = input instanceof Request ? input.url : String(input);
+        if (address.endsWith("/auth/token-certs")) return Promise.resolve(Response.json(certs));
+        asked();
+        return late;
+      };
+      const world = setUp();
+      await world.session.start();
+      while (asked.mock.calls.length === 0) await settle();
+      return { ...world, answer };
+    };
+
+    it("remembers no account id for somebody who has begun to sign out", async () => {
+      const { session, swept, requirePinnedUserId, sweeps, answer } = await exchanging();
+      const leaving = session.signOut();
+      while (swept.length === 0) await settle();
+      answer();
+      await leaving;
+      for (let turns = 0; turns < 20; turns++) await settle(); // its token is verified meanwhile
+      expect(requirePinnedUserId).not.toHaveBeenCalled();
+      expect(sweeps.admitted).not.toHaveBeenCalled();
+    });
+
+    it("admits who stays, and a sweep of theirs that did not end is over", async () => {
+      const { session, requirePinnedUserId, sweeps, answer } = await exchanging();
+      answer();
+      await session.exchange.token();
+      const [[, pinned, isStaying] = []] = requirePinnedUserId.mock.calls;
+      expect(pinned).toBe(sub);
+      expect(sweeps.admitted).toHaveBeenCalledWith(alba);
+      expect(isStaying?.()).toBe(true);
+      const leaving = session.signOut();
+      expect(isStaying?.()).toBe(false);
+      await leaving;
+    });
   });
 
   it("signs out once, however often it is asked", async () => {

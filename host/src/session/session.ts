@@ -1,10 +1,10 @@
 import type { Deployment, DeviceAccount, Http, Language, LockReason, PortalForServices } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
-import { createStore } from "zustand/vanilla";
+import { createStore, type StoreApi } from "zustand/vanilla";
 
 import type { Sweeps } from "../device/sweeps.ts";
 import { createLockListeners } from "./lock-listeners.ts";
-import { initialSession, nextSession, userOf, type SessionEvent, type SessionState } from "./machine.ts";
+import { initialSession, isSettled, nextSession, userOf, type SessionEvent, type SessionState } from "./machine.ts";
 import { signInSettings, signInTimes } from "./oidc-settings.ts";
 import { createSessionEnd } from "./session-end.ts";
 import { createSessionHttp } from "./session-http.ts";
@@ -13,6 +13,7 @@ import { createSignInClient } from "./sign-in-client.ts";
 import { isTransientSignInError, signInError } from "./sign-in-errors.ts";
 import { createSignInFlow, resetAuthErrors } from "./sign-in-flow.ts";
 import { createSilentRenewal } from "./silent-renewal.ts";
+import { createTabs } from "./tabs.ts";
 import type { TokenExchange } from "./token-exchange.ts";
 
 export interface SessionDeps {
@@ -29,8 +30,8 @@ export interface SessionDeps {
   readonly channel: BroadcastChannel | null;
   /** What this device keeps. */
   readonly sweeps: Sweeps;
-  /** @throws PortalError `account_changed` when this device knows the person by another account id. */
-  readonly requirePinnedUserId: (account: DeviceAccount, userId: string) => Promise<void>;
+  /** @throws PortalError `account_changed` when this device knows the person by another account id; `cancelled` unless they stay. */
+  readonly requirePinnedUserId: (account: DeviceAccount, userId: string, isStaying: () => boolean) => Promise<void>;
 }
 
 /** Sign-in as the rest of the host sees it. */
@@ -85,7 +86,9 @@ export function createSession({ deployment, window, language, clearCaches, onVen
     admit: async ({ vid: vendorId, sub }) => {
       const user = userOf(store.getState());
       if (user === null) throw new PortalError("login_required");
-      await requirePinnedUserId({ vendorId, issuer: user.issuer, subject: user.subject }, sub);
+      if (end.hasBegun()) throw new PortalError("cancelled");
+      await requirePinnedUserId({ vendorId, issuer: user.issuer, subject: user.subject }, sub, () => !end.hasBegun());
+      sweeps.admitted(user);
     },
     log,
   });
@@ -102,7 +105,18 @@ export function createSession({ deployment, window, language, clearCaches, onVen
     now: Date.now,
   });
   const lockListeners = createLockListeners();
-  const end = createSessionEnd({ manager, window, channel, exchange, publicHttp, lockListeners, sweeps, person: () => userOf(store.getState()), dispatch, stopRenewal: renewal.stop, clearCaches, language, log });
+  const person = () => userOf(store.getState());
+  const tabs = createTabs(channel, async () => {
+    await settled(store);
+    return person();
+  });
+  tabs.onTold((what) => {
+    if (what !== "lock") return; // the vault of this tab hears of it by itself; what a link carried is the host's
+    sweeps.dropLinkSecret().catch((error: unknown) => {
+      log("fragment", error); // it goes after ten minutes
+    });
+  });
+  const end = createSessionEnd({ manager, window, tabs, exchange, publicHttp, lockListeners, sweeps, person, dispatch, stopRenewal: renewal.stop, clearCaches, language, log });
   const signInFlow = createSignInFlow({
     manager,
     window,
@@ -167,10 +181,26 @@ export function createSession({ deployment, window, language, clearCaches, onVen
     onLock: lockListeners.add,
     lock: async () => {
       const sweep = sweeps.begin("lock", null);
+      tabs.tell("lock", person());
       await lockListeners.run("lock");
       await sweep().catch((error: unknown) => {
         log("sweep", error); // it is marked: a page that starts tries again
       });
     },
+  });
+}
+
+/** Resolves once the page knows whether somebody is signed in. */
+function settled(store: StoreApi<SessionState>): Promise<void> {
+  return new Promise((resolve) => {
+    if (isSettled(store.getState())) {
+      resolve();
+      return;
+    }
+    const unsubscribe = store.subscribe((state) => {
+      if (!isSettled(state)) return;
+      unsubscribe();
+      resolve();
+    });
   });
 }

@@ -1,5 +1,7 @@
 import { ErrorResponse } from "oidc-client-ts";
 
+import { withLimit } from "../with-limit.ts";
+
 export interface SignOutDeps {
   /** Ends what holds keys and plaintext, and wipes what this device keeps. */
   readonly putAway: () => Promise<unknown>;
@@ -16,8 +18,8 @@ export interface SignOutDeps {
   readonly log: (step: string, error: unknown) => void;
 }
 
-/** Time limit of each call, so that a service that is down does not keep people signed in. */
-export const signOutStepLimitMs = 5000;
+/** Time limit of each step, so that a service that is down does not keep people signed in; longer than that of the lock listeners. */
+export const signOutStepLimitMs = 6000;
 
 /**
  * [Note: Sign-out]
@@ -31,7 +33,7 @@ export const signOutStepLimitMs = 5000;
 export async function signOut(deps: SignOutDeps): Promise<void> {
   const attempt = async (step: string, run: () => unknown) => {
     try {
-      await withLimit(Promise.resolve(run()));
+      await withLimit(Promise.resolve(run()), signOutStepLimitMs);
     } catch (error) {
       if (!isDone(error)) deps.log(step, error);
     }
@@ -69,19 +71,4 @@ export function isFirstToSignOut(locks: LockManager | undefined): Promise<boolea
 /** RFC 7009, 2.2.1: the provider does not revoke tokens of this type, so there is nothing more to do. */
 function isDone(error: unknown): boolean {
   return error instanceof ErrorResponse && error.error === "unsupported_token_type";
-}
-
-/** Rejects when the step takes too long: it may go on, and nobody waits for it. */
-export async function withLimit(work: Promise<unknown>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const limit = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(new Error("took too long"));
-    }, signOutStepLimitMs + 1000);
-  });
-  try {
-    await Promise.race([work, limit]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -24,6 +24,21 @@ export async function keepOnDevice(account: DeviceAccount, record: Readonly<Reco
   ofUploads.close();
 }
 
+/** Local storage of the origin, and what stands in it. */
+export function originStorage(): { readonly items: Map<string, string>; readonly storage: Pick<Storage, "getItem" | "key" | "length" | "removeItem" | "setItem"> } {
+  const items = new Map<string, string>();
+  const storage = {
+    getItem: (key: string) => items.get(key) ?? null,
+    key: (index: number) => [...items.keys()][index] ?? null,
+    get length() {
+      return items.size;
+    },
+    removeItem: (key: string) => void items.delete(key),
+    setItem: (key: string, value: string) => void items.set(key, value),
+  };
+  return { items, storage };
+}
+
 /** Everything in every database of this origin, by database and store. */
 export async function everythingKept(): Promise<Readonly<Record<string, readonly (readonly [unknown, unknown])[]>>> {
   const found: Record<string, (readonly [unknown, unknown])[]> = {};
@@ -59,7 +74,8 @@ export function installPrivateFiles(): FakeFolder {
     },
   };
   const root = { getDirectoryHandle: (name: string) => (name === keptOnDevice.openedFolder ? Promise.resolve(folder) : Promise.reject(failed("NotFoundError"))) };
-  const request = async (name: string, _options: LockOptions, work: () => unknown) => {
+  const request = async (name: string, { signal }: LockOptions, work: () => unknown) => {
+    signal?.throwIfAborted();
     await new Promise<void>((resolve) => {
       waiting.set(name, resolve);
     });
