@@ -1,5 +1,6 @@
 import "fake-indexeddb/auto";
 
+import { toB64u } from "@relicario/shared/api";
 import { isPortalError } from "@relicario/shared/errors";
 import { CompactEncrypt } from "jose";
 
@@ -7,6 +8,7 @@ import { list } from "../acts/list.ts";
 import { protect } from "../acts/protect.ts";
 import { answerDevice, unlock } from "../acts/unlock.ts";
 import { acceptOlderState, readKeyring, remember } from "../steps/read-keyring.ts";
+import { signDocument } from "../seal/account-key.ts";
 import { utf8 } from "../seal/bytes.ts";
 import { openState, sealState, stateDigest } from "../seal/state.ts";
 import { lastOf, type FakeAccount } from "../testing/fake-account.ts";
@@ -176,5 +178,34 @@ describe("a service that gives a chain of states", () => {
     keyring.states.push({ state_rev: 2, state: second }, { state_rev: 3, state: third });
     if (whole) expect((await list(laptop)).map((row) => row.label?.title)).toEqual(["First"]);
     else await expect(list(laptop)).rejects.toEqual(code("older_state"));
+  });
+
+  it("has to end in the state that is given: another one of the same number is a fork", async () => {
+    const { world, laptop } = await fourSecrets();
+    const { stateRev } = (await laptop.device.read()).remembered ?? {};
+    const opened = (await readKeyring(laptop))?.opened;
+    const phone = await world.open("phone");
+    (await unlock(phone, shown("market"), {})).opener.forget();
+    await protect(phone, textSecret("Fifth"), {});
+    const last = lastOf(world.service.account.keyring?.states);
+    if (opened == null || last === undefined || stateRev === undefined) throw new TypeError("unlocked");
+    const { previous, ...state } = await openState(opened.keys, userId, last.state_rev, last.state);
+    const fork = await sealState(opened.keys, userId, state, previous);
+    world.service.answer = (call, answer) => (call === "GET /user/keyring" ? Object.assign({}, answer, { state: fork }) : answer);
+    await expect(list(laptop)).rejects.toEqual(code("older_state"));
+  });
+});
+
+describe("a key statement that claims to follow a key", () => {
+  it("is not believed where that key did not sign it", async () => {
+    const { world, laptop } = await fourSecrets();
+    const { keyring } = world.service.account;
+    const { keys } = laptop;
+    if (keyring === null || keys === null) throw new TypeError("unlocked");
+    const { sig: _, ...statement } = keyring.keyStatement;
+    keyring.keyStatement = await signDocument("key", { ...statement, previous_sig: toB64u(new Uint8Array(64).fill(7)) }, keys.signer);
+    await expect(list(laptop)).rejects.toEqual(code("own_key_changed"));
+    keyring.keyStatement = await signDocument("key", { ...statement, previous_sig: null }, keys.signer);
+    expect(await list(laptop)).toHaveLength(4);
   });
 });
