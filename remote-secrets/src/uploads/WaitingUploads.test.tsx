@@ -1,4 +1,4 @@
-import { screen, waitFor } from "@testing-library/react";
+import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
 import { createFakeVault, expectAccessible, renderApp, type FakeUpload, type FakeVaultSettings, shownImage } from "@relicario/shared/testing";
@@ -64,6 +64,88 @@ describe("WaitingUploads", () => {
       expect(record.notices.at(-1)).toEqual({ tone: "success", text: "Your file is protected." });
     });
     expect([vault.calls.filter((call) => call === "restartUpload").length, await vault.uploads()]).toEqual([1, []]);
+  });
+
+  describe.each(["opener_needed", "show_opener_first"] as const)("after %s", (code) => {
+    async function asked(upload: FakeUpload) {
+      const drawn = await draw([upload]);
+      drawn.vault.failWith("resumeUpload", code);
+      await userEvent.click(await screen.findByRole("button", { name: /^(Go on|Publish): Film$/ }));
+      return { ...drawn, group: await screen.findByRole("group", { name: "The picture for Film" }) };
+    }
+    const giveOn = () => userEvent.click(screen.getByRole("button", { name: "Publish with this picture: Film" }));
+
+    it.each([
+      ["whose parts are all there", { ...film, state: "sealed", sent: 16, needsFile: false }],
+      ["that has parts to send", { ...film, needsFile: false }],
+    ] as const)("asks for a picture, and publishes an upload %s with it", async (_, upload) => {
+      const { vault, record, group } = await asked(upload);
+      expect(within(group).getByText(/What was sent stays\.$/)).toHaveFocus();
+      expect(screen.queryByRole("button", { name: /^(Go on|Publish): Film$/ })).not.toBeInTheDocument();
+      await expectAccessible();
+      vault.failWith("resumeUpload", null);
+      await userEvent.upload(within(group).getByLabelText("Choose a picture"), chosenAgain("forest"));
+      await giveOn();
+      await waitFor(() => {
+        expect(record.notices.at(-1)).toEqual({ tone: "success", text: "Your file is protected." });
+      });
+      expect(vault.resumedWith).toEqual([{ name: "Image 2", picture: "forest", passphrase: null }]);
+      expect([vault.calls.includes("unlock"), await vault.uploads()]).toEqual([false, []]);
+    });
+
+    it("sends nothing before there is a picture, and can be discarded", async () => {
+      const { vault, group } = await asked({ ...film, needsFile: false });
+      await giveOn();
+      expect(within(group).getByText("Choose the picture first, and what it needs.")).toBeVisible();
+      expect(vault.calls.filter((call) => call === "resumeUpload")).toHaveLength(1);
+      await userEvent.click(screen.getByRole("button", { name: "Discard: Film" })); // it can be given up, too
+      await waitFor(async () => {
+        expect(await vault.uploads()).toEqual([]);
+      });
+    });
+
+    it("keeps the picture when it does not do yet, and takes it with its passphrase then", async () => {
+      const { vault, group } = await asked({ ...film, needsFile: false });
+      vault.failWith("resumeUpload", "picture_needs_passphrase");
+      await userEvent.upload(within(group).getByLabelText("Choose a picture"), chosenAgain("forest"));
+      await giveOn();
+      await waitFor(() => {
+        expect(screen.getByRole("alert")).toHaveTextContent(/passphrase/);
+      });
+      vault.failWith("resumeUpload", null);
+      await userEvent.type(within(group).getByLabelText("Passphrase"), "quiet");
+      await giveOn();
+      await waitFor(async () => {
+        expect(await vault.uploads()).toEqual([]);
+      });
+      expect(vault.resumedWith.map(({ picture, passphrase }) => [picture, passphrase])).toEqual([["forest", null], ["forest", "quiet"]]);
+    });
+
+    it("gives it on with the file, where that has to be chosen again", async () => {
+      const { vault } = await draw();
+      vault.failWith("resumeUpload", code);
+      await userEvent.upload(await screen.findByLabelText("The file of Film"), chosenAgain("frames of a film"));
+      await userEvent.upload(await screen.findByLabelText("Choose a picture"), chosenAgain("forest"));
+      vault.failWith("resumeUpload", null);
+      await giveOn();
+      await userEvent.upload(screen.getByLabelText("The file of Film"), chosenAgain("frames of a film"));
+      await waitFor(async () => {
+        expect(await vault.uploads()).toEqual([]);
+      });
+      expect(vault.resumedWith).toMatchObject([{ picture: "forest" }]);
+    });
+  });
+
+  it("begins the account with the picture of an upload, where there is none yet", async () => {
+    const { vault } = await draw([{ ...film, state: "sealed", sent: 16, needsFile: false }], { images: [] }, { language: "es" });
+    expect(vault.getState().status).toBe("empty");
+    await userEvent.click(await screen.findByRole("button", { name: /^Publicar/ }));
+    await userEvent.upload(await screen.findByLabelText("Choose a picture"), chosenAgain("lake"));
+    await userEvent.click(screen.getByRole("button", { name: /^Publicar con esta imagen: / }));
+    await waitFor(() => {
+      expect(vault.getState().status).toBe("unlocked");
+    });
+    expect([await vault.uploads(), vault.resumedWith]).toEqual([[], [{ name: "Imagen 1", picture: "lake", passphrase: null }]]);
   });
 
   it("goes on without a file where none is needed", async () => {

@@ -1,4 +1,4 @@
-import { usePortal, type Vault, type VaultState, type WaitingUpload } from "@relicario/shared/contract";
+import { usePortal, type ProtectRequest, type Vault, type VaultProgress, type VaultState, type WaitingUpload } from "@relicario/shared/contract";
 import { isPortalError } from "@relicario/shared/errors";
 import { formatsOf } from "@relicario/shared/i18n";
 import { Button, Card, ErrorNotice, Notice, Progress, s, SectionTitle, SmallText, space, SpacedRow, Stack, visuallyHidden } from "@relicario/shared/ui";
@@ -8,6 +8,7 @@ import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
 import { uploadsQuery } from "../data/secrets.ts";
+import { UploadOpener } from "./UploadOpener.tsx";
 import { useResumeState, useUploadActions } from "./useUploadActions.ts";
 
 interface WaitingUploadsProps {
@@ -33,7 +34,7 @@ export function WaitingUploads({ vault, status }: WaitingUploadsProps) {
         <Uploads>
           {uploads.data.map((upload) => (
             <li key={upload.uploadId}>
-              <OneUpload upload={upload} locked={status !== "unlocked"} now={uploads.dataUpdatedAt} onResume={resume} onRestart={restart} onDiscard={discard} />
+              <OneUpload vault={vault} status={status} upload={upload} now={uploads.dataUpdatedAt} onResume={resume} onRestart={restart} onDiscard={discard} />
             </li>
           ))}
         </Uploads>
@@ -42,33 +43,37 @@ export function WaitingUploads({ vault, status }: WaitingUploadsProps) {
   );
 }
 
-interface OneUploadProps {
+interface OneUploadProps extends WaitingUploadsProps {
   readonly upload: WaitingUpload;
-  readonly locked: boolean;
   /** Milliseconds since 1970. */
   readonly now: number;
-  readonly onResume: (uploadId: string, file: Blob | null) => Promise<void>;
+  readonly onResume: (uploadId: string, file: Blob | null, protection: ProtectRequest["protection"] | null) => Promise<void>;
   readonly onRestart: (uploadId: string, file: Blob) => Promise<void>;
   readonly onDiscard: (uploadId: string) => Promise<void>;
 }
 
-function OneUpload({ upload, locked, now, onResume, onRestart, onDiscard }: OneUploadProps) {
+function OneUpload({ vault, status, upload, now, onResume, onRestart, onDiscard }: OneUploadProps) {
   const { t } = useTranslation("file-upload");
   const { language, confirm } = usePortal();
   const chooser = useRef<HTMLInputElement>(null);
   const { uploadId, title, name, size, sent, startedAt, state, needsFile } = upload;
   const chooserAnew = useRef<HTMLInputElement>(null);
   const resuming = useResumeState(uploadId);
+  const asked = resuming?.asked ?? null;
+  /** What was shown for it, while the file is chosen. */
+  const protection = useRef<ProtectRequest["protection"]>(null);
   const formats = formatsOf(language);
   const shownTitle = title ?? t("waiting.locked_title", { day: formats.date(startedAt) });
   const running = resuming?.status === "running" || state === "running";
-  const progress = resuming?.status === "running" && resuming.progress?.phase === "sending" ? resuming.progress : { done: sent, total: size };
+  const step = resuming?.status === "running" ? resuming.progress : null;
+  const progress = step?.phase === "sending" ? step : { done: sent, total: size };
   const allSent = state === "sealed" || (progress.total > 0 && progress.done >= progress.total);
 
   const action = t(state === "sealed" ? "waiting.publish_action" : needsFile ? "waiting.choose_action" : "waiting.resume_action");
-  const handleResume = () => {
+  const handleResume = (shown: ProtectRequest["protection"] | null) => {
+    protection.current = shown;
     if (needsFile) chooser.current?.click();
-    else void onResume(uploadId, null);
+    else void onResume(uploadId, null, shown);
   };
   const handleDiscard = async () => {
     const sure = await confirm({ title: t("waiting.discard_title"), description: t("waiting.discard_body"), confirmLabel: t("waiting.discard_action"), alert: true });
@@ -87,7 +92,8 @@ function OneUpload({ upload, locked, now, onResume, onRestart, onDiscard }: OneU
         </SmallText>
       </div>
       <Progress label={t(running ? "waiting.sending_status" : "waiting.sent_status")} done={progress.done} total={progress.total} />
-      {!running && <Ending upload={upload} locked={locked} now={now} />}
+      <PictureProgress step={step} />
+      {!running && <Ending upload={upload} locked={status === "locked"} now={now} />}
       {resuming?.status === "failed" && (
         <ErrorNotice error={resuming.error}>
           {isPortalError(resuming.error, "file_changed", "upload_dropped", "upload_incomplete") && (
@@ -97,9 +103,16 @@ function OneUpload({ upload, locked, now, onResume, onRestart, onDiscard }: OneU
           )}
         </ErrorNotice>
       )}
+      {asked !== null && <UploadOpener vault={vault} status={status} title={shownTitle} reason={asked} busy={running} onShown={handleResume} />}
       <SpacedRow>
-        {!running && (
-          <Button size="small" aria-label={t("waiting.named_aria", { action, title: shownTitle })} onClick={handleResume}>
+        {!running && asked === null && (
+          <Button
+            size="small"
+            aria-label={t("waiting.named_aria", { action, title: shownTitle })}
+            onClick={() => {
+              handleResume(null);
+            }}
+          >
             {action}
           </Button>
         )}
@@ -107,10 +120,17 @@ function OneUpload({ upload, locked, now, onResume, onRestart, onDiscard }: OneU
           {t("waiting.discard_action")}
         </Button>
       </SpacedRow>
-      <FileChooser ref={chooser} label={t("waiting.file_aria", { title: shownTitle })} onChoose={(file) => void onResume(uploadId, file)} />
+      <FileChooser ref={chooser} label={t("waiting.file_aria", { title: shownTitle })} onChoose={(file) => void onResume(uploadId, file, protection.current)} />
       <FileChooser ref={chooserAnew} label={t("waiting.restart_aria", { title: shownTitle })} onChoose={(file) => void onRestart(uploadId, file)} />
     </Stack>
   );
+}
+
+/** What takes so long once a picture is shown. */
+function PictureProgress({ step }: { readonly step: VaultProgress | null }) {
+  const { t } = useTranslation("file-upload");
+  if (step?.phase !== "picture" && step?.phase !== "passphrase") return null;
+  return <Progress label={t(`waiting.${step.phase}_status`)} done={step.done} total={step.total} />;
 }
 
 interface FileChooserProps {
@@ -140,7 +160,7 @@ function FileChooser({ ref, label, onChoose }: FileChooserProps) {
 const urgentMilliseconds = 3 * 3_600_000;
 
 /** Until when a waiting upload has to go on: today or tomorrow, since it is dropped a day after its last part. */
-function Ending({ upload: { expiresAt, state }, locked, now }: Pick<OneUploadProps, "upload" | "locked" | "now">) {
+function Ending({ upload: { expiresAt, state }, locked, now }: Pick<OneUploadProps, "upload" | "now"> & { readonly locked: boolean }) {
   const { t } = useTranslation("file-upload");
   const { language } = usePortal();
   const act = state !== "sealed" ? "resume" : locked ? "unlock" : "publish";

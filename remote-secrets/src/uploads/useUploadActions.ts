@@ -1,5 +1,5 @@
-import { usePortal, type CallOptions, type Vault, type VaultProgress } from "@relicario/shared/contract";
-import { toPortalError, type PortalError } from "@relicario/shared/errors";
+import { usePortal, type CallOptions, type ProtectRequest, type Vault, type VaultProgress } from "@relicario/shared/contract";
+import { isPortalError, toPortalError, type PortalError } from "@relicario/shared/errors";
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback } from "react";
 import { useStore } from "zustand";
@@ -7,11 +7,27 @@ import { createStore } from "zustand/vanilla";
 
 import { secretKeys } from "../data/secrets.ts";
 
-/** An upload that was resumed in this tab. */
-export type ResumeState = { readonly status: "running"; readonly progress: VaultProgress | null } | { readonly status: "failed"; readonly error: PortalError };
+/** Why an upload takes a picture before it can be published. */
+export type OpenerReason = "opener_needed" | "show_opener_first";
+
+/** An upload that was resumed in this tab. `asked` stays, whatever fails next, until it is published: a picture is tried more than once. */
+export type ResumeState = { readonly asked: OpenerReason | null } & (
+  | { readonly status: "running"; readonly progress: VaultProgress | null }
+  | { readonly status: "failed"; readonly error: PortalError }
+);
 
 /** By upload id. Outside React: a resumed upload keeps running when its screen is unmounted. */
 const resumed = createStore<Readonly<Partial<Record<string, ResumeState>>>>()(() => ({}));
+
+function askedOf(uploadId: string): OpenerReason | null {
+  return resumed.getState()[uploadId]?.asked ?? null;
+}
+
+function setFailed(uploadId: string, thrown: unknown): void {
+  const error = toPortalError(thrown);
+  const asked = isPortalError(error, "opener_needed") ? "opener_needed" : isPortalError(error, "show_opener_first") ? "show_opener_first" : askedOf(uploadId);
+  setResumeState(uploadId, { status: "failed", error, asked });
+}
 
 function setResumeState(uploadId: string, state: ResumeState | undefined): void {
   resumed.setState({ [uploadId]: state });
@@ -27,28 +43,30 @@ export function useUploadActions(vault: Vault, onPublished: () => void) {
   const client = useQueryClient();
   const refetch = useCallback(() => client.invalidateQueries({ queryKey: secretKeys.all(user.userId) }), [client, user.userId]);
   const run = async (uploadId: string, send: (options: CallOptions) => Promise<unknown>): Promise<void> => {
-    setResumeState(uploadId, { status: "running", progress: null });
+    const asked = askedOf(uploadId);
+    setResumeState(uploadId, { status: "running", progress: null, asked });
     try {
       await send({
         onProgress: (progress) => {
-          setResumeState(uploadId, { status: "running", progress });
+          setResumeState(uploadId, { status: "running", progress, asked });
         },
       });
       setResumeState(uploadId, undefined);
       onPublished();
     } catch (error) {
-      setResumeState(uploadId, { status: "failed", error: toPortalError(error) });
+      setFailed(uploadId, error);
     }
     await refetch();
   };
-  const resume = (uploadId: string, file: Blob | null): Promise<void> => run(uploadId, (options) => vault.resumeUpload(uploadId, file, options));
+  const resume = (uploadId: string, file: Blob | null, protection: ProtectRequest["protection"] | null): Promise<void> =>
+    run(uploadId, (options) => vault.resumeUpload(uploadId, file, protection === null ? options : { ...options, protection }));
   const restart = (uploadId: string, file: Blob): Promise<void> => run(uploadId, (options) => vault.restartUpload(uploadId, file, options));
   const discard = async (uploadId: string): Promise<void> => {
     try {
       await vault.discardUpload(uploadId);
       setResumeState(uploadId, undefined);
     } catch (error) {
-      setResumeState(uploadId, { status: "failed", error: toPortalError(error) });
+      setFailed(uploadId, error);
     }
     await refetch();
   };

@@ -44,6 +44,7 @@ export {
   type RecoveredSecret,
   type RecoverOptions,
   type RecoveryImage,
+  type ResumeOptions,
   type RowsListener,
   type SecretChange,
   type SecretLabel,

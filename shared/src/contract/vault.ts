@@ -76,9 +76,11 @@ export interface Vault {
   /**
    * Goes on with an upload, and publishes it. `file` is the same file chosen again; null where none is needed
    * ({@link WaitingUpload.needsFile}). `file_changed` when it is another one: then nothing is sent. `vault_locked` when all was
-   * sent before and only publishing is left, `conflict` while another tab sends it, `not_found`.
+   * sent before and only publishing is left, `conflict` while another tab sends it, `not_found`. `opener_needed` and
+   * `show_opener_first` ask for a picture, as `protection` of the options: what was sent stays. With a picture also those of
+   * {@link protect}, and `picture_needed`.
    */
-  readonly resumeUpload: (uploadId: string, file: Blob | null, options?: CallOptions) => Promise<{ readonly secretId: string; readonly version: number }>;
+  readonly resumeUpload: (uploadId: string, file: Blob | null, options?: ResumeOptions) => Promise<{ readonly secretId: string; readonly version: number }>;
 
   /**
    * Sends an upload from the beginning, with its file, which may be another one by now: after `file_changed` or
@@ -178,6 +180,11 @@ export interface ListOptions extends CallOptions {
 export interface RecoverOptions extends CallOptions {
   /** An older version, by its number in {@link Vault.history}. */
   readonly version?: number;
+}
+
+export interface ResumeOptions extends CallOptions {
+  /** The picture that is asked for after `opener_needed` or `show_opener_first`: it protects what is published. */
+  readonly protection?: ProtectRequest["protection"];
 }
 
 /** Minutes without activity until the vault locks itself. */

@@ -80,6 +80,8 @@ export interface FakeVault extends Vault {
   readonly calls: readonly string[];
   /** How often listeners are attached now: 0 when every screen cleaned up. */
   readonly listeners: () => number;
+  /** Pictures that {@link Vault.resumeUpload} was given to protect with, in order, whether it failed or not. */
+  readonly resumedWith: readonly { readonly name: string; readonly picture: string; readonly passphrase: string | null }[];
   /** What another device saves meanwhile: content makes a version, a title alone does not. */
   readonly saveElsewhere: (secretId: string, change: { readonly title?: string; readonly content?: string }) => void;
 }
@@ -124,6 +126,7 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
   const failures = new Map<string, ErrorCode>();
   const listeners = new Set<() => void>();
   const calls: string[] = [];
+  const resumedWith: FakeVault["resumedWith"][number][] = [];
   const book: (FakeImage & RecoveryImage)[] = [];
   const kept = new Map<string, Kept>();
   const uploads = new Map<string, KeptUpload>();
@@ -220,6 +223,7 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
 
   const fake: FakeVault = {
     calls,
+    resumedWith,
     listeners: () => listeners.size,
     failWith: (member, code) => {
       if (code === null) failures.delete(member);
@@ -303,13 +307,20 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
       const locked = state.status !== "unlocked";
       return Promise.resolve([...uploads.values()].map(({ content: _, ...upload }) => (locked ? { ...upload, title: null, name: null } : upload)));
     },
-    resumeUpload: async (uploadId, file, options) => {
+    resumeUpload: async (uploadId, file, { protection, ...options } = {}) => {
+      if (protection?.kind === "picture") {
+        const { picture: blob, passphrase } = resolve(protection.shown);
+        resumedWith.push({ name: protection.name, picture: await textOf(blob), passphrase });
+      }
       enter("resumeUpload", options);
       const upload = uploads.get(uploadId);
       if (upload === undefined) throw new PortalError("not_found");
       if (upload.needsFile && (file === null || (await textOf(file)) !== upload.content)) throw new PortalError("file_changed");
-      requireUnlocked();
-      options?.onProgress?.({ phase: "sending", done: upload.size, total: upload.size });
+      if (state.status === "locked") throw new PortalError("vault_locked");
+      if (protection !== undefined) await enterProtection(protection);
+      else if (book.length === 0) throw new PortalError("opener_needed");
+      unlock();
+      options.onProgress?.({ phase: "sending", done: upload.size, total: upload.size });
       uploads.delete(uploadId);
       return { secretId: addSecret({ title: upload.title ?? "", content: upload.content, contentKind: "file", name: upload.name ?? "", large: true }), version: 1 };
     },

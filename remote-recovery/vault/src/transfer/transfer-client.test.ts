@@ -168,6 +168,48 @@ describe("a large file", () => {
     await expect(vault.resumeUpload(waiting?.uploadId ?? "", file)).resolves.toMatchObject({ version: 1 });
   });
 
+  describe("whose account waits for its picture", () => {
+    const picture = () => ({ kind: "picture", shown: shown("market"), name: "Market" }) as const;
+
+    /** A tab that was opened after another one stopped half way with the very first secret. */
+    async function nextTab(): Promise<{ next: Tab; uploadId: string }> {
+      const { reached, letGo } = halfWay();
+      const paused = new AbortController();
+      const protecting = newTab().protect(fileSecret("Film", file, shown("market")), { signal: paused.signal });
+      await reached;
+      paused.abort("pause");
+      letGo();
+      await expect(protecting).rejects.toMatchObject({ code: "cancelled" });
+      service.before = () => undefined;
+      const next = newTab();
+      const [waiting] = await next.uploads();
+      return { next, uploadId: waiting?.uploadId ?? "" };
+    }
+
+    it("is published with the picture that is given, once all of it is there", async () => {
+      const { next, uploadId } = await nextTab();
+      await expect(next.resumeUpload(uploadId, file)).rejects.toMatchObject({ code: "opener_needed" });
+      expect(await stateOf(next)).toEqual(["sealed"]);
+      await expect(next.resumeUpload(uploadId, null)).rejects.toMatchObject({ code: "opener_needed" });
+      await expect(next.resumeUpload(uploadId, null, { protection: picture() })).resolves.toMatchObject({ version: 1 });
+      expect([service.account.rows.size, await next.uploads()]).toEqual([1, []]);
+    });
+
+    it("is published with the picture that is given with its file, after the parts that were left", async () => {
+      const { next, uploadId } = await nextTab();
+      await expect(next.resumeUpload(uploadId, file, { protection: picture() })).resolves.toMatchObject({ version: 1 });
+      expect([service.account.rows.size, await next.uploads()]).toEqual([1, []]);
+    });
+
+    it("sends nothing with a picture that was forgotten", async () => {
+      const { next, uploadId } = await nextTab();
+      const forgotten = picture();
+      next.forgetShown(forgotten.shown);
+      await expect(next.resumeUpload(uploadId, file, { protection: forgotten })).rejects.toMatchObject({ code: "picture_needed" });
+      expect(await stateOf(next)).toEqual(["waiting"]);
+    });
+  });
+
   it("is sent by one tab at a time, and can be given up in the other", async () => {
     const vault = await ownDevice();
     const { reached, letGo } = halfWay();

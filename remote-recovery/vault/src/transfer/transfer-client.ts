@@ -27,7 +27,8 @@ export interface UploadActs {
 export interface Transfers {
   readonly protect: (request: ProtectRequest, options?: CallOptions) => Promise<Published>;
   readonly update: (secretId: string, change: SecretChange & Required<Pick<SecretChange, "content">>, options?: CallOptions) => Promise<Published>;
-  readonly resume: (uploadId: string, file: Blob | null, options?: CallOptions) => Promise<Published>;
+  /** `protection` is the one that was asked for, once those that were decided do not do; null before. */
+  readonly resume: (uploadId: string, file: Blob | null, protection: Protection | null, options?: CallOptions) => Promise<Published>;
   readonly restart: (uploadId: string, file: Blob, options?: CallOptions) => Promise<Published>;
   readonly discard: (uploadId: string) => Promise<void>;
   readonly save: (openedId: string, keys: () => Promise<MessagePort>, target: FileSystemFileHandle | null, options?: CallOptions) => Promise<Blob | null>;
@@ -166,10 +167,10 @@ export function createTransfers({ account, http, startWorker, acts }: TransferPa
       const order: UploadOrder = { act: "update", secretId, change: { ...change, content: described }, size: content.size, handle: handleOf(content) };
       return run(await acts.begin(order, options), content, change.protection ?? null, options);
     },
-    resume: async (uploadId, chosen, options = {}) => {
+    resume: async (uploadId, chosen, protection, options = {}) => {
       const file = chosen ?? (await fileKept(account, uploadId));
-      if (file === "sealed") return acts.finish(uploadId, null, options);
-      return run(uploadId, file, null, options);
+      if (file === "sealed") return acts.finish(uploadId, protection, options);
+      return run(uploadId, file, protection, options);
     },
     restart: async (uploadId, file, options = {}) => {
       sending.get(uploadId)?.abort(pauseReason);

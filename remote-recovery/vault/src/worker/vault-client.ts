@@ -328,7 +328,8 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     restoreVersion: async (secretId, version, opener, options) => acts.restoreVersion(secretId, version, requireShown(opener), options),
     purge: inWorker((worker) => worker.purge),
     uploads: inWorker((worker) => worker.uploads),
-    resumeUpload: transfers.resume,
+    resumeUpload: async (uploadId, file, { protection, ...options } = {}) =>
+      transfers.resume(uploadId, file, protection === undefined ? null : requireProtection(protection), options),
     restartUpload: transfers.restart,
     discardUpload: transfers.discard,
     unlockByPresence: async () => {

@@ -1,0 +1,57 @@
+import { usePortal, type ProtectRequest, type Vault, type VaultState } from "@relicario/shared/contract";
+import { FieldError } from "@relicario/shared/forms";
+import { Button, SpacedRow, Stack } from "@relicario/shared/ui";
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useRef, useState } from "react";
+import { useTranslation } from "react-i18next";
+
+import { imagesQuery } from "../data/secrets.ts";
+import { useShownImage } from "../form/useShownImage.ts";
+import type { OpenerReason } from "./useUploadActions.ts";
+
+interface UploadOpenerProps {
+  readonly vault: Vault;
+  readonly status: VaultState["status"];
+  /** Title of the upload, as it is shown. */
+  readonly title: string;
+  readonly reason: OpenerReason;
+  /** It goes on already, with the picture. */
+  readonly busy: boolean;
+  readonly onShown: (protection: ProtectRequest["protection"]) => void;
+}
+
+/**
+ * Asks for the picture without which an upload is not published. Nothing is unlocked for it: there may be no account yet.
+ *
+ * After `opener_needed` the picture can become an opener, so it is chosen: judged, and a passphrase is typed twice. One that is only
+ * shown would begin an account under a passphrase that was mistyped. After `show_opener_first` none but an opener in use will do.
+ */
+export function UploadOpener({ vault, status, title, reason, busy, onShown }: UploadOpenerProps) {
+  const { t } = useTranslation("file-upload");
+  const { user } = usePortal();
+  const { data: images = [] } = useQuery(imagesQuery(vault, user.userId, status));
+  const { shown, setShown } = useShownImage(vault);
+  const [missing, setMissing] = useState(false);
+  const body = useRef<HTMLParagraphElement>(null);
+  useEffect(() => {
+    body.current?.focus(); // the button that was clicked is gone
+  }, []);
+  const handleShow = () => {
+    setMissing(shown === null);
+    if (shown !== null) onShown({ kind: "picture", shown, name: t("waiting.opener_name_body", { number: images.length + 1 }) });
+  };
+  return (
+    <Stack $gap={4} role="group" aria-label={t("waiting.opener_aria", { title })}>
+      <p ref={body} tabIndex={-1}>
+        {t(`waiting.${reason}_body`)}
+      </p>
+      <vault.PictureField key={reason} purpose={reason === "opener_needed" ? "choose" : "show"} value={shown} disabled={busy} onChange={setShown} />
+      {missing && shown === null && <FieldError>{t("waiting.opener_missing_error")}</FieldError>}
+      <SpacedRow>
+        <Button size="small" pending={busy} aria-label={t("waiting.named_aria", { action: t("waiting.opener_action"), title })} onClick={handleShow}>
+          {t("waiting.opener_action")}
+        </Button>
+      </SpacedRow>
+    </Stack>
+  );
+}
