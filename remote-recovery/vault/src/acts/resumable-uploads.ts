@@ -216,7 +216,7 @@ async function openersNow(vault: VaultContext, protection: Protection, options: 
  * 1. What left before is looked for in the account: its answer may have been lost, or given to a tab that is closed.
  * 2. The finishing call that left last goes out again as it is, byte for byte, while its state is still the next one: what
  *    is signed twice could be shown by the service as two histories.
- * 3. Otherwise it is published as any secret is. Each finishing call is written down before it leaves.
+ * 3. Otherwise it is published like every secret. Each finishing call is written down before it leaves.
  * 4. The record goes when the account shows one of them. Until then it stays, whatever the service answers.
  *
  * @param protection the one that was asked for, where the page still has it; null after a reload.
