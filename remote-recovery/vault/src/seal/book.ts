@@ -2,12 +2,10 @@ import { bytesB64u, canonicalBytes, compactJwe, Counter, Digest, fromB64u, Id, m
 import { z } from "zod";
 
 import type { Sketch } from "@relicario/engine";
-import type { AccountKey, TitlesKeys } from "./account-key.ts";
 import { isRecipient } from "./age.ts";
 import { sha256 } from "./bytes.ts";
-import { jweTypes, openJwe, sealJwe, type JweHeader } from "./document.ts";
 import { parseSketch, sketchBytes } from "./helper.ts";
-import { openInner, sealInner } from "./inner.ts";
+import { documentWithInner } from "./inner.ts";
 
 const HybridRecipient = Recipient.refine((text) => isRecipient(text), "not a hybrid recipient");
 
@@ -75,27 +73,7 @@ export function emptyBookInner(): BookInner {
   return { v: 1, openers: [], sketches: [], old_identity_seeds: [] };
 }
 
-function header(userId: string, keys: TitlesKeys): JweHeader {
-  return { typ: jweTypes.book, user_id: userId, key_epoch: keys.keyEpoch };
-}
-
-export function sealBook(keys: TitlesKeys, userId: string, book: Book): Promise<string> {
-  return sealJwe(keys.book, header(userId, keys), book);
-}
-
-/** @throws PortalError `decryption_failed`. */
-export function openBook(keys: TitlesKeys, userId: string, jwe: string): Promise<Book> {
-  return openJwe(keys.book, header(userId, keys), jwe, Book);
-}
-
-export function sealBookInner(accountKey: AccountKey, userId: string, inner: BookInner): Promise<string> {
-  return sealInner(accountKey, userId, "book", inner);
-}
-
-/** @throws PortalError `decryption_failed`. */
-export function openBookInner(accountKey: AccountKey, userId: string, book: Book): Promise<BookInner> {
-  return openInner(accountKey, userId, "book", book.inner, BookInner);
-}
+export const { seal: sealBook, open: openBook, sealInner: sealBookInner, openInner: openBookInner } = documentWithInner("book", Book, BookInner);
 
 /** Digest of a list of openers: whether another list stands in the book than the one that was checked last. */
 export function openersDigest(openers: readonly Pick<BookOpener, "id" | "recipient">[]): string {

@@ -1,9 +1,7 @@
 import { bytesB64u, compactJwe, Digest, maxBookLength, Timestamp } from "@relicario/shared/api";
 import { z } from "zod";
 
-import type { AccountKey, TitlesKeys } from "./account-key.ts";
-import { jweTypes, openJwe, sealJwe, type JweHeader } from "./document.ts";
-import { openInner, sealInner } from "./inner.ts";
+import { documentWithInner } from "./inner.ts";
 
 const RequestId = bytesB64u(16, { exact: true });
 
@@ -33,24 +31,4 @@ export const RequestsInner = z.strictObject({
 });
 export type RequestsInner = z.infer<typeof RequestsInner>;
 
-function header(userId: string, keys: TitlesKeys): JweHeader {
-  return { typ: jweTypes.requests, user_id: userId, key_epoch: keys.keyEpoch };
-}
-
-export function sealRequests(keys: TitlesKeys, userId: string, requests: Requests): Promise<string> {
-  return sealJwe(keys.requests, header(userId, keys), requests);
-}
-
-/** @throws PortalError `decryption_failed`. */
-export function openRequests(keys: TitlesKeys, userId: string, jwe: string): Promise<Requests> {
-  return openJwe(keys.requests, header(userId, keys), jwe, Requests);
-}
-
-export function sealRequestsInner(accountKey: AccountKey, userId: string, inner: RequestsInner): Promise<string> {
-  return sealInner(accountKey, userId, "requests", inner);
-}
-
-/** @throws PortalError `decryption_failed`. */
-export function openRequestsInner(accountKey: AccountKey, userId: string, requests: Requests): Promise<RequestsInner> {
-  return openInner(accountKey, userId, "requests", requests.inner, RequestsInner);
-}
+export const { seal: sealRequests, open: openRequests, sealInner: sealRequestsInner, openInner: openRequestsInner } = documentWithInner("requests", Requests, RequestsInner);

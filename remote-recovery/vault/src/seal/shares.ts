@@ -1,9 +1,8 @@
 import { bytesB64u, compactJwe, Counter, Id, maxBookLength, Recipient, Timestamp } from "@relicario/shared/api";
 import { z } from "zod";
 
-import type { AccountKey, TitlesKeys } from "./account-key.ts";
-import { jweTypes, openJwe, sealJwe, type JweHeader } from "./document.ts";
-import { openInner, sealInner } from "./inner.ts";
+import type { AccountKey } from "./account-key.ts";
+import { documentWithInner } from "./inner.ts";
 
 const ShareId = bytesB64u(16, { exact: true });
 
@@ -42,29 +41,9 @@ export const SharesInner = z.strictObject({
 });
 export type SharesInner = z.infer<typeof SharesInner>;
 
+export const { seal: sealShares, open: openShares, sealInner: sealSharesInner, openInner: openSharesInner } = documentWithInner("shares", Shares, SharesInner);
+
 /** Those of a new account. */
 export async function firstShares(accountKey: AccountKey, userId: string): Promise<Shares> {
   return { v: 1, shares: [], inner: await sealSharesInner(accountKey, userId, { v: 1, shares: [] }) };
-}
-
-function header(userId: string, keys: TitlesKeys): JweHeader {
-  return { typ: jweTypes.shares, user_id: userId, key_epoch: keys.keyEpoch };
-}
-
-export function sealShares(keys: TitlesKeys, userId: string, shares: Shares): Promise<string> {
-  return sealJwe(keys.shares, header(userId, keys), shares);
-}
-
-/** @throws PortalError `decryption_failed`. */
-export function openShares(keys: TitlesKeys, userId: string, jwe: string): Promise<Shares> {
-  return openJwe(keys.shares, header(userId, keys), jwe, Shares);
-}
-
-export function sealSharesInner(accountKey: AccountKey, userId: string, inner: SharesInner): Promise<string> {
-  return sealInner(accountKey, userId, "shares", inner);
-}
-
-/** @throws PortalError `decryption_failed`. */
-export function openSharesInner(accountKey: AccountKey, userId: string, shares: Shares): Promise<SharesInner> {
-  return openInner(accountKey, userId, "shares", shares.inner, SharesInner);
 }
