@@ -81,8 +81,8 @@ export function installPrivateFiles(): FakeFolder {
     });
     return work();
   };
-  Object.defineProperty(globalThis.navigator, "storage", { value: { getDirectory: () => Promise.resolve(root) }, configurable: true });
-  Object.defineProperty(globalThis.navigator, "locks", { value: { request }, configurable: true });
+  // A navigator of this test's own: the one that was there is the process's, which runs other tests after it.
+  Object.defineProperty(globalThis, "navigator", { value: { storage: { getDirectory: () => Promise.resolve(root) }, locks: { request } }, configurable: true });
   return {
     files,
     end: (file) => {
