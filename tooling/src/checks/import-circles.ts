@@ -6,5 +6,6 @@ import { parseCircular, parseDependencyTree } from "dpdm";
 /** All problems of these files (paths from `root`), each in one sentence. */
 export async function problemsOfCircles(root: string, files: readonly string[]): Promise<string[]> {
   const tree = await parseDependencyTree(files.map((file) => join(root, file)), { context: root, exclude: /node_modules/ });
-  return parseCircular(tree).map((circle) => `${[...circle, ...circle.slice(0, 1)].join(" -> ")} is a circle: give what both sides need a file of its own.`);
+  const sorted = Object.fromEntries(Object.entries(tree).sort(([one], [other]) => (one < other ? -1 : 1))); // read in any order, told in one
+  return parseCircular(sorted).map((circle) => `${[...circle, ...circle.slice(0, 1)].join(" -> ")} is a circle: give what both sides need a file of its own.`);
 }
