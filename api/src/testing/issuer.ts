@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
@@ -9,6 +10,12 @@ export interface TestIssuer {
   /** The same, signed by a key that is not published. */
   forgedToken(subject: string): Promise<string>;
   stop(): Promise<void>;
+}
+
+/** A private Ed25519 key as `SESSION_KEYS` has them. */
+export async function makeSessionKey(): Promise<Record<string, unknown>> {
+  const { privateKey } = await generateKeyPair("EdDSA", { extractable: true });
+  return { ...(await exportJWK(privateKey)), kid: randomUUID() };
 }
 
 /** An identity provider as small as it can be: discovery, RS256 keys, tokens. Real keys, a real server. */

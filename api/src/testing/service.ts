@@ -1,15 +1,14 @@
-import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { freshDatabase, type TestDatabase } from "@relicario/tooling/database/for-tests";
-import { exportJWK, generateKeyPair } from "jose";
 
 import { buildApp, type App } from "../app.ts";
 import { migrateDatabase, migrationsFolder } from "../db/migrate.ts";
 import { parseEnv } from "../env.ts";
-import { startIssuer, type TestIssuer } from "./issuer.ts";
+import { makeSessionKey, startIssuer, type TestIssuer } from "./issuer.ts";
 import { createPerson, type Person } from "./person.ts";
 
 /** Servers, databases and processes start here; a machine that is busy with other things takes its time. */
@@ -53,12 +52,6 @@ export const testVendors = [
   { vendor_id: "second", name: "Second", quota_bytes: 1_000 },
   { vendor_id: "closed", name: "Closed", enabled: false },
 ];
-
-/** A private Ed25519 key as `SESSION_KEYS` has them. */
-export async function makeSessionKey(): Promise<Record<string, unknown>> {
-  const { privateKey } = await generateKeyPair("EdDSA", { extractable: true });
-  return { ...(await exportJWK(privateKey)), kid: randomUUID() };
-}
 
 export async function serviceDatabase(): Promise<TestDatabase> {
   const digest = createHash("sha256");

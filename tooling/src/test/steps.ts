@@ -23,7 +23,7 @@ export interface Result {
 
 export interface Step {
   /** Name for `npm test -- <group>`. */
-  readonly group: "lint" | "types" | "checks" | "unit" | "engine" | "build" | "e2e" | "session" | "attacks" | "faults";
+  readonly group: "lint" | "types" | "checks" | "unit" | "engine" | "build" | "e2e" | "session" | "attacks" | "neighbours" | "faults";
   /** Too long for every time: runs when its group is named, or all are. */
   readonly onlyNamed?: true;
   /** Runs beside another such step, before all others. */
@@ -73,7 +73,9 @@ export const steps: readonly Step[] = [
   { group: "e2e", sentence: "People can do what we promise, in a real browser", run: ({ more, whole }) => playwright([...(whole ? [] : ["--grep-invert", longTests]), ...more], whole) },
   { group: "session", onlyNamed: true, sentence: "A page left open stays signed in, in a real browser", run: session },
   { group: "attacks", onlyNamed: true, sentence: "Attackers of the page do not get what they want, in Chromium and in Firefox", run: attacks },
-  { group: "faults", onlyNamed: true, sentence: "A service that is killed at any moment loses nothing, many times over", run: ({ more }) => jest(more.length > 0 ? more : faultTests, true) },
+  { group: "neighbours", onlyNamed: true, sentence: "Whatever one account does, others are served", run: ({ more }) => onStand("neighbours", more) },
+  { group: "faults", onlyNamed: true, sentence: "A service that is killed at any moment loses nothing, many times over", run: () => jest(faultTests, true) },
+  { group: "faults", onlyNamed: true, sentence: "Killing services, gateway and database at random loses nothing that was acknowledged", run: ({ more }) => onStand("kills", more) },
 ];
 
 /** Read by tests that come in rounds. */
@@ -145,6 +147,9 @@ async function attacks({ more }: Asked): Promise<Result> {
   const built = await build();
   return built.failed > 0 ? built : playwright(more, true, "attacks.config.ts");
 }
+
+/** What runs on a small deployment of real processes, and shows what it finds as it goes. */
+const onStand = async (name: "kills" | "neighbours", more: readonly string[]): Promise<Result> => asOne(await node([join("api/src/testing/neighbours", `${name}.ts`), ...more], { show: true }));
 
 /** A runner that failed without a failed test (nothing found, say, or a fault at its end) counts as one failure. */
 export function counted(passed: number, failed: number, skipped: number, code: number, said: string): Result {

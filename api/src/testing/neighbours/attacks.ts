@@ -1,0 +1,209 @@
+/** What one account at one address can do to everybody else, by the points of the audit that proved it. */
+import { once } from "node:events";
+import { setTimeout as pause } from "node:timers/promises";
+
+import { maxLabelLength, maxTicketBytes, minPartBytes, uploadPath, UploadStarted } from "@relicario/shared/api";
+import { randomBytes } from "node:crypto";
+
+import { buildChange, buildJwe, buildSecret, confirm, createPerson, type Person } from "../person.ts";
+import { buildFinish, buildLarge, type LargeContent } from "../upload.ts";
+import type { Caller } from "./calls.ts";
+
+export interface Attacker {
+  readonly caller: Caller;
+  readonly person: Person;
+  /** An access token of theirs. */
+  readonly accessToken: string;
+}
+
+export interface Attack {
+  readonly point: string;
+  readonly name: string;
+  /** Prepares; answers with what is then done over and over, by as many at once as `lanes` says. */
+  readonly begin: (attacker: Attacker) => Promise<() => Promise<unknown>>;
+  readonly lanes: number;
+}
+
+const json = { "content-type": "application/json" };
+
+export const attacks: readonly Attack[] = [
+  {
+    point: "1",
+    name: "parts that are longer than announced",
+    lanes: 8,
+    begin: async (attacker) => {
+      const { upload, large } = await startUpload(attacker, 200_000);
+      const form = await large.part(1, { data: Uint8Array.from(randomBytes(1_500_000)) });
+      return () => attacker.caller.call(uploadPath(upload), { method: "POST", ...form });
+    },
+  },
+  { point: "2", name: "small bodies that come a byte a second", lanes: 130, begin: async ({ caller }) => () => slowBody(caller, "/api/secrets/store", "application/json", 100_000) },
+  { point: "2", name: "parts that come a byte a second", lanes: 130, begin: async (attacker) => {
+    const { upload } = await startUpload(attacker, minPartBytes);
+    return () => slowBody(attacker.caller, `/api${uploadPath(upload)}`, "multipart/form-data; boundary=x", 1_000_000);
+  } },
+  { point: "2", name: "readers that stop reading", lanes: 130, begin: async (attacker) => {
+    const large = await publishLarge(attacker, 2 * minPartBytes);
+    const body = JSON.stringify({ secret_db_id: large.id });
+    return () => unread(attacker.caller, "/api/v2/secrets/get-secret", body);
+  } },
+  {
+    point: "3",
+    name: "writes as fast as they go",
+    lanes: 300,
+    begin: async (attacker) => {
+      const [id = ""] = await storeSmall(attacker, 1);
+      let favorite = false;
+      return () => attacker.caller.json("PATCH", "/secrets/favorite", { secret_db_id: id, favorite: (favorite = !favorite) });
+    },
+  },
+  {
+    point: "4",
+    name: "keyrings of 2 MB that are refused",
+    lanes: 8,
+    begin: async ({ caller, person }) => {
+      const long = (typ: string): string => `${buildJwe({ typ, user_id: person.userId, key_epoch: 1 })}${"A".repeat(500_000)}`;
+      const change = buildChange(person, { book: long("relicario-book"), shares: long("relicario-shares"), requests: long("relicario-requests") });
+      const body = JSON.stringify({ ...change, sig: "A".repeat(86) });
+      return () => caller.call("/user/keyring", { method: "PUT", headers: json, body });
+    },
+  },
+  {
+    point: "4",
+    name: "JSON of 2.8 MB that is a million deep",
+    lanes: 8,
+    begin: async ({ caller }) => {
+      const body = `${"[".repeat(1_400_000)}${"]".repeat(1_400_000)}`;
+      return () => caller.call("/secrets/store", { method: "POST", headers: json, body });
+    },
+  },
+  {
+    point: "4",
+    name: "list pages of large labels",
+    lanes: 10,
+    begin: async (attacker) => {
+      await storeSmall(attacker, 250, maxLabelLength - 1_000);
+      return () => attacker.caller.call("/secrets/store?limit=1000");
+    },
+  },
+  {
+    point: "4",
+    name: "twenty finishes of one upload",
+    lanes: 20,
+    begin: async (attacker) => {
+      const { upload, large } = await startUpload(attacker, 6 * minPartBytes);
+      await sendParts(attacker, upload, large);
+      const body = JSON.stringify(buildFinish(attacker.person, large, { content_sha256: "A".repeat(43) }));
+      return () => attacker.caller.call(uploadPath(upload), { method: "PUT", headers: json, body });
+    },
+  },
+  {
+    point: "5",
+    name: "stalled copies of one part",
+    lanes: 24,
+    begin: async (attacker) => {
+      const { upload, large } = await startUpload(attacker, minPartBytes);
+      const { headers, body } = await large.part(1);
+      return () => stalled(attacker.caller, `/api${uploadPath(upload)}`, headers["content-type"] ?? "", body);
+    },
+  },
+  {
+    point: "5",
+    name: "tickets as large as they may be",
+    lanes: 4,
+    begin: async (attacker) => {
+      await storeSmall(attacker, 1);
+      return async () => {
+        const { body } = buildSecret(attacker.person);
+        return attacker.caller.json("POST", "/secrets/store", { ...body, ticket: randomBytes(maxTicketBytes).toString("base64url") });
+      };
+    },
+  },
+  {
+    point: "6",
+    name: "tokens that nobody signed",
+    lanes: 32,
+    begin: async ({ caller, accessToken }) => {
+      const token = `${accessToken.slice(0, accessToken.lastIndexOf("."))}.${randomBytes(256).toString("base64url")}`;
+      return () => caller.json("POST", "/auth/token?app_vendor_id=relicario", { token });
+    },
+  },
+  { point: "6", name: "exchanges of one's own token", lanes: 32, begin: async ({ caller, accessToken }) => () => caller.json("POST", "/auth/token?app_vendor_id=relicario", { token: accessToken }) },
+];
+
+export function createAttacker(caller: Caller, subject: string, token: string, accessToken: string): Attacker {
+  return { caller, person: createPerson(subject, token), accessToken };
+}
+
+/** New small secrets. @returns their ids */
+export async function storeSmall({ caller, person }: Pick<Attacker, "caller" | "person">, count: number, labelLength = 0): Promise<string[]> {
+  const ids: string[] = [];
+  while (ids.length < count) {
+    const { body } = buildSecret(person);
+    const [head, key, iv, , tag] = body.label.split(".");
+    const label = labelLength === 0 ? body.label : [head, key, iv, randomBytes(Math.floor((labelLength * 3) / 4) - 200).toString("base64url"), tag].join(".");
+    const { status, body: said } = await caller.json("POST", "/secrets/store", { ...body, label });
+    if (status !== 200) throw new Error(`a small secret was answered with ${String(status)} ${said.toString()}`);
+    confirm(person, body.keyring);
+    ids.push(body.secret_db_id);
+  }
+  return ids;
+}
+
+async function startUpload({ caller }: Attacker, bytes: number): Promise<{ readonly upload: string; readonly large: LargeContent }> {
+  const large = buildLarge({ bytes });
+  const { status, body } = await caller.call("/v2/secrets/secret", { method: "POST", ...(await large.start()) });
+  if (status !== 200) throw new Error(`an upload was answered with ${String(status)} ${body.toString()}`);
+  return { upload: UploadStarted.parse(JSON.parse(body.toString())).upload_id, large };
+}
+
+async function sendParts({ caller }: Attacker, upload: string, large: LargeContent): Promise<void> {
+  for (const index of large.parts.keys()) {
+    const { status, body } = await caller.call(uploadPath(upload), { method: "POST", ...(await large.part(index + 1)) });
+    if (status !== 200) throw new Error(`a part was answered with ${String(status)} ${body.toString()}`);
+  }
+}
+
+async function publishLarge(attacker: Attacker, bytes: number): Promise<LargeContent> {
+  const { upload, large } = await startUpload(attacker, bytes);
+  await sendParts(attacker, upload, large);
+  const finish = buildFinish(attacker.person, large);
+  const { status, body } = await attacker.caller.json("PUT", uploadPath(upload), finish);
+  if (status !== 200) throw new Error(`a finish was answered with ${String(status)} ${body.toString()}`);
+  confirm(attacker.person, finish.keyring);
+  return large;
+}
+
+/** Until the other end hangs up. */
+async function slowBody(caller: Caller, path: string, type: string, length: number): Promise<void> {
+  const socket = caller.socket();
+  socket.resume();
+  socket.write(head("POST", path, caller, type, length));
+  while (!socket.destroyed && socket.writable) {
+    socket.write(" ");
+    await pause(1_000);
+  }
+}
+
+async function unread(caller: Caller, path: string, body: string): Promise<void> {
+  const socket = caller.socket();
+  socket.pause();
+  socket.write(`${head("POST", path, caller, "application/json", body.length)}${body}`);
+  while (!socket.destroyed) {
+    if (await Promise.race([once(socket, "close").then(() => true), pause(1_000).then(() => false)])) return;
+    socket.write("\r\n"); // a connection that was given up shows itself so, since nothing is read
+  }
+}
+
+/** All but the last bytes, which never come. */
+async function stalled(caller: Caller, path: string, type: string, body: Buffer): Promise<void> {
+  const socket = caller.socket();
+  socket.resume();
+  socket.write(head("POST", path, caller, type, body.length));
+  socket.write(body.subarray(0, -1_000));
+  if (!socket.destroyed) await once(socket, "close");
+}
+
+function head(method: string, path: string, { authorization }: Caller, type: string, length: number): string {
+  return [`${method} ${path} HTTP/1.1`, "host: localhost", `authorization: ${authorization}`, `content-type: ${type}`, `content-length: ${String(length)}`, "", ""].join("\r\n");
+}
