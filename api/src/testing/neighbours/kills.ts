@@ -120,7 +120,10 @@ try {
   let ending = false;
   const isEnding = (): boolean => ending;
   const writing = writers.map(async (writer, index) => {
-    while (!isEnding()) await (index === 2 ? writer.writeLarge() : writer.writeSmall());
+    while (!isEnding()) {
+      await (index === 2 ? writer.writeLarge() : writer.writeSmall());
+      await pause(index === 2 ? 500 : 20); // a hundred kills take minutes, and the disk is not what is tried
+    }
   });
   const failed = Promise.all(writing).then(() => null, (error: unknown) => error);
 
