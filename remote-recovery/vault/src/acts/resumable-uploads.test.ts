@@ -4,16 +4,15 @@ import { fromB64u, uploadHours } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 
 import { list } from "./list.ts";
-import { protect } from "./protect.ts";
 import { recoverAny } from "./recover.ts";
-import { answerDevice, unlock } from "./unlock.ts";
+import { unlock } from "./unlock.ts";
 import { update } from "./update.ts";
 import { contentHeadBytes } from "../seal/content-pieces.ts";
 import { openContentHead } from "../seal/content-stream.ts";
 import type { VaultContext } from "../vault-context.ts";
 import { fakePartBytes } from "../testing/fake-uploads.ts";
-import { fileSecret, protectOrder, randomFile, uploadingTab, type UploadingTab } from "../testing/uploading.ts";
-import { createWorld, shown, textSecret, type World } from "../testing/world.ts";
+import { fileSecret, protectOrder, randomFile, tabWithFirst, uploadingTab, type UploadingTab } from "../testing/uploading.ts";
+import { createWorld, shown, type World } from "../testing/world.ts";
 import { readPublishing, readSealing } from "../transfer/records.ts";
 import { createRunningDigest } from "../transfer/running-digest.ts";
 import { saveContent } from "../transfer/save-content.ts";
@@ -29,10 +28,7 @@ let first: string;
 
 beforeEach(async () => {
   world = createWorld();
-  laptop = await world.open();
-  ({ secretId: first } = await protect(laptop, textSecret("First", shown("market")), {}));
-  await answerDevice(laptop, "own");
-  tab = await uploadingTab(world, laptop);
+  ({ tab, laptop, first } = await tabWithFirst(world));
 });
 
 const order = (title = "Film"): UploadOrder => protectOrder(fileSecret(title, file));

@@ -7,16 +7,15 @@ import "fake-indexeddb/auto";
 import { PortalError } from "@relicario/shared/errors";
 
 import { list } from "../acts/list.ts";
-import { protect } from "../acts/protect.ts";
 import { purge } from "../acts/purge.ts";
 import { trash } from "../acts/favorite-and-trash.ts";
 import { beginUpload, discardUpload, finishUpload, uploads, type Protection, type UploadOrder } from "../acts/resumable-uploads.ts";
-import { answerDevice, unlock } from "../acts/unlock.ts";
+import { unlock } from "../acts/unlock.ts";
 import { update } from "../acts/update.ts";
 import { acceptOlderState } from "../steps/read-keyring.ts";
 import { fakePartBytes } from "../testing/fake-uploads.ts";
-import { fileSecret, protectOrder, randomFile, uploadingTab, type UploadingTab } from "../testing/uploading.ts";
-import { createWorld, shown, textSecret, type World } from "../testing/world.ts";
+import { fileSecret, protectOrder, randomFile, tabWithFirst, uploadingTab, type UploadingTab } from "../testing/uploading.ts";
+import { createWorld, shown, type World } from "../testing/world.ts";
 import type { VaultContext } from "../vault-context.ts";
 
 jest.setTimeout(60_000); // for a busy machine
@@ -30,10 +29,7 @@ let uploadId: string;
 
 beforeEach(async () => {
   world = createWorld();
-  laptop = await world.open();
-  ({ secretId: first } = await protect(laptop, textSecret("First", shown("market")), {}));
-  await answerDevice(laptop, "own");
-  tab = await uploadingTab(world, laptop);
+  ({ tab, laptop, first } = await tabWithFirst(world));
   uploadId = await sent(protectOrder(fileSecret("Film", file)));
 });
 

@@ -5,11 +5,9 @@ import "fake-indexeddb/auto";
 
 import { maxPartBytes, minPartBytes, partBytes } from "@relicario/shared/api";
 
-import { answerDevice } from "../acts/unlock.ts";
-import { protect } from "../acts/protect.ts";
 import { beginUpload } from "../acts/resumable-uploads.ts";
-import { fileSecret, protectOrder, uploadingTab, type UploadingTab } from "../testing/uploading.ts";
-import { createWorld, shown, textSecret, type World } from "../testing/world.ts";
+import { fileSecret, protectOrder, tabWithFirst, type UploadingTab } from "../testing/uploading.ts";
+import { createWorld, type World } from "../testing/world.ts";
 import { readSealing } from "../transfer/records.ts";
 
 jest.unmock("../transfer/part-sizes.ts");
@@ -21,10 +19,7 @@ let tab: UploadingTab;
 
 beforeEach(async () => {
   world = createWorld();
-  const laptop = await world.open();
-  await protect(laptop, textSecret("First", shown("market")), {});
-  await answerDevice(laptop, "own");
-  tab = await uploadingTab(world, laptop);
+  ({ tab } = await tabWithFirst(world));
 });
 
 /** Begins an upload that the service answers so. */

@@ -8,15 +8,13 @@ import "fake-indexeddb/auto";
 import { toB64u } from "@relicario/shared/api";
 import { Encrypter } from "age-encryption";
 
-import { answerDevice } from "../acts/unlock.ts";
-import { protect } from "../acts/protect.ts";
 import { beginUpload, finishUpload } from "../acts/resumable-uploads.ts";
 import { copyOf, type Bytes } from "../seal/bytes.ts";
 import { payloadNonceBytes } from "../seal/content-pieces.ts";
 import { newContentSeal } from "../seal/content-stream.ts";
 import { fakePartBytes } from "../testing/fake-uploads.ts";
-import { fileSecret, moment, protectOrder, randomFile, uploadingTab, type UploadingTab } from "../testing/uploading.ts";
-import { createWorld, shown, textSecret, type World } from "../testing/world.ts";
+import { fileSecret, moment, protectOrder, randomFile, tabWithFirst, type UploadingTab } from "../testing/uploading.ts";
+import { createWorld, type World } from "../testing/world.ts";
 import { readSealing, type UploadRecord } from "../transfer/records.ts";
 
 jest.setTimeout(60_000); // for a busy machine
@@ -35,11 +33,8 @@ let left: [part: number, bytes: Bytes][];
 
 beforeEach(async () => {
   world = createWorld();
-  const laptop = await world.open();
-  await protect(laptop, textSecret("First", shown("market")), {});
-  await answerDevice(laptop, "own");
-  tab = await uploadingTab(world, laptop);
-  uploadId = await beginUpload(laptop, tab, protectOrder(fileSecret("Film", file)), {});
+  ({ tab } = await tabWithFirst(world));
+  uploadId = await beginUpload(tab.vault, tab, protectOrder(fileSecret("Film", file)), {});
   left = [];
   const { part } = tab.calls;
   const wiretap: typeof part = async (id, fields, data, signal) => {

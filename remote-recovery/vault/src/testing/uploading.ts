@@ -5,9 +5,11 @@ import { createRunningDigest, type RunningDigest } from "../transfer/running-dig
 import { sendUpload } from "../transfer/send-upload.ts";
 import type { Patience } from "../transfer/until-through.ts";
 import { transferCallsOn } from "../transfer/upload-calls.ts";
+import { protect } from "../acts/protect.ts";
 import type { UploadOrder, UploadParts } from "../acts/resumable-uploads.ts";
+import { answerDevice } from "../acts/unlock.ts";
 import type { ProtectRequest } from "../shown-image.ts";
-import { textSecret, type World } from "./world.ts";
+import { shown, textSecret, type World } from "./world.ts";
 
 /** A tab as far as uploads need it: the vault's half, and the transfer's without its worker. */
 export interface UploadingTab extends UploadParts {
@@ -34,6 +36,14 @@ export async function uploadingTab(world: World, vault: VaultContext): Promise<U
     send: (uploadId, file, { signal = new AbortController().signal, onProgress = () => undefined, digest = createRunningDigest(), records = parts.records } = {}) =>
       sendUpload({ device: vault.device, records, calls: parts.calls, digest, patience, now: vault.now }, uploadId, file, { signal, onProgress }),
   };
+}
+
+/** A tab of a person's own device, whose account has one secret, "First", behind the picture "market". */
+export async function tabWithFirst(world: World): Promise<{ readonly tab: UploadingTab; readonly laptop: VaultContext; readonly first: string }> {
+  const laptop = await world.open();
+  const { secretId: first } = await protect(laptop, textSecret("First", shown("market")), {});
+  await answerDevice(laptop, "own");
+  return { tab: await uploadingTab(world, laptop), laptop, first };
 }
 
 /** A moment that a test waits for, or brings about. */

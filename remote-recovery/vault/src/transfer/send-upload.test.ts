@@ -3,12 +3,10 @@ import "fake-indexeddb/auto";
 import { toB64u } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 
-import { answerDevice } from "../acts/unlock.ts";
-import { protect } from "../acts/protect.ts";
 import { randomBytes, sha256 } from "../seal/bytes.ts";
 import { fakePartBytes } from "../testing/fake-uploads.ts";
-import { fileSecret, protectOrder, randomFile, uploadingTab, type UploadingTab } from "../testing/uploading.ts";
-import { createWorld, shown, textSecret, type World } from "../testing/world.ts";
+import { fileSecret, protectOrder, randomFile, tabWithFirst, uploadingTab, type UploadingTab } from "../testing/uploading.ts";
+import { createWorld, type World } from "../testing/world.ts";
 import { readSealing } from "./records.ts";
 import { createRunningDigest, type RunningDigest } from "./running-digest.ts";
 import { beginUpload, finishUpload } from "../acts/resumable-uploads.ts";
@@ -25,11 +23,8 @@ let uploadId: string;
 
 beforeEach(async () => {
   world = createWorld();
-  const laptop = await world.open();
-  await protect(laptop, textSecret("First", shown("market")), {});
-  await answerDevice(laptop, "own");
-  tab = await uploadingTab(world, laptop);
-  uploadId = await beginUpload(laptop, tab, protectOrder(fileSecret("Film", file)), {});
+  ({ tab } = await tabWithFirst(world));
+  uploadId = await beginUpload(tab.vault, tab, protectOrder(fileSecret("Film", file)), {});
 });
 
 const partsSent = (): number => world.service.calls.filter(isPart).length;

@@ -49,6 +49,17 @@ function halfWay(): { reached: Promise<void>; letGo: () => void } {
   return { reached: reached.come, letGo: gate.happen };
 }
 
+async function pauseHalfWay(vault: Tab): Promise<void> {
+  const { reached, letGo } = halfWay();
+  const paused = new AbortController();
+  const protecting = vault.protect(fileSecret("Film", file), { signal: paused.signal });
+  await reached;
+  paused.abort("pause");
+  letGo();
+  await expect(protecting).rejects.toMatchObject({ code: "cancelled" });
+  service.before = () => undefined;
+}
+
 const stateOf = async (vault: Tab): Promise<string[]> => (await vault.uploads()).map(({ state }) => state);
 const sealedIn = (vault: Tab): Promise<void> =>
   new Promise((resolve, reject) => {
@@ -123,14 +134,7 @@ describe("a large file", () => {
 
   it("that the service dropped is sent again from the beginning, with another file", async () => {
     const vault = await ownDevice();
-    const { reached, letGo } = halfWay();
-    const paused = new AbortController();
-    const protecting = vault.protect(fileSecret("Film", file), { signal: paused.signal });
-    await reached;
-    paused.abort("pause");
-    letGo();
-    await expect(protecting).rejects.toMatchObject({ code: "cancelled" });
-    service.before = () => undefined;
+    await pauseHalfWay(vault);
     service.account.uploads?.clear();
     const [waiting] = await vault.uploads();
     const uploadId = waiting?.uploadId ?? "";
@@ -154,14 +158,7 @@ describe("a large file", () => {
 
   it("stays to be gone on with when it is only paused", async () => {
     const vault = await ownDevice();
-    const { reached, letGo } = halfWay();
-    const paused = new AbortController();
-    const protecting = vault.protect(fileSecret("Film", file), { signal: paused.signal });
-    await reached;
-    paused.abort("pause");
-    letGo();
-    await expect(protecting).rejects.toMatchObject({ code: "cancelled" });
-    service.before = () => undefined;
+    await pauseHalfWay(vault);
     const [waiting] = await vault.uploads();
     expect(waiting).toMatchObject({ state: "waiting", needsFile: true, title: "Film" });
     await expect(vault.resumeUpload(waiting?.uploadId ?? "", null)).rejects.toMatchObject({ code: "validation_error" });
