@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 
 import type { Actor, SessionTokens } from "../auth/session-tokens.ts";
+import { whileLost } from "../db/faults.ts";
 import { Problem } from "./problem.ts";
 import type { RateLimiter, RateRule } from "./rate-limits.ts";
 
@@ -9,6 +10,8 @@ declare module "fastify" {
     /** Every route says who may call it at all; one that does not is refused at start. */
     access?: "anybody" | "signed_in";
     rates?: readonly RateRule[];
+    /** The same call once more answers the same: it is run again when the database's connection was lost. GET is, always. */
+    idempotent?: boolean;
     /** How long its body may take to arrive, where the usual minute is too short. */
     bodySeconds?: number;
   }
@@ -26,8 +29,9 @@ export function guardRoutes(app: FastifyInstance, sessions: SessionTokens, limit
   app.addHook("onRequest", async (request) => {
     const { access, rates = [] } = request.routeOptions.config;
     if (access === undefined) return; // no such route: the answer is 404 for everybody
-    if (access === "signed_in") request.actor = await sessions.verify(bearerOf(request));
-    for (const rule of rates) await limiter.count(rule, { accountId: request.actor?.accountId ?? null, address: request.ip });
+    if (access === "signed_in") request.actor = await whileLost(() => sessions.verify(bearerOf(request)));
+    const caller = { accountId: request.actor?.accountId ?? null, address: request.ip };
+    for (const rule of rates) await whileLost(() => limiter.count(rule, caller)); // counted twice at worst
   });
 }
 
