@@ -1,6 +1,6 @@
 import swagger from "@fastify/swagger";
 import { API_VERSION } from "@relicario/shared/api";
-import Fastify, { type FastifyInstance } from "fastify";
+import Fastify, { type FastifyContextConfig, type FastifyInstance } from "fastify";
 import { jsonSchemaTransform, serializerCompiler, validatorCompiler, type ZodTypeProvider } from "fastify-type-provider-zod";
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
@@ -99,7 +99,8 @@ export async function buildApp(env: Env, { logStream, now = () => new Date(), wa
     transform: (described) => {
       const { schema, url } = jsonSchemaTransform(described);
       const { route } = described;
-      return { url, schema: route.config?.access === "signed_in" ? { ...schema, security: [{ session: [] }] } : schema };
+      const security = securityOf(route.config?.access);
+      return { url, schema: security === null ? schema : { ...schema, security } };
     },
   });
   const typed = http.withTypeProvider<ZodTypeProvider>();
@@ -130,6 +131,12 @@ export async function buildApp(env: Env, { logStream, now = () => new Date(), wa
     await services.mailer.stop();
     await database.close();
   }
+}
+
+/** As OpenAPI says it: any one of these will do. */
+function securityOf(access: FastifyContextConfig["access"]): { session?: [] }[] | null {
+  if (access === "signed_in") return [{ session: [] }];
+  return access === "anyone" ? [{ session: [] }, {}] : null;
 }
 
 /** Resolves in either case. */

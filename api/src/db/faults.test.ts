@@ -23,6 +23,7 @@ afterAll(async () => {
 const cutAt = async <T>(table: string, call: () => Promise<T>): Promise<T> => {
   await saboteur.hold(table);
   const answer = call();
+  answer.catch(() => undefined); // it may fail before it is waited for
   await saboteur.waiting(1);
   await saboteur.terminate("waiting");
   await saboteur.release();
