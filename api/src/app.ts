@@ -1,8 +1,9 @@
 import swagger from "@fastify/swagger";
 import { API_VERSION } from "@relicario/shared/api";
-import Fastify, { type FastifyInstance } from "fastify";
+import Fastify, { type FastifyContextConfig, type FastifyInstance } from "fastify";
 import { jsonSchemaTransform, serializerCompiler, validatorCompiler, type ZodTypeProvider } from "fastify-type-provider-zod";
 import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 
 import { createIdentityProvider } from "./auth/identity-provider.ts";
 import { authRoutes } from "./auth/routes.ts";
@@ -11,10 +12,12 @@ import { openDatabase } from "./db/database.ts";
 import type { Env } from "./env.ts";
 import { guardRoutes } from "./http/access.ts";
 import { answerHeaders } from "./http/headers.ts";
+import { endLateCalls } from "./http/late-calls.ts";
 import { factsOf, logAnswers, loggerOptions, type LogStream } from "./http/logging.ts";
 import { answerErrors } from "./http/on-error.ts";
 import { endSlowRequests, longestSeconds } from "./http/slow-requests.ts";
 import { createRateLimiter } from "./http/rate-limits.ts";
+import { runAgain } from "./http/run-again.ts";
 import { createRecordBox } from "./keyring/record-box.ts";
 import { keyringRoutes } from "./keyring/routes.ts";
 import { openFolderStore } from "./objects/folder-store.ts";
@@ -35,7 +38,7 @@ export interface App {
   readonly services: Services;
   /** Removes what is due and sends the mails that are; false when another process is at it. */
   sweep(): Promise<boolean>;
-  /** Readiness turns false, requests in flight are finished, then everything is closed. */
+  /** Readiness turns false; after STOP_WAIT_SECONDS no call is taken any more, those in flight have STOP_DRAIN_SECONDS, then everything is closed. */
   stop(): Promise<void>;
 }
 
@@ -43,10 +46,12 @@ export interface AppOptions {
   readonly logStream?: LogStream;
   /** The clock; a seam for tests. */
   readonly now?: () => Date;
+  /** Waits, or is told that it need not any longer; a seam for tests. */
+  readonly wait?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
 }
 
 /** The whole service, not yet listening. The database must be migrated. */
-export async function buildApp(env: Env, { logStream, now = () => new Date() }: AppOptions = {}): Promise<App> {
+export async function buildApp(env: Env, { logStream, now = () => new Date(), wait = patiently }: AppOptions = {}): Promise<App> {
   const http = Fastify({
     ...loggerOptions(env.LOG_LEVEL, logStream),
     genReqId: () => randomUUID(),
@@ -57,7 +62,7 @@ export async function buildApp(env: Env, { logStream, now = () => new Date() }: 
     forceCloseConnections: "idle",
     return503OnClosing: true,
   });
-  const database = openDatabase(env.DATABASE_URL, (error) => {
+  const database = openDatabase({ url: env.DATABASE_URL, seconds: env.DATABASE_SECONDS }, (error) => {
     http.log.warn({ failure: factsOf(error) }, "lost a database connection");
   });
   const { db } = database;
@@ -77,26 +82,30 @@ export async function buildApp(env: Env, { logStream, now = () => new Date() }: 
     now,
   };
 
-  let stopping = false;
+  const stopping = new AbortController();
+  let stopped: Promise<void> | null = null;
   http.setValidatorCompiler(validatorCompiler);
   http.setSerializerCompiler(serializerCompiler);
   answerHeaders(http, origin);
   endSlowRequests(http);
+  endLateCalls(http);
   logAnswers(http);
   const metrics = measureAnswers(http);
   answerErrors(http);
+  runAgain(http);
   guardRoutes(http, services.sessionTokens, services.limiter);
   await http.register(swagger, {
     openapi: { openapi: "3.1.0", info: { title: "Portal service", version: API_VERSION }, components: { securitySchemes: { session: { type: "http", scheme: "bearer" } } } },
     transform: (described) => {
       const { schema, url } = jsonSchemaTransform(described);
       const { route } = described;
-      return { url, schema: route.config?.access === "signed_in" ? { ...schema, security: [{ session: [] }] } : schema };
+      const security = securityOf(route.config?.access);
+      return { url, schema: security === null ? schema : { ...schema, security } };
     },
   });
   const typed = http.withTypeProvider<ZodTypeProvider>();
   for (const routes of [authRoutes, keyringRoutes, secretRoutes, uploadRoutes, userRoutes, vendorRoutes]) await typed.register(routes, { services });
-  await typed.register(operationRoutes, { services, metrics, stopping: () => stopping });
+  await typed.register(operationRoutes, { services, database, metrics, stopping: () => stopping.signal.aborted });
   http.addHook("onResponse", async () => {
     services.mailer.kick();
   });
@@ -106,11 +115,31 @@ export async function buildApp(env: Env, { logStream, now = () => new Date() }: 
     http,
     services,
     sweep: () => sweep(services, database),
-    async stop() {
-      stopping = true;
-      await http.close();
-      await services.mailer.stop();
-      await database.close();
-    },
+    stop: () => (stopped ??= stop()),
   };
+
+  async function stop(): Promise<void> {
+    stopping.abort();
+    await wait(env.STOP_WAIT_SECONDS * 1_000, new AbortController().signal);
+    const drained = new AbortController();
+    const cut = wait(env.STOP_DRAIN_SECONDS * 1_000, drained.signal).then(() => {
+      http.server.closeAllConnections();
+    });
+    await http.close();
+    drained.abort();
+    await cut;
+    await services.mailer.stop();
+    await database.close();
+  }
+}
+
+/** As OpenAPI says it: any one of these will do. */
+function securityOf(access: FastifyContextConfig["access"]): { session?: [] }[] | null {
+  if (access === "signed_in") return [{ session: [] }];
+  return access === "anyone" ? [{ session: [] }, {}] : null;
+}
+
+/** Resolves in either case. */
+function patiently(milliseconds: number, signal: AbortSignal): Promise<unknown> {
+  return pause(milliseconds, undefined, { signal }).catch(() => undefined); // it need not wait any longer
 }

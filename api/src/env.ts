@@ -35,6 +35,12 @@ const Environment = z.object({
   /** 0: any free one; the ready line says which. */
   API_PORT: z.coerce.number("is not a port").int().min(0).max(65_535).default(0),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: "is not a postgresql address" }),
+  /** How long the database may take over a statement. */
+  DATABASE_SECONDS: z.coerce.number("is not a number").min(0.1).max(600).default(10),
+  /** How long the service answers on after it says that it is not ready, so that whoever sends calls sees it; 0 where nobody does. */
+  STOP_WAIT_SECONDS: z.coerce.number("is not a number").min(0).max(300).default(5),
+  /** How long calls in flight may take after that; what is not answered then is cut. */
+  STOP_DRAIN_SECONDS: z.coerce.number("is not a number").min(0).max(3_600).default(20),
   /** A folder. */
   OBJECTS_URL: z
     .string()

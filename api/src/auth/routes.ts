@@ -21,7 +21,7 @@ export const authRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (
 
   app.post(
     "/auth/token",
-    { schema: authSchemas.exchange, bodyLimit: 20 * 1024, config: { access: "anybody", rates: [rateRules.exchange, rateRules.exchangeOfAll] } },
+    { schema: authSchemas.exchange, bodyLimit: 20 * 1024, config: { access: "anybody", rates: [rateRules.exchange, rateRules.exchangeOfAll], idempotent: true } },
     async ({ body, query }) => {
       const vendor = exchangePolicy(vendors, query.app_vendor_id);
       const identity = await identityProvider.prove(body.token);
@@ -41,7 +41,7 @@ export const authRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (
     },
   );
 
-  app.delete("/auth/token", { schema: authSchemas.signOut, config: { access: "signed_in" } }, async (request, reply) => {
+  app.delete("/auth/token", { schema: authSchemas.signOut, config: { access: "signed_in", idempotent: true } }, async (request, reply) => {
     await endSession(db, signOutPolicy(actorOf(request)), new Date());
     return reply.code(204).send(null);
   });

@@ -15,6 +15,7 @@ const lock = 7_235_001;
  */
 export async function migrateDatabase(url: string, folder: string = migrationsFolder): Promise<void> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  client.on("error", () => undefined); // the query under way says so
   await client.connect();
   try {
     await client.query("set client_min_messages = warning"); // "already exists, skipping" is no news

@@ -3,8 +3,8 @@ import { bigint, boolean, check, customType, index, integer, pgTable, primaryKey
 
 /*
  * Every table of an account begins its primary key with the account's id, so that a distributed engine can place an
- * account's rows together. `identities` and `user_names` are directories that lead to an account; `rate_limits` belongs to
- * nobody. What a person sealed is text or bytes here, never looked into.
+ * account's rows together. `identities`, `user_names` and `public_ids` are directories that lead to an account, each placed
+ * by its own key; `rate_limits` belongs to nobody. What a person sealed is text or bytes here, never looked into.
  */
 
 const bytea = customType<{ data: Buffer; driverData: Buffer }>({ dataType: () => "bytea" });
@@ -48,6 +48,18 @@ export const userNames = pgTable(
   "user_names",
   { vendorId: text("vendor_id").notNull(), nameKey: text("name_key").notNull(), accountId: uuid("account_id").notNull() },
   (table) => [primaryKey({ columns: [table.vendorId, table.nameKey] })],
+);
+
+/** What strangers hold an id of: the row itself stands with its owner's, under the same id (public-ids/directory.ts). */
+export const publicIds = pgTable(
+  "public_ids",
+  {
+    /** 128 random bits in base64url. */
+    publicId: text("public_id").primaryKey(),
+    kind: text("kind", { enum: ["share", "request", "mailbox"] }).notNull(),
+    accountId: uuid("account_id").notNull(),
+  },
+  (table) => [check("public_id_is_128_bits", sql`${table.publicId} ~ '^[A-Za-z0-9_-]{22}$'`)],
 );
 
 export const sessions = pgTable(

@@ -1,9 +1,12 @@
 import { uploadPath, UploadStarted } from "@relicario/shared/api";
+import Fastify, { type FastifyInstance } from "fastify";
 import { v7 as uuidv7 } from "uuid";
 
 import { buildChange, buildSecret, confirm, type Person } from "../testing/person.ts";
 import { buildFinish, buildLarge, type LargeContent, type SentForm } from "../testing/upload.ts";
 import { startService, type Method, type TestService } from "../testing/service.ts";
+import { guardRoutes } from "./access.ts";
+import { answerErrors } from "./on-error.ts";
 
 /*
  * Every call × everybody who may try it. A call that is missing here fails the last test; a status that changes, the others.
@@ -49,6 +52,8 @@ interface Case {
   readonly path?: (scene: Scene) => string;
   readonly body?: (scene: Scene, actor: Person) => unknown;
   readonly form?: (scene: Scene) => Promise<SentForm>;
+  /** Its route says so (see "a route for anyone" below). */
+  readonly anyone?: true;
   /** Status for nobody, a user whose row it is not, the owner, and somebody of another vendor. */
   readonly expected: { nobody: number; other: number; owner: number; otherVendor: number };
 }
@@ -107,7 +112,7 @@ const cases: readonly Case[] = [
   { call: "DELETE /auth/token", expected: { nobody: 401, other: 204, owner: 204, otherVendor: 204 } },
 ];
 
-describe.each(cases)("$call", ({ call, path, body, form, expected }) => {
+describe.each(cases)("$call", ({ call, path, body, form, anyone, expected }) => {
   const method = call.slice(0, call.indexOf(" ")) as Method;
   const send = async (scene: Scene, actor: Person, token: string | null) => {
     const payload = body?.(scene, actor);
@@ -135,7 +140,7 @@ describe.each(cases)("$call", ({ call, path, body, form, expected }) => {
     await service.call("DELETE", "/auth/token", revoked);
     const neverKept = await sessionOf(scene.owner, new Date(Date.now() + 60_000));
     const answers = [await send(scene, scene.owner, expired), await send(scene, scene.owner, revoked), await send(scene, scene.owner, neverKept)];
-    if (expected.nobody === 200) expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    if (expected.nobody === 200 && anyone === undefined) expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
     else if (call === "POST /auth/token") expect(answers.map(({ body: { code } }) => code)).toEqual(["token_invalid", "token_invalid", "token_invalid"]);
     else expect(answers.map(({ body: { code } }) => code)).toEqual(["token_expired", "token_invalid", "token_invalid"]);
   });
@@ -149,12 +154,19 @@ describe("the table above", () => {
     expect(cases.map(({ call }) => call).sort()).toEqual(calls.sort());
   });
 
+  it("says of each call for anyone that it is, as the interface's description does", async () => {
+    const { body } = await service.call("GET", "/openapi.json", null);
+    const paths = body["paths"] as Record<string, Record<string, { security?: readonly object[] }>>;
+    const both = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).flatMap(([method, { security }]) => (security?.some((way) => Object.keys(way).length === 0) === true ? [`${method.toUpperCase()} ${path}`] : [])),
+    );
+    expect(cases.flatMap(({ call, anyone }) => (anyone === undefined ? [] : [call])).sort()).toEqual(both.sort());
+  });
+
   it("would not let a route in that does not say who may call it", async () => {
     const bare = await startService();
     try {
       await expect(async () => {
-        const { guardRoutes } = await import("./access.ts");
-        const Fastify = (await import("fastify")).default;
         const app = Fastify();
         guardRoutes(app, bare.app.services.sessionTokens, bare.app.services.limiter);
         app.get("/open", () => "open");
@@ -163,6 +175,53 @@ describe("the table above", () => {
     } finally {
       await bare.stop();
     }
+  });
+});
+
+describe("a route for anyone", () => {
+  let app: FastifyInstance;
+  beforeAll(async () => {
+    const { sessionTokens, limiter } = service.app.services;
+    app = Fastify({ trustProxy: true });
+    answerErrors(app);
+    guardRoutes(app, sessionTokens, limiter);
+    const rate = { name: "of_test", calls: 2, windowSeconds: 3_600, per: "account" } as const;
+    app.get("/open", { config: { access: "anyone" } }, (request) => ({ account: request.actor?.accountId ?? null }));
+    app.get("/limited", { config: { access: "anyone", rates: [rate] } }, () => "open");
+    await app.ready();
+  });
+  afterAll(() => app.close());
+
+  const open = async (authorization: string | null) => {
+    const answer = await app.inject({ method: "GET", url: "/open", headers: authorization === null ? {} : { authorization } });
+    return { status: answer.statusCode, body: answer.json<{ account?: string | null; code?: string }>() };
+  };
+
+  it("is answered for nobody, and for whoever has a session as that person", async () => {
+    const person = await service.signIn();
+    expect(await open(null)).toEqual({ status: 200, body: { account: null } });
+    expect(await open(`Bearer ${person.token}`)).toEqual({ status: 200, body: { account: person.userId } });
+  });
+
+  it("takes nobody for somebody and nobody for nobody: a session that is not good is refused", async () => {
+    const person = await service.signIn();
+    const expired = await sessionOf(person, new Date(Date.now() - 1_000));
+    const neverKept = await sessionOf(person, new Date(Date.now() + 60_000));
+    const { token: revoked } = await service.signIn(person.subject);
+    await service.call("DELETE", "/auth/token", revoked);
+    const codes = await Promise.all([`Bearer ${expired}`, `Bearer ${neverKept}`, `Bearer ${revoked}`, "Bearer x", "Basic YTpi", ""].map(async (header) => (await open(header)).body.code));
+    expect(codes).toEqual(["token_expired", "token_invalid", "token_invalid", "token_invalid", "unauthorized", "unauthorized"]);
+  });
+
+  it("counts an account's calls by account, and those of nobody by address", async () => {
+    const [one, two] = [await service.signIn(), await service.signIn()];
+    const call = async (address: string, token: string | null): Promise<number> => {
+      const headers = { "x-forwarded-for": address, ...(token === null ? {} : { authorization: `Bearer ${token}` }) };
+      return (await app.inject({ method: "GET", url: "/limited", headers })).statusCode;
+    };
+    const [here, there] = ["192.0.2.1", "192.0.2.2"];
+    for (const token of [null, one.token, two.token]) expect([await call(here, token), await call(here, token), await call(here, token)]).toEqual([200, 200, 429]);
+    expect([await call(there, null), await call(there, one.token)]).toEqual([200, 429]);
   });
 });
 

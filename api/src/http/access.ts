@@ -1,14 +1,25 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 
 import type { Actor, SessionTokens } from "../auth/session-tokens.ts";
+import { whileLost } from "../db/faults.ts";
 import { Problem } from "./problem.ts";
 import type { RateLimiter, RateRule } from "./rate-limits.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Every route says who may call it at all; one that does not is refused at start. */
-    access?: "anybody" | "signed_in";
+    /**
+     * Every route says who may call it at all; one that does not is refused at start.
+     *
+     * - `anybody`: nobody's session is looked at.
+     * - `anyone`: with a session or without. One that is sent must be good: an expired one counted as nobody would spend a
+     *   view of a share in a stranger's name. The caller renews it, or calls without one.
+     * - `signed_in`: with a good session.
+     */
+    access?: "anybody" | "anyone" | "signed_in";
+    /** Those per account count by address where nobody is signed in. */
     rates?: readonly RateRule[];
+    /** The same call once more answers the same: it is run again when the database's connection was lost. GET is, always. */
+    idempotent?: boolean;
     /** How long its body may take to arrive, where the usual minute is too short. */
     bodySeconds?: number;
   }
@@ -26,12 +37,14 @@ export function guardRoutes(app: FastifyInstance, sessions: SessionTokens, limit
   app.addHook("onRequest", async (request) => {
     const { access, rates = [] } = request.routeOptions.config;
     if (access === undefined) return; // no such route: the answer is 404 for everybody
-    if (access === "signed_in") request.actor = await sessions.verify(bearerOf(request));
-    for (const rule of rates) await limiter.count(rule, { accountId: request.actor?.accountId ?? null, address: request.ip });
+    const sent = request.headers.authorization !== undefined;
+    if (access === "signed_in" || (access === "anyone" && sent)) request.actor = await whileLost(() => sessions.verify(bearerOf(request)));
+    const caller = { accountId: request.actor?.accountId ?? null, address: request.ip };
+    for (const rule of rates) await whileLost(() => limiter.count(rule, caller)); // counted twice at worst
   });
 }
 
-/** @throws Problem `unauthorized` on a route for anybody. */
+/** @throws Problem `unauthorized` on a route for anybody, and for nobody on one for anyone: that one asks `request.actor`. */
 export function actorOf(request: FastifyRequest): Actor {
   if (request.actor === null) throw new Problem("unauthorized");
   return request.actor;

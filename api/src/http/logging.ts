@@ -26,7 +26,8 @@ export function loggerOptions(level: string, stream?: LogStream): Pick<FastifySe
   const serializers = { err: (error: Error) => ({ type: error.name, message: "", stack: (factsOf(error).at ?? []).join("\n") }), req: () => ({}), res: () => ({ statusCode: "" }) };
   return {
     logController: new Fastify.LogController({ disableRequestLogging: true, requestIdLogLabel: "request_id" }),
-    logger: { level, base: null, serializers, ...(stream === undefined ? {} : { stream }) },
+    // pino takes the message of what stands under its own key for the line's; Fastify's messages can hold the address.
+    logger: { level, base: null, serializers, errorKey: "thrown", ...(stream === undefined ? {} : { stream }) },
   };
 }
 

@@ -2,9 +2,12 @@ import { errorOfStatus, isPortalError } from "@relicario/shared/errors";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { hasZodFastifySchemaValidationErrors } from "fastify-type-provider-zod";
 
-import { isUnreachable } from "../db/database.ts";
+import { databaseFault } from "../db/faults.ts";
 import { isAnsweredCode, Problem, statusOfCode } from "./problem.ts";
 import { factsOf } from "./logging.ts";
+
+/** When whoever got 503 may ask again: a database that starts again is back by then. */
+const retryAfterSeconds = 3;
 
 /** The one gate out for everything that fails: RFC 9457 problem documents with a code of `shared/errors`. */
 export function answerErrors(app: FastifyInstance): void {
@@ -18,7 +21,7 @@ function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyRe
   const { detail, members, headers } = problem.options;
   return reply
     .code(status)
-    .headers(headers ?? {})
+    .headers({ ...(status === 503 ? { "retry-after": String(retryAfterSeconds) } : {}), ...headers })
     .type("application/problem+json")
     .serializer(JSON.stringify)
     .send({
@@ -46,7 +49,7 @@ function problemOf(error: unknown): Problem {
     if (isAnsweredCode(code) && statusOfCode[code] < 500) return new Problem(code, { cause: error });
     if (status < 500) return new Problem("bad_request", { cause: error });
   }
-  return new Problem(isUnreachable(error) ? "service_unavailable" : "internal_error", { cause: error });
+  return new Problem(databaseFault(error) === null ? "internal_error" : "service_unavailable", { cause: error });
 }
 
 /** Fastify's own refusals (a body that is no JSON, too large, of another type) carry their status. */

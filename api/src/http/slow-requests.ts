@@ -1,4 +1,4 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 
 /** 350 KB take half a minute on a slow phone. */
 const usualSeconds = 60;
@@ -9,7 +9,7 @@ export const longestSeconds = 30 * 60;
 export function endSlowRequests(app: FastifyInstance): void {
   app.addHook("onRequest", (request, _reply, done) => {
     const { raw } = request;
-    const seconds = Math.min(request.routeOptions.config.bodySeconds ?? usualSeconds, longestSeconds);
+    const seconds = bodySecondsOf(request);
     if (!raw.complete) {
       const timer = setTimeout(() => raw.destroy(), seconds * 1_000).unref();
       const stop = (): void => {
@@ -19,4 +19,9 @@ export function endSlowRequests(app: FastifyInstance): void {
     }
     done();
   });
+}
+
+/** How long the body of this call may take to arrive. */
+export function bodySecondsOf(request: FastifyRequest): number {
+  return Math.min(request.routeOptions.config.bodySeconds ?? usualSeconds, longestSeconds);
 }

@@ -29,7 +29,7 @@ export const keyringRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
 
   app.put(
     "/user/keyring",
-    { schema: keyringSchemas.put, bodyLimit: maxJsonBodyBytes, config: { access: "signed_in", rates: [rateRules.write] } },
+    { schema: keyringSchemas.put, bodyLimit: maxJsonBodyBytes, config: { access: "signed_in", rates: [rateRules.write], idempotent: true } },
     async (request) => {
       const own = keyringPolicy(actorOf(request));
       const call = callOf(request.body);

@@ -1,5 +1,6 @@
 import { rm } from "node:fs/promises";
 
+import { openSaboteur } from "../testing/database-faults.ts";
 import { startService, type TestService } from "../testing/service.ts";
 
 let service: TestService;
@@ -88,5 +89,49 @@ describe("every answer", () => {
     const foreign = await ask("https://evil.example");
     expect(foreign.status).toBe(404);
     expect(foreign.headers).not.toHaveProperty("access-control-allow-origin");
+  });
+});
+
+describe("stopping", () => {
+  it("is not ready first, and answers calls until those that send them had time to see it", async () => {
+    let goOn = (): void => undefined;
+    const waited: number[] = [];
+    const wait = (milliseconds: number, signal: AbortSignal): Promise<void> =>
+      new Promise((resolve) => {
+        waited.push(milliseconds);
+        signal.addEventListener("abort", () => resolve(), { once: true });
+        goOn = resolve;
+      });
+    const leaving = await startService({ STOP_WAIT_SECONDS: "7" }, undefined, { wait });
+    expect((await leaving.call("GET", "/readyz", null)).status).toBe(200);
+    const address = await leaving.listen();
+    const stopped = leaving.stop();
+    expect(waited).toEqual([7_000]);
+    expect(await leaving.call("GET", "/readyz", null)).toMatchObject({ status: 503, body: { detail: "stopping" } });
+    expect((await fetch(`${address}/vendors/second`)).status).toBe(200);
+    goOn();
+    await stopped;
+    await expect(fetch(`${address}/vendors/second`)).rejects.toThrow();
+  });
+
+  it("finishes the calls in flight, and cuts those that take longer than they may", async () => {
+    const asked: number[] = [];
+    const wait = (milliseconds: number): Promise<void> => {
+      asked.push(milliseconds);
+      return Promise.resolve(); // each time is over at once
+    };
+    const leaving = await startService({}, undefined, { wait });
+    const { token } = await leaving.signIn();
+    const saboteur = await openSaboteur(leaving.database.url);
+    const address = await leaving.listen();
+    await saboteur.hold("accounts");
+    const cut = fetch(`${address}/user/me`, { headers: { authorization: `Bearer ${token}` } });
+    await saboteur.waiting(1);
+    const stopped = leaving.stop();
+    await expect(cut).rejects.toThrow();
+    expect(asked).toEqual([0, 20_000]);
+    await saboteur.release();
+    await saboteur.close();
+    await stopped;
   });
 });

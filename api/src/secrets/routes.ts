@@ -18,7 +18,7 @@ import { trashSecret } from "./trash.ts";
 
 export const secretRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
   const { db, now } = services;
-  const write = { access: "signed_in", rates: [rateRules.write] } as const;
+  const write = { access: "signed_in", rates: [rateRules.write], idempotent: true } as const;
 
   // Labels are base64url of noise: a quarter of the bytes is air. Bodies that come in are never unpacked.
   await app.register(compress, { globalCompression: false, globalDecompression: false, encodings: ["zstd", "br", "gzip"], threshold: 4_096 });
@@ -44,14 +44,14 @@ export const secretRoutes: FastifyPluginAsyncZod<{ services: Services }> = async
     return { secret_db_id: request.params.secret_db_id, versions: versions.map(presentVersion) };
   });
 
-  app.post("/secrets/store/get-secret", { schema: secretSchemas.get, config: { access: "signed_in" } }, async (request) => {
+  app.post("/secrets/store/get-secret", { schema: secretSchemas.get, config: { access: "signed_in", idempotent: true } }, async (request) => {
     const own = secretsPolicy(actorOf(request));
     const { secret_db_id: id, version } = request.body;
     const { row, wanted, versions } = await inOneMoment(db, (tx) => findVersion(tx, own, id, version));
     return presentContent(row, wanted, versions, wanted.size > maxSmallSecretBytes ? null : await readContent(services, own, wanted));
   });
 
-  app.post("/v2/secrets/get-secret", { schema: secretSchemas.stream, config: { access: "signed_in" } }, async (request, reply) => {
+  app.post("/v2/secrets/get-secret", { schema: secretSchemas.stream, config: { access: "signed_in", idempotent: true } }, async (request, reply) => {
     const { secret_db_id: id, version } = request.body;
     const { range, "if-range": ifRange } = request.headers;
     const { status, headers, bytes } = await openContent(services, secretsPolicy(actorOf(request)), { id, version, range, ifRange: typeof ifRange === "string" ? ifRange : undefined });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 import { freshDatabase, type TestDatabase } from "@relicario/tooling/database/for-tests";
 
-import { buildApp, type App } from "../app.ts";
+import { buildApp, type App, type AppOptions } from "../app.ts";
 import { migrateDatabase, migrationsFolder } from "../db/migrate.ts";
 import { parseEnv } from "../env.ts";
 import { makeSessionKey, startIssuer, type TestIssuer } from "./issuer.ts";
@@ -78,17 +78,18 @@ export async function serviceVariables(issuer: string, databaseUrl: string, obje
     SESSION_KEYS: JSON.stringify({ keys: [await makeSessionKey(), await makeSessionKey()] }),
     MAIL_URL: outboxOf(objectsFolder),
     RECORD_KEY: randomBytes(32).toString("base64url"),
+    STOP_WAIT_SECONDS: "0",
   };
 }
 
 /** The real service on a database and a folder of its own, called without a socket. */
-export async function startService(overrides: Readonly<Record<string, string>> = {}, now?: () => Date): Promise<TestService> {
+export async function startService(overrides: Readonly<Record<string, string>> = {}, now?: () => Date, options: Pick<AppOptions, "wait"> = {}): Promise<TestService> {
   const issuer = await startIssuer();
   const database = await serviceDatabase();
   const objectsFolder = await mkdtemp(join(tmpdir(), "relicario-objects-"));
   const lines: string[] = [];
   const env = parseEnv({ ...(await serviceVariables(issuer.issuer, database.url, objectsFolder)), ...overrides });
-  const app = await buildApp(env, { logStream: { write: (line) => lines.push(line) }, ...(now === undefined ? {} : { now }) });
+  const app = await buildApp(env, { logStream: { write: (line) => lines.push(line) }, ...(now === undefined ? {} : { now }), ...options });
 
   const call: TestService["call"] = async (method, path, token, { body, headers = {}, remoteAddress = "127.0.0.1" } = {}) => {
     const response = await app.http.inject({

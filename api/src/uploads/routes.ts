@@ -44,7 +44,7 @@ export const uploadRoutes: FastifyPluginAsyncZod<{ services: Services }> = async
     return presentState(upload, await readParts(db, own, upload.id));
   });
 
-  app.put(path, { schema: uploadSchemas.finish, bodyLimit: maxJsonBodyBytes, config: write }, (request) =>
+  app.put(path, { schema: uploadSchemas.finish, bodyLimit: maxJsonBodyBytes, config: { ...write, idempotent: true } }, (request) =>
     finishUpload(services, uploadsPolicy(actorOf(request)), request.params.upload_id, request.body, { now: now(), language: languageOf(request) }),
   );
 

@@ -126,6 +126,8 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
       environment: (ownPort) => ({
         OBJECTS_URL: process.env["OBJECTS_URL"] ?? join(dataDir, "objects"),
         MAIL_URL: process.env["MAIL_URL"] ?? join(dataDir, "outbox"),
+        STOP_WAIT_SECONDS: "0", // nobody balances
+        STOP_DRAIN_SECONDS: "8",
         API_HOST: "127.0.0.1",
         API_PORT: String(ownPort),
         DATABASE_URL: databases.service,

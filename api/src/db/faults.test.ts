@@ -1,0 +1,155 @@
+import { sql } from "drizzle-orm";
+
+import { openSaboteur, type Saboteur } from "../testing/database-faults.ts";
+import { buildSecret, confirm } from "../testing/person.ts";
+import { prepareProcess } from "../testing/process.ts";
+import { startService, type TestService } from "../testing/service.ts";
+import { accounts } from "./schema.ts";
+
+jest.setTimeout(60_000);
+
+let service: TestService;
+let saboteur: Saboteur;
+beforeAll(async () => {
+  service = await startService();
+  saboteur = await openSaboteur(service.database.url);
+});
+afterAll(async () => {
+  await saboteur.close();
+  await service.stop();
+});
+
+/** Cuts the connection of the call while it waits for the table. @returns its answer. */
+const cutAt = async <T>(table: string, call: () => Promise<T>): Promise<T> => {
+  await saboteur.hold(table);
+  const answer = call();
+  answer.catch(() => undefined); // it may fail before it is waited for
+  await saboteur.waiting(1);
+  await saboteur.terminate("waiting");
+  await saboteur.release();
+  return answer;
+};
+
+describe("a connection that is terminated", () => {
+  it("while it reads: the read is done again", async () => {
+    const person = await service.signIn();
+    expect(await cutAt("accounts", () => service.call("GET", "/user/me", person.token))).toMatchObject({ status: 200, body: { user_id: person.userId } });
+  });
+
+  it("while the session is looked up: it is looked up again", async () => {
+    const person = await service.signIn();
+    expect(await cutAt("sessions", () => service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: "0199aaaa-0000-7000-8000-000000000000" } }))).toMatchObject({ status: 404 });
+  });
+
+  it("inside a transaction before its commit: it is run again, and the write is there once", async () => {
+    const person = await service.signIn();
+    const { body } = buildSecret(person);
+    expect(await cutAt("keyrings", () => service.call("POST", "/secrets/store", person.token, { body }))).toMatchObject({ status: 200, body: { version: 1, state_rev: 1 } });
+    confirm(person, body.keyring);
+    const { body: page } = await service.call("GET", "/secrets/store", person.token);
+    expect(page).toMatchObject({ total: 1, state_rev: 1 });
+  });
+
+  it("while it is idle: nobody notices", async () => {
+    const person = await service.signIn();
+    await service.call("GET", "/user/me", person.token);
+    expect(await saboteur.terminate("all")).toBeGreaterThan(0);
+    expect((await service.call("GET", "/user/me", person.token)).status).toBe(200);
+  });
+
+  it("when the commit was sent and its answer lost: it is not run again by itself, and the caller is told to ask again", async () => {
+    const { db } = service.app.services;
+    await saboteur.query("create table gate ()");
+    await saboteur.query("create table gated (id integer)");
+    await saboteur.query("create function pass() returns trigger language plpgsql as 'begin lock table gate in access share mode; return null; end'");
+    await saboteur.query("create constraint trigger at_commit after insert on gated deferrable initially deferred for each row execute function pass()");
+    let runs = 0;
+    const lost = cutAt("gate", () =>
+      db.transaction(async (tx) => {
+        runs += 1;
+        await tx.execute(sql`insert into gated values (1)`);
+      }),
+    );
+    await expect(lost).rejects.toThrow();
+    expect(runs).toBe(1);
+  });
+});
+
+describe("a transaction that the database refused to put in order", () => {
+  it("is run again after a deadlock", async () => {
+    const [one, other] = [await service.signIn(), await service.signIn()];
+    const { db } = service.app.services;
+    let meet = (): void => undefined;
+    const met = new Promise<void>((resolve) => {
+      meet = resolve;
+    });
+    let inside = 0;
+    const touch = async (first: string, second: string): Promise<void> => {
+      await db.transaction(async (tx) => {
+        await tx.update(accounts).set({ plan: "free" }).where(sql`id = ${first}`);
+        inside += 1;
+        if (inside === 2) meet();
+        await met;
+        await tx.update(accounts).set({ plan: "free" }).where(sql`id = ${second}`);
+      });
+    };
+    await Promise.all([touch(one.userId, other.userId), touch(other.userId, one.userId)]);
+    expect(inside).toBe(3);
+  });
+
+  it("is run again a few times, then the caller is asked to come back", async () => {
+    const { db } = service.app.services;
+    let runs = 0;
+    const refused = db.transaction(async (tx) => {
+      runs += 1;
+      await tx.execute(sql`do $$ begin raise exception 'x' using errcode = '40001'; end $$`);
+    });
+    await expect(refused).rejects.toThrow();
+    expect(runs).toBe(4);
+  });
+});
+
+describe("what cannot be had", () => {
+  it.each(["40001", "40P01", "53300", "57P03", "25006", "55P03", "57014", "08006"])("is 503 with Retry-After when the database says %s each time", async (code) => {
+    const person = await service.signIn();
+    await saboteur.query(`create or replace function refuse() returns trigger language plpgsql as $$ begin raise exception 'planted' using errcode = '${code}'; end $$`);
+    await saboteur.query("create or replace trigger refuses before update on secrets for each statement execute function refuse()");
+    try {
+      const { body } = buildSecret(person);
+      await service.call("POST", "/secrets/store", person.token, { body });
+      const answer = await service.call("PATCH", "/secrets/favorite", person.token, { body: { secret_db_id: body.secret_db_id, favorite: true } });
+      expect(answer).toMatchObject({ status: 503, body: { code: "service_unavailable" } });
+      expect(Number(answer.headers["retry-after"])).toBeGreaterThan(0);
+      expect(answer.text).not.toContain("planted");
+    } finally {
+      await saboteur.query("drop trigger refuses on secrets");
+    }
+  });
+});
+
+describe("the process", () => {
+  it("lives on when connections end under reads, writes and transactions, and each call is answered", async () => {
+    const process = await prepareProcess();
+    try {
+      const { address, child } = await process.start();
+      const end = await openSaboteur(process.variables["DATABASE_URL"] ?? "");
+      const token = await process.signIn(address, "ana");
+      const headers = { "content-type": "application/json", authorization: `Bearer ${token}` };
+      await end.hold("accounts");
+      const calls = [
+        fetch(`${address}/user/me`, { headers }),
+        fetch(`${address}/user/me`, { method: "POST", headers, body: JSON.stringify({ user_name: "ana-2" }) }),
+        fetch(`${address}/secrets/store`, { headers }),
+      ];
+      await end.waiting(3);
+      expect(await end.terminate("all")).toBeGreaterThanOrEqual(3);
+      await end.release();
+      expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([200, 200, 200]);
+      await end.close();
+      expect(child.exitCode).toBeNull();
+      expect((await fetch(`${address}/readyz`)).status).toBe(200);
+    } finally {
+      await process.stop();
+    }
+  });
+});

@@ -1,0 +1,54 @@
+import { drizzle } from "drizzle-orm/node-postgres";
+import type { Pool } from "pg";
+
+import type { Db, Tx } from "./database.ts";
+import { databaseFault, tryAgain } from "./faults.ts";
+
+/**
+ * Drizzle's transaction on a connection of the pool, and what it leaves to its caller:
+ *
+ * - After a deadlock, a serialization failure or the loss of its connection the work is run again, from its beginning: it
+ *   may touch nothing but rows. Where the connection was lost after COMMIT was sent it is not: it may have taken place.
+ * - A connection that is lost or does not answer is ended, also when BEGIN fails; it never goes back to the pool.
+ * - What went wrong first is thrown, not what a ROLLBACK said after it.
+ */
+export async function transact<T>(pool: Pool, work: (tx: Tx) => Promise<T>, config?: Parameters<Db["transaction"]>[1]): Promise<T> {
+  let committing = false;
+  return tryAgain(
+    async () => {
+      committing = false;
+      const client = await pool.connect();
+      let held = true;
+      const first: { error?: unknown } = {};
+      const release = (error?: unknown): void => {
+        if (held) client.release(isBroken(error));
+        held = false;
+      };
+      try {
+        return await drizzle(client).transaction(async (tx) => {
+          try {
+            const result = await work(tx);
+            committing = true;
+            return result;
+          } catch (error) {
+            first.error = error;
+            if (isBroken(error)) release(error); // else the ROLLBACK would wait for it as well
+            throw error;
+          }
+        }, config);
+      } catch (error) {
+        release(error);
+        throw "error" in first ? first.error : error;
+      } finally {
+        release();
+      }
+    },
+    (fault) => fault === "conflict" || (fault === "lost" && !committing),
+  );
+}
+
+/** After these it is not known what the connection is at. */
+function isBroken(error: unknown): boolean {
+  const fault = databaseFault(error);
+  return fault === "lost" || fault === "overdue" || fault === "unreachable";
+}
