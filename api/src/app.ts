@@ -14,6 +14,7 @@ import { answerHeaders } from "./http/headers.ts";
 import { factsOf, logAnswers, loggerOptions, type LogStream } from "./http/logging.ts";
 import { answerErrors } from "./http/on-error.ts";
 import { endSlowRequests, longestSeconds } from "./http/slow-requests.ts";
+import { dropUnreadBodies } from "./http/unread-bodies.ts";
 import { createRateLimiter } from "./http/rate-limits.ts";
 import { createRecordBox } from "./keyring/record-box.ts";
 import { keyringRoutes } from "./keyring/routes.ts";
@@ -82,6 +83,7 @@ export async function buildApp(env: Env, { logStream, now = () => new Date() }: 
   http.setSerializerCompiler(serializerCompiler);
   answerHeaders(http, origin);
   endSlowRequests(http);
+  dropUnreadBodies(http);
   logAnswers(http);
   const metrics = measureAnswers(http);
   answerErrors(http);

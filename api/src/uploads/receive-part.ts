@@ -30,20 +30,14 @@ const maxFormBytes = 4 * 1024;
 /** @throws Problem `not_found`, `conflict` for another part of that number, `digest_mismatch`, `validation_error`, … */
 export async function receivePart(services: Services, own: OwnUploads, uploadId: string, request: FastifyRequest): Promise<ReceivedPart> {
   const upload = await requireOpen(services, own, uploadId);
-  if (Number(request.headers["content-length"] ?? 0) > upload.partSize + maxFormBytes) {
-    throw new Problem("payload_too_large", { headers: { connection: "close" } });
-  }
+  if (Number(request.headers["content-length"] ?? 0) > upload.partSize + maxFormBytes) throw new Problem("payload_too_large");
   const fields: Record<string, unknown> = {};
   for await (const item of readForm(request, { fields: 2, files: 1, fileBytes: upload.partSize + 1 })) {
     if (item.type === "field") {
       fields[item.fieldname] = item.value;
       continue;
     }
-    try {
-      return await keepPart(services, own, upload, fieldsOf(fields, upload), item.file);
-    } finally {
-      item.file.resume(); // what is left of a part that was refused, so that the answer can be read
-    }
+    return keepPart(services, own, upload, fieldsOf(fields, upload), item.file);
   }
   throw wrong("/data", "missing");
 }
