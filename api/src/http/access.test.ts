@@ -156,7 +156,7 @@ describe("the table above", () => {
         const { guardRoutes } = await import("./access.ts");
         const Fastify = (await import("fastify")).default;
         const app = Fastify();
-        guardRoutes(app, bare.app.services.sessionTokens, bare.app.services.limiter);
+        guardRoutes(app, bare.app.services);
         app.get("/open", () => "open");
         await app.ready();
       }).rejects.toThrow("/open does not say who may call it");

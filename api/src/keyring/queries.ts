@@ -6,6 +6,7 @@ import { accounts, imageRecords, keyringFormer, keyrings, keyringStates, slots, 
 import type { RecordBox } from "./record-box.ts";
 import type { StoredKeyring } from "./check-change.ts";
 import type { Directory, OwnKeyring } from "./policy.ts";
+import type { Services } from "../services.ts";
 import { nameKeyOf } from "../users/user-name.ts";
 
 export interface KeyringRow extends StoredKeyring {
@@ -38,6 +39,14 @@ export async function lockAccount(tx: Tx, accountId: string): Promise<AccountRow
     .for("update");
   if (row === undefined) throw new Error("a session without its account");
   return row;
+}
+
+/**
+ * One transaction that changes what an account has, with the account's row held. It waits its turn among the account's own
+ * before it takes a connection (http/account-calls.ts).
+ */
+export function changeAccount<T>({ db, calls }: Pick<Services, "db" | "calls">, accountId: string, work: (tx: Tx, account: AccountRow) => Promise<T>): Promise<T> {
+  return calls.inTurn(accountId, () => db.transaction(async (tx) => work(tx, await lockAccount(tx, accountId))));
 }
 
 export async function readKeyring(db: Db | Tx, { accountId }: OwnKeyring): Promise<KeyringRow | null> {

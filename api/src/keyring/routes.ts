@@ -9,7 +9,7 @@ import type { Services } from "../services.ts";
 import { applyChange, callOf, repeatOf } from "./apply-change.ts";
 import { directoryPolicy, keyringPolicy } from "./policy.ts";
 import { presentImageRecord, presentKeyring } from "./present.ts";
-import { inOneMoment, lockAccount, readImageRecords, readKeyring, readKeyStatement, readStates } from "./queries.ts";
+import { changeAccount, inOneMoment, readImageRecords, readKeyring, readKeyStatement, readStates } from "./queries.ts";
 import { keyringSchemas } from "./schema.ts";
 
 export const keyringRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
@@ -33,8 +33,7 @@ export const keyringRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
     async (request) => {
       const own = keyringPolicy(actorOf(request));
       const call = callOf(request.body);
-      return db.transaction(async (tx) => {
-        const account = await lockAccount(tx, own.accountId);
+      return changeAccount(services, own.accountId, async (tx, account) => {
         const stored = await readKeyring(tx, own);
         const repeated = repeatOf(stored, call);
         if (repeated === null) await applyChange(tx, account, stored, call, null, services, { now: now(), language: languageOf(request) });

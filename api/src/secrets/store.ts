@@ -4,7 +4,7 @@ import type { SecretStored, StoreSecret } from "@relicario/shared/api";
 
 import { Problem } from "../http/problem.ts";
 import { applyChange, callOf, type Circumstances } from "../keyring/apply-change.ts";
-import { lockAccount } from "../keyring/queries.ts";
+import { changeAccount } from "../keyring/queries.ts";
 import { abandon, announce, publish } from "../objects/loose.ts";
 import type { Services } from "../services.ts";
 import type { OwnSecrets } from "./policy.ts";
@@ -36,8 +36,8 @@ async function storeContent(services: Services, own: OwnSecrets, { keyring, ...r
   await announce(db, own.accountId, objectKey, now);
   try {
     await objects.put(objectKey, content);
-    const answer = await db.transaction(async (tx): Promise<{ stored: SecretStored; published: boolean }> => {
-      const { account, stored, repeated } = await begin(tx, own, call);
+    const answer = await changeAccount(services, own.accountId, async (tx, account): Promise<{ stored: SecretStored; published: boolean }> => {
+      const { stored, repeated } = await begin(tx, own, call);
       if (repeated !== null) return { stored: repeated, published: false };
       await refuseConflicts(tx, own, id, base);
       await refuseExcess(tx, vendor, own, account, content.length, base === undefined);
@@ -66,8 +66,8 @@ async function storeLabel(services: Services, own: OwnSecrets, { keyring, ...res
   const call = callOf(keyring, { ...always, ...(ticket === undefined ? {} : { ticket }) });
   const { secret_db_id: id, base_version: version, label } = rest;
   checkLabel(own, keyring, label, id, version);
-  return services.db.transaction(async (tx) => {
-    const { account, stored, repeated } = await begin(tx, own, call);
+  return changeAccount(services, own.accountId, async (tx, account) => {
+    const { stored, repeated } = await begin(tx, own, call);
     if (repeated !== null) return repeated;
     await refuseConflicts(tx, own, id, version);
     await applyChange(tx, account, stored, call, { secretId: id, version }, services, when);
@@ -82,9 +82,8 @@ async function storeLabel(services: Services, own: OwnSecrets, { keyring, ...res
  *
  * @throws Problem `content_gone` when there is nothing left to take out.
  */
-function restore({ db }: Services, own: OwnSecrets, id: string): Promise<SecretStored> {
-  return db.transaction(async (tx) => {
-    await lockAccount(tx, own.accountId);
+function restore(services: Services, own: OwnSecrets, id: string): Promise<SecretStored> {
+  return changeAccount(services, own.accountId, async (tx) => {
     const row = await findSecret(tx, own, id);
     if (row === null) throw new Problem("not_found");
     if (row.droppedAt !== null) throw new Problem("content_gone");

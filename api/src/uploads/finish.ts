@@ -4,6 +4,7 @@ import type { FinishUpload, SecretStored } from "@relicario/shared/api";
 
 import { Problem } from "../http/problem.ts";
 import { applyChange, callOf, type Call, type Circumstances } from "../keyring/apply-change.ts";
+import { changeAccount } from "../keyring/queries.ts";
 import { streamContent } from "../secrets/content.ts";
 import { addStorage, nextChange, writeVersion } from "../secrets/queries.ts";
 import { begin, checkLabel, refuseConflicts, versionAfter } from "../secrets/signed-call.ts";
@@ -35,8 +36,8 @@ export async function finishUpload(services: Services, own: OwnUploads, uploadId
   if (!contentSha256.equals(Buffer.from(rest.content_sha256, "base64url"))) throw new Problem("digest_mismatch");
 
   const vendor = services.vendors.require(own.vendorId);
-  return services.db.transaction(async (tx) => {
-    const { account, stored, repeated } = await begin(tx, own, call);
+  return changeAccount(services, own.accountId, async (tx, account) => {
+    const { stored, repeated } = await begin(tx, own, call);
     if (repeated !== null) return repeated;
     const present = await findUpload(tx, own, uploadId, when.now);
     if (present === null) throw new Problem("not_found");

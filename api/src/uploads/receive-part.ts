@@ -5,7 +5,7 @@ import { PartFields, type ReceivedPart } from "@relicario/shared/api";
 import type { FastifyRequest } from "fastify";
 
 import { Problem } from "../http/problem.ts";
-import { lockAccount } from "../keyring/queries.ts";
+import { changeAccount } from "../keyring/queries.ts";
 import { abandon, announce, publish } from "../objects/loose.ts";
 import { versionAfter } from "../secrets/signed-call.ts";
 import type { Services } from "../services.ts";
@@ -59,8 +59,7 @@ async function keepPart(services: Services, own: OwnUploads, upload: UploadRow, 
   let kept = false;
   try {
     await objects.put(objectKey, bytes);
-    kept = await db.transaction(async (tx) => {
-      await lockAccount(tx, own.accountId);
+    kept = await changeAccount(services, own.accountId, async (tx) => {
       await requireOpen(services, own, upload.id, tx);
       if (await isThere(services, own, upload, part, expected, tx)) return false;
       await insertPart(tx, { accountId: own.accountId, uploadId: upload.id, part, sha256: expected, objectKey }, expiryAfter(services.now()));
