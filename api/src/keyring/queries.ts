@@ -3,7 +3,7 @@ import { and, asc, eq, gt, inArray, sql } from "drizzle-orm";
 
 import type { Db, Tx } from "../db/database.ts";
 import { accounts, imageRecords, keyringFormer, keyrings, keyringStates, slots, userNames } from "../db/schema.ts";
-import type { RecordBox } from "./record-box.ts";
+import { recordOverheadBytes, type RecordBox } from "./record-box.ts";
 import type { StoredKeyring } from "./check-change.ts";
 import type { Directory, OwnKeyring } from "./policy.ts";
 import type { Services } from "../services.ts";
@@ -97,7 +97,11 @@ export interface ChangeRecord {
   readonly version: number | null;
 }
 
-/** Writes a change that was checked. What it replaces or removes is kept for 30 days, every state for ever. */
+/**
+ * Writes a change that was checked. What it replaces or removes is kept for 30 days, every state for ever.
+ *
+ * @returns the bytes that are kept more than before.
+ */
 export async function writeChange(
   tx: Tx,
   accountId: string,
@@ -106,7 +110,7 @@ export async function writeChange(
   record: ChangeRecord,
   box: RecordBox,
   now: Date,
-): Promise<void> {
+): Promise<number> {
   await keepFormer(tx, accountId, stored, change, now);
   const values = {
     keyEpoch: change.key_epoch,
@@ -132,6 +136,19 @@ export async function writeChange(
   await tx.insert(keyringStates).values({ accountId, stateRev: change.state_rev, state: change.state, createdAt: now });
   await writeSlots(tx, accountId, change);
   await writeImageRecords(tx, accountId, change, box);
+  return addedBytes(stored, change);
+}
+
+/** What is replaced or removed is kept, so everything new comes on top; state and key statement alone are replaced in their row. */
+function addedBytes(stored: KeyringRow | null, { state, book = "", shares = "", requests = "", key_statement: statement, slots: openers, image_records: records }: KeyringChange): number {
+  const statementBytes = statement === undefined ? 0 : canonicalText(statement).length - (stored === null ? 0 : canonicalText(stored.keyStatement).length);
+  const slotBytes = (openers?.set ?? []).reduce((sum, { slot }) => sum + b64uBytes(slot), 0);
+  const recordBytes = (records?.set ?? []).reduce((sum, { helper }) => sum + b64uBytes(helper) + recordOverheadBytes, 0);
+  return 2 * state.length - (stored?.state.length ?? 0) + book.length + shares.length + requests.length + statementBytes + slotBytes + recordBytes;
+}
+
+function b64uBytes(text: string): number {
+  return Buffer.byteLength(text, "base64url");
 }
 
 async function writeSlots(tx: Tx, accountId: string, { slots: changed }: KeyringChange): Promise<void> {

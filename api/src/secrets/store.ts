@@ -8,8 +8,8 @@ import { changeAccount } from "../keyring/queries.ts";
 import { abandon, announce, publish } from "../objects/loose.ts";
 import type { Services } from "../services.ts";
 import type { OwnSecrets } from "./policy.ts";
-import { addStorage, findSecret, nextChange, readCounters, writeLabel, writeRestored, writeVersion } from "./queries.ts";
-import { refuseExcess } from "./quota.ts";
+import { findSecret, nextChange, readCounters, writeLabel, writeRestored, writeVersion } from "./queries.ts";
+import { countStored, refuseExcess, reserveBytes } from "./quota.ts";
 import { begin, checkLabel, refuseConflicts, versionAfter } from "./signed-call.ts";
 
 type Sealed = Extract<StoreSecret, { content: string }>;
@@ -41,14 +41,14 @@ async function storeContent(services: Services, own: OwnSecrets, { keyring, ...r
       if (repeated !== null) return { stored: repeated, published: false };
       await refuseConflicts(tx, own, id, base);
       await refuseExcess(tx, vendor, own, account, content.length, base === undefined);
-      await applyChange(tx, account, stored, call, { secretId: id, version }, services, when);
+      const added = await applyChange(tx, account, stored, call, { secretId: id, version }, services, when);
       await publish(tx, own.accountId, objectKey);
       const contentSha256 = createHash("sha256").update(content).digest();
       const ticket = Buffer.from(rest.ticket, "base64url");
       const size = content.length;
       const next = { id, version, label: rest.label, ticket, objectKeys: [objectKey], partSize: size, contentSha256, size };
-      const freed = await writeVersion(tx, own, next, { change: await nextChange(tx, own.accountId), now, former: vendor.formerVersions });
-      await addStorage(tx, own.accountId, size - freed);
+      const more = await writeVersion(tx, own, next, { change: await nextChange(tx, own.accountId), now, former: vendor.formerVersions });
+      await countStored(tx, vendor, account, added + more + size);
       return { stored: { secret_db_id: id, version, state_rev: keyring.state_rev }, published: true };
     });
     if (!answer.published) await abandon(db, objects, own.accountId, objectKey);
@@ -70,9 +70,10 @@ async function storeLabel(services: Services, own: OwnSecrets, { keyring, ...res
     const { stored, repeated } = await begin(tx, own, call);
     if (repeated !== null) return repeated;
     await refuseConflicts(tx, own, id, version);
-    await applyChange(tx, account, stored, call, { secretId: id, version }, services, when);
+    const added = await applyChange(tx, account, stored, call, { secretId: id, version }, services, when);
     const next = { id, version, label, ticket: ticket === undefined ? null : Buffer.from(ticket, "base64url") };
-    await writeLabel(tx, own, next, await nextChange(tx, own.accountId), when.now);
+    const more = await writeLabel(tx, own, next, await nextChange(tx, own.accountId), when.now);
+    await countStored(tx, services.vendors.require(own.vendorId), account, added + more, reserveBytes);
     return { secret_db_id: id, version, state_rev: keyring.state_rev };
   });
 }

@@ -6,7 +6,8 @@ import { Problem } from "../http/problem.ts";
 import { applyChange, callOf, type Call, type Circumstances } from "../keyring/apply-change.ts";
 import { changeAccount } from "../keyring/queries.ts";
 import { streamContent } from "../secrets/content.ts";
-import { addStorage, nextChange, writeVersion } from "../secrets/queries.ts";
+import { nextChange, writeVersion } from "../secrets/queries.ts";
+import { countStored, reserveBytes } from "../secrets/quota.ts";
 import { begin, checkLabel, refuseConflicts, versionAfter } from "../secrets/signed-call.ts";
 import type { Services } from "../services.ts";
 import type { OwnUploads } from "./policy.ts";
@@ -43,7 +44,7 @@ export async function finishUpload(services: Services, own: OwnUploads, uploadId
     if (present === null) throw new Problem("not_found");
     if (present.publishedVersion !== null) throw published();
     await refuseConflicts(tx, own, upload.secretId, base);
-    await applyChange(tx, account, stored, call, { secretId: upload.secretId, version }, services, when);
+    const added = await applyChange(tx, account, stored, call, { secretId: upload.secretId, version }, services, when);
     const next = {
       id: upload.secretId,
       version,
@@ -54,8 +55,8 @@ export async function finishUpload(services: Services, own: OwnUploads, uploadId
       contentSha256,
       size: upload.size,
     };
-    const freed = await writeVersion(tx, own, next, { change: await nextChange(tx, own.accountId), now: when.now, former: vendor.formerVersions });
-    await addStorage(tx, own.accountId, -freed); // its own bytes took their place when it started
+    const more = await writeVersion(tx, own, next, { change: await nextChange(tx, own.accountId), now: when.now, former: vendor.formerVersions });
+    await countStored(tx, vendor, account, added + more, reserveBytes); // the content took its place when it started
     await markPublished(tx, own, uploadId, { version, stateRev: keyring.state_rev, callSha256: wholeCall(call), expiresAt: expiryAfter(when.now) });
     return { secret_db_id: upload.secretId, version, state_rev: keyring.state_rev };
   });

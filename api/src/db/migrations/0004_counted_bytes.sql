@@ -1,0 +1,9 @@
+UPDATE "accounts" AS "a" SET "storage_used" =
+    (SELECT coalesce(sum("size" + octet_length("ticket")), 0) FROM "secret_versions" WHERE "account_id" = "a"."id" AND "dropped_at" IS NULL)
+  + (SELECT coalesce(sum("size"), 0) FROM "uploads" WHERE "account_id" = "a"."id" AND "published_version" IS NULL)
+  + (SELECT coalesce(sum(octet_length("label")), 0) FROM "secrets" WHERE "account_id" = "a"."id")
+  + (SELECT coalesce(sum(octet_length("state") + octet_length("book") + octet_length("shares") + coalesce(octet_length("requests"), 0) + octet_length("key_statement")), 0) FROM "keyrings" WHERE "account_id" = "a"."id")
+  + (SELECT coalesce(sum(octet_length("state")), 0) FROM "keyring_states" WHERE "account_id" = "a"."id")
+  + (SELECT coalesce(sum(octet_length("value")), 0) FROM "keyring_former" WHERE "account_id" = "a"."id")
+  + (SELECT coalesce(sum(octet_length("slot")), 0) FROM "slots" WHERE "account_id" = "a"."id")
+  + (SELECT coalesce(sum(octet_length("sealed_helper")), 0) FROM "image_records" WHERE "account_id" = "a"."id");
