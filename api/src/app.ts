@@ -10,12 +10,14 @@ import { authRoutes } from "./auth/routes.ts";
 import { createSessionTokens } from "./auth/session-tokens.ts";
 import { openDatabase } from "./db/database.ts";
 import type { Env } from "./env.ts";
+import { createAccountCalls } from "./http/account-calls.ts";
 import { guardRoutes } from "./http/access.ts";
 import { answerHeaders } from "./http/headers.ts";
 import { endLateCalls } from "./http/late-calls.ts";
 import { factsOf, logAnswers, loggerOptions, type LogStream } from "./http/logging.ts";
 import { answerErrors } from "./http/on-error.ts";
 import { endSlowRequests, longestSeconds } from "./http/slow-requests.ts";
+import { dropUnreadBodies } from "./http/unread-bodies.ts";
 import { createRateLimiter } from "./http/rate-limits.ts";
 import { runAgain } from "./http/run-again.ts";
 import { createRecordBox } from "./keyring/record-box.ts";
@@ -78,6 +80,7 @@ export async function buildApp(env: Env, { logStream, now = () => new Date(), wa
     sessionTokens: createSessionTokens({ keys: env.SESSION_KEYS.keys, issuer: env.API_BASE_URL ?? `${origin}/api`, audience: env.IDP_CLIENT_ID }, db, vendors),
     recordBox: createRecordBox(env.RECORD_KEY),
     limiter: createRateLimiter(db, env.RECORD_KEY, now, env.RATE_LIMITS),
+    calls: createAccountCalls(),
     mailer: createMailer({ db, vendors, transport, origin, key: env.RECORD_KEY, log: http.log, now }),
     now,
   };
@@ -89,11 +92,12 @@ export async function buildApp(env: Env, { logStream, now = () => new Date(), wa
   answerHeaders(http, origin);
   endSlowRequests(http);
   endLateCalls(http);
+  dropUnreadBodies(http);
   logAnswers(http);
   const metrics = measureAnswers(http);
   answerErrors(http);
   runAgain(http);
-  guardRoutes(http, services.sessionTokens, services.limiter);
+  guardRoutes(http, services);
   await http.register(swagger, {
     openapi: { openapi: "3.1.0", info: { title: "Portal service", version: API_VERSION }, components: { securitySchemes: { session: { type: "http", scheme: "bearer" } } } },
     transform: (described) => {

@@ -2,6 +2,7 @@ import type { IdentityProvider } from "./auth/identity-provider.ts";
 import type { SessionTokens } from "./auth/session-tokens.ts";
 import type { Db } from "./db/database.ts";
 import type { Env } from "./env.ts";
+import type { AccountCalls } from "./http/account-calls.ts";
 import type { RateLimiter } from "./http/rate-limits.ts";
 import type { RecordBox } from "./keyring/record-box.ts";
 import type { Mailer } from "./mail/mailer.ts";
@@ -18,6 +19,7 @@ export interface Services {
   readonly sessionTokens: SessionTokens;
   readonly recordBox: RecordBox;
   readonly limiter: RateLimiter;
+  readonly calls: AccountCalls;
   readonly mailer: Mailer;
   /** The service's clock. */
   readonly now: () => Date;

@@ -81,6 +81,42 @@ describe("migrations", () => {
     }
   });
 
+  it("count everything that was kept before all of it was counted", async () => {
+    const database = await emptyDatabase();
+    const before = await mkdtemp(join(tmpdir(), "relicario-migrations-"));
+    const [account, other] = [uuidv7(), uuidv7()];
+    try {
+      await cp(migrationsFolder, before, { recursive: true });
+      const journal = await journalOf(before);
+      await writeFile(join(before, "meta/_journal.json"), JSON.stringify({ ...journal, entries: journal.entries.slice(0, 4) }));
+      await migrateDatabase(database.url, before);
+      await rowsOf(
+        database.url,
+        `insert into accounts (id, vendor_id, user_name, username, storage_used) values ('${account}', 'v', 'one', 'one', 1000), ('${other}', 'v', 'two', 'two', 0);
+         insert into secrets (account_id, id, version, label, size, created_at, updated_at, change) values ('${account}', '${uuidv7()}', 2, 'label', 600, now(), now(), 1);
+         insert into secret_versions (account_id, secret_id, version, ticket, ticket_sha256, content_sha256, size, part_size, created_at, dropped_at)
+           values ('${account}', '${uuidv7()}', 1, null, '', '', 300, 300, now(), now()), ('${account}', '${uuidv7()}', 2, 'tick', '', '', 600, 600, now(), null);
+         insert into uploads (account_id, id, secret_id, size, part_size, expires_at, published_version)
+           values ('${account}', '${uuidv7()}', '${uuidv7()}', 400, 400, now(), null), ('${account}', '${uuidv7()}', '${uuidv7()}', 600, 600, now(), 2);
+         insert into keyrings (account_id, key_epoch, state_rev, state, book, shares, key_statement, last_change_sha256, last_call_sha256, updated_at)
+           values ('${account}', 1, 1, 's', 'bo', 'sha', 'stat', '', '', now());
+         insert into keyring_states values ('${account}', 1, 's', now());
+         insert into keyring_former values ('${account}', 1, 'book', '', 'former', now());
+         insert into slots values ('${account}', '${uuidv7()}', 'image', 'slot');
+         insert into image_records values ('${account}', '${uuidv7()}', 'record', now())`,
+      );
+      await migrateDatabase(database.url);
+      const expected = 5 + 600 + 4 + 400 + (1 + 2 + 3 + 4) + 1 + 6 + 4 + 6;
+      expect(await rowsOf(database.url, "select user_name, storage_used::int from accounts order by user_name")).toEqual([
+        { user_name: "one", storage_used: expected },
+        { user_name: "two", storage_used: 0 },
+      ]);
+    } finally {
+      await database.drop();
+      await rm(before, { recursive: true });
+    }
+  });
+
   it("are applied once when four processes start at once, and change nothing when applied again", async () => {
     const database = await emptyDatabase();
     try {

@@ -22,7 +22,10 @@ export const accounts = pgTable("accounts", {
   plan: text("plan").notNull().default("free"),
   /** In which language mails are written: that of the last call that could lead to one. Null until there was such a call. */
   language: text("language", { enum: ["en", "es"] }),
-  /** Bytes of sealed contents, all versions, and of uploads under way: they take their place when they start. */
+  /**
+   * Bytes of everything sealed that is kept: contents of all versions and uploads under way (they take their place when they
+   * start), labels, tickets, the keyring, its states, and what a change replaced. Advanced in the transaction of each change.
+   */
   storageUsed: counter("storage_used").notNull().default(0),
   /** Grows in the transaction of every change of a row in `secrets`: `since` and the ETag of the list. */
   changes: counter("changes").notNull().default(0),

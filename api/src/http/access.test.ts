@@ -168,7 +168,7 @@ describe("the table above", () => {
     try {
       await expect(async () => {
         const app = Fastify();
-        guardRoutes(app, bare.app.services.sessionTokens, bare.app.services.limiter);
+        guardRoutes(app, bare.app.services);
         app.get("/open", () => "open");
         await app.ready();
       }).rejects.toThrow("/open does not say who may call it");

@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 
-import type { Actor, SessionTokens } from "../auth/session-tokens.ts";
+import type { Actor } from "../auth/session-tokens.ts";
 import { whileLost } from "../db/faults.ts";
+import type { Services } from "../services.ts";
 import { Problem } from "./problem.ts";
-import type { RateLimiter, RateRule } from "./rate-limits.ts";
+import type { RateRule } from "./rate-limits.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -29,18 +30,25 @@ declare module "fastify" {
 }
 
 /** Looks at the session before a body is read. */
-export function guardRoutes(app: FastifyInstance, sessions: SessionTokens, limiter: RateLimiter): void {
+export function guardRoutes(app: FastifyInstance, { sessionTokens, limiter, calls }: Pick<Services, "sessionTokens" | "limiter" | "calls">): void {
   app.decorateRequest("actor", null);
   app.addHook("onRoute", (route) => {
     if (route.config?.access === undefined) throw new Error(`${route.url} does not say who may call it`);
   });
-  app.addHook("onRequest", async (request) => {
+  app.addHook("onRequest", async (request, reply) => {
     const { access, rates = [] } = request.routeOptions.config;
     if (access === undefined) return; // no such route: the answer is 404 for everybody
     const sent = request.headers.authorization !== undefined;
-    if (access === "signed_in" || (access === "anyone" && sent)) request.actor = await whileLost(() => sessions.verify(bearerOf(request)));
-    const caller = { accountId: request.actor?.accountId ?? null, address: request.ip };
-    for (const rule of rates) await whileLost(() => limiter.count(rule, caller)); // counted twice at worst
+    if (access === "signed_in" || (access === "anyone" && sent)) {
+      request.actor = await whileLost(() => sessionTokens.verify(bearerOf(request)));
+      calls.enter(request.actor.accountId, reply.raw);
+    }
+    const accountId = request.actor?.accountId ?? null;
+    const count = async (): Promise<void> => {
+      for (const rule of rates) await whileLost(() => limiter.count(rule, { accountId, address: request.ip })); // counted twice at worst
+    };
+    // An account's calls are counted in one row, for which they would wait with a connection each.
+    await (accountId === null || rates.length === 0 ? count() : calls.inTurn(accountId, count));
   });
 }
 

@@ -70,9 +70,10 @@ export interface Circumstances {
 }
 
 /**
+ * @returns the bytes that are kept more than before; fewer than none when more went.
  * @throws Problem `no_keyring`, `state_conflict` (with the current keyring as the member `keyring`), `keyring_change_invalid`.
  */
-export async function applyChange(tx: Tx, account: AccountRow, stored: KeyringRow | null, call: Call, secret: GoesWith | null, deps: Deps, when: Circumstances): Promise<void> {
+export async function applyChange(tx: Tx, account: AccountRow, stored: KeyringRow | null, call: Call, secret: GoesWith | null, deps: Deps, when: Circumstances): Promise<number> {
   const { change } = call;
   if (stored === null && change.state_rev !== 1) throw new Problem("no_keyring");
   if (stored !== null && change.state_rev !== stored.stateRev + 1) throw conflictWith(stored);
@@ -84,10 +85,10 @@ export async function applyChange(tx: Tx, account: AccountRow, stored: KeyringRo
     throw new Problem("keyring_change_invalid", { detail: "it purges the secret that it goes with" });
   }
   const record = { changeSha256: call.changeSha256, callSha256: call.callSha256, secretId: secret?.secretId ?? null, version: secret?.version ?? null };
-  await writeChange(tx, account.id, stored, change, record, deps.recordBox, when.now);
-  await purgeVersions(tx, account, change.purge_versions ?? [], when.now);
-  await purgeSecrets(tx, account, change.purge ?? [], when.now);
+  const added = await writeChange(tx, account.id, stored, change, record, deps.recordBox, when.now);
+  const freed = (await purgeVersions(tx, account, change.purge_versions ?? [], when.now)) + (await purgeSecrets(tx, account, change.purge ?? [], when.now));
   if (changesOpeners(change)) await deps.mailer.queue(tx, account.id, "openers_changed", when);
+  return added - freed;
 }
 
 /** Slots, key statement or image records: what somebody who took an account over would have to touch. */

@@ -20,6 +20,7 @@ import {
   type Person,
 } from "../testing/person.ts";
 import { startService, type Answer, type TestService } from "../testing/service.ts";
+import { contentsOf } from "../testing/storage.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -292,7 +293,8 @@ describe("purge", () => {
     const list = await service.call("GET", `/secrets/store?since=${String(since)}`, person.token);
     expect(list.body).toMatchObject({ total: 0, secrets: [], purged: [secretId], changes: since + 1, state_rev: 2 });
     expect(await service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: secretId } })).toMatchObject({ status: 404 });
-    expect((await service.call("GET", "/user/me", person.token)).body["licence"]).toMatchObject({ storage_used: 0, secrets: 0 });
+    expect(await contentsOf(service, person)).toBe(0);
+    expect((await service.call("GET", "/user/me", person.token)).body["licence"]).toMatchObject({ secrets: 0 });
     const again = buildSecret(person, { id: secretId });
     expect(await service.call("POST", "/secrets/store", person.token, { body: again.body })).toMatchObject({ status: 409, body: { code: "id_taken" } });
   });

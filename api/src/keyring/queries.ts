@@ -3,9 +3,10 @@ import { and, asc, eq, gt, inArray, sql } from "drizzle-orm";
 
 import type { Db, Tx } from "../db/database.ts";
 import { accounts, imageRecords, keyringFormer, keyrings, keyringStates, slots, userNames } from "../db/schema.ts";
-import type { RecordBox } from "./record-box.ts";
+import { recordOverheadBytes, type RecordBox } from "./record-box.ts";
 import type { StoredKeyring } from "./check-change.ts";
 import type { Directory, OwnKeyring } from "./policy.ts";
+import type { Services } from "../services.ts";
 import { nameKeyOf } from "../users/user-name.ts";
 
 export interface KeyringRow extends StoredKeyring {
@@ -38,6 +39,14 @@ export async function lockAccount(tx: Tx, accountId: string): Promise<AccountRow
     .for("update");
   if (row === undefined) throw new Error("a session without its account");
   return row;
+}
+
+/**
+ * One transaction that changes what an account has, with the account's row held. It waits its turn among the account's own
+ * before it takes a connection (http/account-calls.ts).
+ */
+export function changeAccount<T>({ db, calls }: Pick<Services, "db" | "calls">, accountId: string, work: (tx: Tx, account: AccountRow) => Promise<T>): Promise<T> {
+  return calls.inTurn(accountId, () => db.transaction(async (tx) => work(tx, await lockAccount(tx, accountId))));
 }
 
 export async function readKeyring(db: Db | Tx, { accountId }: OwnKeyring): Promise<KeyringRow | null> {
@@ -88,7 +97,11 @@ export interface ChangeRecord {
   readonly version: number | null;
 }
 
-/** Writes a change that was checked. What it replaces or removes is kept for 30 days, every state for ever. */
+/**
+ * Writes a change that was checked. What it replaces or removes is kept for 30 days, every state for ever.
+ *
+ * @returns the bytes that are kept more than before.
+ */
 export async function writeChange(
   tx: Tx,
   accountId: string,
@@ -97,7 +110,7 @@ export async function writeChange(
   record: ChangeRecord,
   box: RecordBox,
   now: Date,
-): Promise<void> {
+): Promise<number> {
   await keepFormer(tx, accountId, stored, change, now);
   const values = {
     keyEpoch: change.key_epoch,
@@ -123,6 +136,19 @@ export async function writeChange(
   await tx.insert(keyringStates).values({ accountId, stateRev: change.state_rev, state: change.state, createdAt: now });
   await writeSlots(tx, accountId, change);
   await writeImageRecords(tx, accountId, change, box);
+  return addedBytes(stored, change);
+}
+
+/** What is replaced or removed is kept, so everything new comes on top; state and key statement alone are replaced in their row. */
+function addedBytes(stored: KeyringRow | null, { state, book = "", shares = "", requests = "", key_statement: statement, slots: openers, image_records: records }: KeyringChange): number {
+  const statementBytes = statement === undefined ? 0 : canonicalText(statement).length - (stored === null ? 0 : canonicalText(stored.keyStatement).length);
+  const slotBytes = (openers?.set ?? []).reduce((sum, { slot }) => sum + b64uBytes(slot), 0);
+  const recordBytes = (records?.set ?? []).reduce((sum, { helper }) => sum + b64uBytes(helper) + recordOverheadBytes, 0);
+  return 2 * state.length - (stored?.state.length ?? 0) + book.length + shares.length + requests.length + statementBytes + slotBytes + recordBytes;
+}
+
+function b64uBytes(text: string): number {
+  return Buffer.byteLength(text, "base64url");
 }
 
 async function writeSlots(tx: Tx, accountId: string, { slots: changed }: KeyringChange): Promise<void> {

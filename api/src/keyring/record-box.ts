@@ -3,6 +3,8 @@ import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 const version = 1;
 const ivBytes = 12;
 const tagBytes = 16;
+/** What a sealed record has more than its helper. */
+export const recordOverheadBytes = 1 + ivBytes + tagBytes;
 
 /**
  * Image records at rest: AES-256-GCM under RECORD_KEY, bound to account and record, so that a stolen database alone gives

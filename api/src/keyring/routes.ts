@@ -5,15 +5,16 @@ import { actorOf } from "../http/access.ts";
 import { Problem } from "../http/problem.ts";
 import { rateRules } from "../http/rate-limits.ts";
 import { languageOf } from "../mail/language.ts";
+import { countStored, reserveBytes } from "../secrets/quota.ts";
 import type { Services } from "../services.ts";
 import { applyChange, callOf, repeatOf } from "./apply-change.ts";
 import { directoryPolicy, keyringPolicy } from "./policy.ts";
 import { presentImageRecord, presentKeyring } from "./present.ts";
-import { inOneMoment, lockAccount, readImageRecords, readKeyring, readKeyStatement, readStates } from "./queries.ts";
+import { changeAccount, inOneMoment, readImageRecords, readKeyring, readKeyStatement, readStates } from "./queries.ts";
 import { keyringSchemas } from "./schema.ts";
 
 export const keyringRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
-  const { db, recordBox, now } = services;
+  const { db, recordBox, vendors, now } = services;
 
   app.get("/user/keyring", { schema: keyringSchemas.get, config: { access: "signed_in" } }, async (request, reply) => {
     const own = keyringPolicy(actorOf(request));
@@ -33,11 +34,13 @@ export const keyringRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
     async (request) => {
       const own = keyringPolicy(actorOf(request));
       const call = callOf(request.body);
-      return db.transaction(async (tx) => {
-        const account = await lockAccount(tx, own.accountId);
+      return changeAccount(services, own.accountId, async (tx, account) => {
         const stored = await readKeyring(tx, own);
         const repeated = repeatOf(stored, call);
-        if (repeated === null) await applyChange(tx, account, stored, call, null, services, { now: now(), language: languageOf(request) });
+        if (repeated === null) {
+          const added = await applyChange(tx, account, stored, call, null, services, { now: now(), language: languageOf(request) });
+          await countStored(tx, vendors.require(account.vendorId), account, added, reserveBytes);
+        }
         return { state_rev: call.change.state_rev };
       });
     },

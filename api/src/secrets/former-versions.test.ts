@@ -6,6 +6,7 @@ import { v7 as uuidv7 } from "uuid";
 
 import { buildChange, buildLabel, buildSecret, confirm, type Person, type SecretCall } from "../testing/person.ts";
 import { startService, testVendors, type Answer, type TestService } from "../testing/service.ts";
+import { contentsOf } from "../testing/storage.ts";
 import { buildLarge, sha256B64u } from "../testing/upload.ts";
 
 let service: TestService;
@@ -33,7 +34,7 @@ const read = (person: Person, id: string, version?: number): Promise<Answer> =>
 const linesOf = async (person: Person, id: string) => SecretVersions.parse((await service.call("GET", `/secrets/store/${id}/versions`, person.token)).body).versions;
 const keptOf = async (person: Person, id: string) => (await linesOf(person, id)).filter(({ dropped }) => !dropped).map(({ version }) => version);
 const put = (person: Person, change: KeyringChange): Promise<Answer> => service.call("PUT", "/user/keyring", person.token, { body: change });
-const usedBy = async (person: Person): Promise<unknown> => ((await service.call("GET", "/user/me", person.token)).body["licence"] as { storage_used: number }).storage_used;
+const usedBy = (person: Person): Promise<number> => contentsOf(service, person);
 const digestOfB64u = (text: string): string => sha256B64u(Buffer.from(text, "base64url"));
 const objectsOf = async (person: Person): Promise<number> =>
   (await readdir(join(service.objectsFolder, person.userId), { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile()).length;

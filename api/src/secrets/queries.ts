@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 
 import { formerVersionDays } from "@relicario/shared/api";
 import { and, asc, between, count, desc, eq, gt, inArray, isNull, sql, type SQL } from "drizzle-orm";
+import type { PgColumn } from "drizzle-orm/pg-core";
 
 import type { Db, Tx } from "../db/database.ts";
 import { accounts, keyrings, purgedSecrets, secrets, secretVersions, versionObjects } from "../db/schema.ts";
@@ -154,11 +155,20 @@ export async function nextChange(tx: Tx, accountId: string): Promise<number> {
   return row.changes;
 }
 
-export async function addStorage(tx: Tx, accountId: string, bytes: number): Promise<void> {
-  await tx
+/** Counts bytes that are kept now, or with fewer than none that are not any more. @returns all that the account keeps. */
+export async function addStorage(tx: Tx, accountId: string, bytes: number): Promise<number> {
+  const [row] = await tx
     .update(accounts)
     .set({ storageUsed: sql`${accounts.storageUsed} + ${bytes}` })
-    .where(eq(accounts.id, accountId));
+    .where(eq(accounts.id, accountId))
+    .returning({ storageUsed: accounts.storageUsed });
+  if (row === undefined) throw new Error("a session without its account");
+  return row.storageUsed;
+}
+
+/** Bytes of a text or of bytes in a row, none for null; read without the value itself. */
+export function octetLength(column: PgColumn): SQL<number> {
+  return sql<number>`coalesce(octet_length(${column}), 0)`;
 }
 
 const notInTrash = { deletedAt: null, dropWarnedAt: null, droppedAt: null } as const;
@@ -179,13 +189,14 @@ export interface NewVersion {
  * Version 1 makes the row; a later one takes it out of the trash, for somebody wants it kept. Former versions beyond
  * `former` give way, with their objects.
  *
- * @returns the bytes that became free.
+ * @returns the bytes that are kept more than before, without the content's own.
  * @throws Problem `too_many_versions`
  */
 export async function writeVersion(tx: Tx, own: OwnSecrets, next: NewVersion, { change, now, former }: { change: number; now: Date; former: number }): Promise<number> {
   const { accountId } = own;
   const { id, version, label, ticket, objectKeys, partSize, contentSha256, size } = next;
   const giving = await versionsThatGiveWay(tx, own, id, former, now);
+  const labelBytes = version === 1 ? 0 : await readLabelBytes(tx, own, id);
   if (version === 1) {
     await tx.insert(secrets).values({ accountId, id, version, label, size, createdAt: now, updatedAt: now, change });
   } else {
@@ -196,7 +207,15 @@ export async function writeVersion(tx: Tx, own: OwnSecrets, next: NewVersion, { 
   }
   await tx.insert(secretVersions).values({ accountId, secretId: id, version, ticket, ticketSha256: sha256(ticket), contentSha256, size, partSize, createdAt: now });
   await tx.insert(versionObjects).values(objectKeys.map((objectKey, index) => ({ accountId, secretId: id, version, part: index + 1, objectKey })));
-  return dropVersions(tx, own, [id], now, giving);
+  return label.length - labelBytes + ticket.length - (await dropVersions(tx, own, [id], now, giving));
+}
+
+async function readLabelBytes(tx: Tx, { accountId }: Pick<OwnSecrets, "accountId">, id: string): Promise<number> {
+  const [row] = await tx
+    .select({ bytes: octetLength(secrets.label) })
+    .from(secrets)
+    .where(and(eq(secrets.accountId, accountId), eq(secrets.id, id)));
+  return row?.bytes ?? 0;
 }
 
 /**
@@ -229,12 +248,10 @@ export async function versionsThatGiveWay(tx: Tx, { accountId }: OwnSecrets, id:
 export async function dropVersions(tx: Tx, { accountId }: OwnSecrets, ids: readonly string[], now: Date, numbers?: readonly number[]): Promise<number> {
   const ofThese = (table: typeof secretVersions | typeof versionObjects) =>
     and(eq(table.accountId, accountId), inArray(table.secretId, [...ids]), numbers === undefined ? undefined : inArray(table.version, [...numbers]));
-  const versions = await tx
-    .update(secretVersions)
-    .set({ ticket: null, droppedAt: now })
-    .where(and(ofThese(secretVersions), isNull(secretVersions.droppedAt)))
-    .returning({ size: secretVersions.size });
-  if (versions.length === 0) return 0;
+  const kept = and(ofThese(secretVersions), isNull(secretVersions.droppedAt));
+  const going = await tx.select({ size: secretVersions.size, ticketBytes: octetLength(secretVersions.ticket) }).from(secretVersions).where(kept);
+  if (going.length === 0) return 0;
+  await tx.update(secretVersions).set({ ticket: null, droppedAt: now }).where(kept);
   const objects = await tx.delete(versionObjects).where(ofThese(versionObjects)).returning({ objectKey: versionObjects.objectKey });
   await discard(
     tx,
@@ -242,7 +259,7 @@ export async function dropVersions(tx: Tx, { accountId }: OwnSecrets, ids: reado
     objects.map(({ objectKey }) => objectKey),
     now,
   );
-  return versions.reduce((sum, { size }) => sum + size, 0);
+  return going.reduce((sum, { size, ticketBytes }) => sum + size + ticketBytes, 0);
 }
 
 /** Deletes all versions of secrets that go for good, lines included. @returns the bytes that became free. */
@@ -255,6 +272,7 @@ export async function deleteVersions(tx: Tx, own: OwnSecrets, ids: readonly stri
 /**
  * A new label, and a new ticket of the present version where one comes with it.
  *
+ * @returns the bytes that are kept more than before.
  * @throws Problem `content_gone` for a ticket whose content was dropped.
  */
 export async function writeLabel(
@@ -263,18 +281,18 @@ export async function writeLabel(
   { id, version, label, ticket }: { id: string; version: number; label: string; ticket: Buffer | null },
   change: number,
   now: Date,
-): Promise<void> {
+): Promise<number> {
+  const grown = label.length - (await readLabelBytes(tx, { accountId }, id));
   await tx
     .update(secrets)
     .set({ label, updatedAt: now, change })
     .where(and(eq(secrets.accountId, accountId), eq(secrets.id, id)));
-  if (ticket === null) return;
-  const written = await tx
-    .update(secretVersions)
-    .set({ ticket, ticketSha256: sha256(ticket) })
-    .where(and(eq(secretVersions.accountId, accountId), eq(secretVersions.secretId, id), eq(secretVersions.version, version), isNull(secretVersions.droppedAt)))
-    .returning({ version: secretVersions.version });
-  if (written.length === 0) throw new Problem("content_gone");
+  if (ticket === null) return grown;
+  const present = and(eq(secretVersions.accountId, accountId), eq(secretVersions.secretId, id), eq(secretVersions.version, version), isNull(secretVersions.droppedAt));
+  const [before] = await tx.select({ bytes: octetLength(secretVersions.ticket) }).from(secretVersions).where(present);
+  if (before === undefined) throw new Problem("content_gone");
+  await tx.update(secretVersions).set({ ticket, ticketSha256: sha256(ticket) }).where(present);
+  return grown + ticket.length - before.bytes;
 }
 
 export async function writeTrashed(tx: Tx, { accountId }: OwnSecrets, id: string, deletedAt: Date, change: number): Promise<void> {

@@ -5,7 +5,7 @@ import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { actorOf } from "../http/access.ts";
 import { Problem } from "../http/problem.ts";
 import { rateRules } from "../http/rate-limits.ts";
-import { inOneMoment, lockAccount } from "../keyring/queries.ts";
+import { changeAccount, inOneMoment } from "../keyring/queries.ts";
 import { languageOf } from "../mail/language.ts";
 import type { Services } from "../services.ts";
 import { secretsPolicy } from "./policy.ts";
@@ -61,8 +61,7 @@ export const secretRoutes: FastifyPluginAsyncZod<{ services: Services }> = async
   app.patch("/secrets/favorite", { schema: secretSchemas.favorite, config: write }, (request) => {
     const own = secretsPolicy(actorOf(request));
     const { secret_db_id: id, favorite } = request.body;
-    return db.transaction(async (tx) => {
-      await lockAccount(tx, own.accountId);
+    return changeAccount(services, own.accountId, async (tx) => {
       const row = await findSecret(tx, own, id);
       if (row === null) throw new Problem("not_found");
       if (row.favorite === favorite) return presentSecret(row);

@@ -10,6 +10,7 @@ import { v7 as uuidv7 } from "uuid";
 import { looseObjects, versionObjects } from "../db/schema.ts";
 import { buildChange, buildLabel, buildSecret, buildJwe, confirm, type Person, type SecretCall } from "../testing/person.ts";
 import { startService, type Answer, type TestService } from "../testing/service.ts";
+import { contentsOf } from "../testing/storage.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -185,11 +186,12 @@ describe("POST /secrets/store with content", () => {
   });
 
   it("stops at the vendor's quota", async () => {
-    const person = await service.signIn(undefined, "second"); // 1,000 bytes
-    await keep(person, { bytes: 600 });
-    expect(await store(person, buildSecret(person, { bytes: 401 }).body)).toMatchObject({ status: 413, body: { code: "quota_exceeded" } });
-    await keep(person, { bytes: 400 });
-    expect((await service.call("GET", "/user/me", person.token)).body["licence"]).toMatchObject({ storage_quota: 1_000, storage_used: 1_000, secrets: 2 });
+    const person = await service.signIn(undefined, "second"); // 100,000 bytes
+    await keep(person, { bytes: 60_000 });
+    expect(await store(person, buildSecret(person, { bytes: 40_001 }).body)).toMatchObject({ status: 413, body: { code: "quota_exceeded" } });
+    await keep(person, { bytes: 20_000 });
+    expect(await contentsOf(service, person)).toBe(80_000);
+    expect((await service.call("GET", "/user/me", person.token)).body["licence"]).toMatchObject({ storage_quota: 100_000, secrets: 2 });
   });
 });
 

@@ -3,7 +3,7 @@ import type { KeyringChange, SecretStored } from "@relicario/shared/api";
 import type { Tx } from "../db/database.ts";
 import { Problem } from "../http/problem.ts";
 import { repeatOf, type Call } from "../keyring/apply-change.ts";
-import { lockAccount, readKeyring, type AccountRow, type KeyringRow } from "../keyring/queries.ts";
+import { readKeyring, type KeyringRow } from "../keyring/queries.ts";
 import { hasHeader } from "../keyring/sealed-header.ts";
 import type { OwnSecrets } from "./policy.ts";
 import { findSecret, isTaken } from "./queries.ts";
@@ -11,19 +11,18 @@ import { findSecret, isTaken } from "./queries.ts";
 /* What every call does that goes with a secret and carries a keyring change; see [Note: Keyring changes]. */
 
 export interface Begun {
-  readonly account: AccountRow;
   readonly stored: KeyringRow | null;
   /** The first answer, when this is the last call once more. */
   readonly repeated: SecretStored | null;
 }
 
+/** Within a transaction that holds the account. */
 export async function begin(tx: Tx, own: OwnSecrets, call: Call): Promise<Begun> {
-  const account = await lockAccount(tx, own.accountId);
   const stored = await readKeyring(tx, own);
   const first = repeatOf(stored, call);
-  if (first === null) return { account, stored, repeated: null };
+  if (first === null) return { stored, repeated: null };
   if (first.secretId === null || first.version === null) throw new Error("a call with a secret was kept without one");
-  return { account, stored, repeated: { secret_db_id: first.secretId, version: first.version, state_rev: first.stateRev } };
+  return { stored, repeated: { secret_db_id: first.secretId, version: first.version, state_rev: first.stateRev } };
 }
 
 /** The version that a content becomes. */

@@ -4,12 +4,12 @@ import type { SecretStored, StoreSecret } from "@relicario/shared/api";
 
 import { Problem } from "../http/problem.ts";
 import { applyChange, callOf, type Circumstances } from "../keyring/apply-change.ts";
-import { lockAccount } from "../keyring/queries.ts";
+import { changeAccount } from "../keyring/queries.ts";
 import { abandon, announce, publish } from "../objects/loose.ts";
 import type { Services } from "../services.ts";
 import type { OwnSecrets } from "./policy.ts";
-import { addStorage, findSecret, nextChange, readCounters, writeLabel, writeRestored, writeVersion } from "./queries.ts";
-import { refuseExcess } from "./quota.ts";
+import { findSecret, nextChange, readCounters, writeLabel, writeRestored, writeVersion } from "./queries.ts";
+import { countStored, refuseExcess, reserveBytes } from "./quota.ts";
 import { begin, checkLabel, refuseConflicts, versionAfter } from "./signed-call.ts";
 
 type Sealed = Extract<StoreSecret, { content: string }>;
@@ -36,19 +36,19 @@ async function storeContent(services: Services, own: OwnSecrets, { keyring, ...r
   await announce(db, own.accountId, objectKey, now);
   try {
     await objects.put(objectKey, content);
-    const answer = await db.transaction(async (tx): Promise<{ stored: SecretStored; published: boolean }> => {
-      const { account, stored, repeated } = await begin(tx, own, call);
+    const answer = await changeAccount(services, own.accountId, async (tx, account): Promise<{ stored: SecretStored; published: boolean }> => {
+      const { stored, repeated } = await begin(tx, own, call);
       if (repeated !== null) return { stored: repeated, published: false };
       await refuseConflicts(tx, own, id, base);
       await refuseExcess(tx, vendor, own, account, content.length, base === undefined);
-      await applyChange(tx, account, stored, call, { secretId: id, version }, services, when);
+      const added = await applyChange(tx, account, stored, call, { secretId: id, version }, services, when);
       await publish(tx, own.accountId, objectKey);
       const contentSha256 = createHash("sha256").update(content).digest();
       const ticket = Buffer.from(rest.ticket, "base64url");
       const size = content.length;
       const next = { id, version, label: rest.label, ticket, objectKeys: [objectKey], partSize: size, contentSha256, size };
-      const freed = await writeVersion(tx, own, next, { change: await nextChange(tx, own.accountId), now, former: vendor.formerVersions });
-      await addStorage(tx, own.accountId, size - freed);
+      const more = await writeVersion(tx, own, next, { change: await nextChange(tx, own.accountId), now, former: vendor.formerVersions });
+      await countStored(tx, vendor, account, added + more + size);
       return { stored: { secret_db_id: id, version, state_rev: keyring.state_rev }, published: true };
     });
     if (!answer.published) await abandon(db, objects, own.accountId, objectKey);
@@ -66,13 +66,14 @@ async function storeLabel(services: Services, own: OwnSecrets, { keyring, ...res
   const call = callOf(keyring, { ...always, ...(ticket === undefined ? {} : { ticket }) });
   const { secret_db_id: id, base_version: version, label } = rest;
   checkLabel(own, keyring, label, id, version);
-  return services.db.transaction(async (tx) => {
-    const { account, stored, repeated } = await begin(tx, own, call);
+  return changeAccount(services, own.accountId, async (tx, account) => {
+    const { stored, repeated } = await begin(tx, own, call);
     if (repeated !== null) return repeated;
     await refuseConflicts(tx, own, id, version);
-    await applyChange(tx, account, stored, call, { secretId: id, version }, services, when);
+    const added = await applyChange(tx, account, stored, call, { secretId: id, version }, services, when);
     const next = { id, version, label, ticket: ticket === undefined ? null : Buffer.from(ticket, "base64url") };
-    await writeLabel(tx, own, next, await nextChange(tx, own.accountId), when.now);
+    const more = await writeLabel(tx, own, next, await nextChange(tx, own.accountId), when.now);
+    await countStored(tx, services.vendors.require(own.vendorId), account, added + more, reserveBytes);
     return { secret_db_id: id, version, state_rev: keyring.state_rev };
   });
 }
@@ -82,9 +83,8 @@ async function storeLabel(services: Services, own: OwnSecrets, { keyring, ...res
  *
  * @throws Problem `content_gone` when there is nothing left to take out.
  */
-function restore({ db }: Services, own: OwnSecrets, id: string): Promise<SecretStored> {
-  return db.transaction(async (tx) => {
-    await lockAccount(tx, own.accountId);
+function restore(services: Services, own: OwnSecrets, id: string): Promise<SecretStored> {
+  return changeAccount(services, own.accountId, async (tx) => {
     const row = await findSecret(tx, own, id);
     if (row === null) throw new Problem("not_found");
     if (row.droppedAt !== null) throw new Problem("content_gone");

@@ -9,6 +9,7 @@ import { accounts, keyringFormer } from "../db/schema.ts";
 import { mailsOf } from "../testing/outbox.ts";
 import { buildChange, buildLabel, buildSecret, buildSlot, confirm, type Person, type SecretCall } from "../testing/person.ts";
 import { startService, type TestService } from "../testing/service.ts";
+import { contentsOf } from "../testing/storage.ts";
 
 let service: TestService;
 let clock: Date;
@@ -69,7 +70,8 @@ describe("the collector", () => {
     const page = await list(person);
     expect(page).toMatchObject({ total: 2, state_rev: 3 });
     expect(page.secrets.find((row) => row.secret_db_id === id)).toMatchObject({ version: 2, dropped_at: clock.toISOString() });
-    expect((await service.call("GET", "/user/me", person.token)).body["licence"]).toMatchObject({ storage_used: kept.content.length, secrets: 2 });
+    expect(await contentsOf(service, person)).toBe(kept.content.length);
+    expect((await service.call("GET", "/user/me", person.token)).body["licence"]).toMatchObject({ secrets: 2 });
     expect((await read(person, kept.body.secret_db_id)).status).toBe(200);
 
     const purge = buildChange(person, { purge: [id] });

@@ -4,7 +4,7 @@ import { eq } from "drizzle-orm";
 import { accounts } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
 import type { Circumstances } from "../keyring/apply-change.ts";
-import { lockAccount } from "../keyring/queries.ts";
+import { changeAccount } from "../keyring/queries.ts";
 import type { Services } from "../services.ts";
 import type { OwnSecrets } from "./policy.ts";
 import { presentSecret } from "./present.ts";
@@ -12,16 +12,15 @@ import { findSecret, nextChange, writeTrashed } from "./queries.ts";
 import { isSameDay } from "./trash-times.ts";
 
 /** To the trash; what is there already stays as it is. A stolen session can do this, so the first of a day is told by mail. */
-export function trashSecret({ db, mailer }: Services, own: OwnSecrets, id: string, when: Circumstances): Promise<StoredSecret> {
+export function trashSecret(services: Services, own: OwnSecrets, id: string, when: Circumstances): Promise<StoredSecret> {
   const { now } = when;
-  return db.transaction(async (tx) => {
-    const account = await lockAccount(tx, own.accountId);
+  return changeAccount(services, own.accountId, async (tx, account) => {
     const row = await findSecret(tx, own, id);
     if (row === null) throw new Problem("not_found");
     if (row.deletedAt !== null) return presentSecret(row);
     await writeTrashed(tx, own, id, now, await nextChange(tx, own.accountId));
     if (account.trashMailAt === null || !isSameDay(account.trashMailAt, now)) {
-      await mailer.queue(tx, own.accountId, "trashed", when);
+      await services.mailer.queue(tx, own.accountId, "trashed", when);
       await tx.update(accounts).set({ trashMailAt: now }).where(eq(accounts.id, own.accountId));
     }
     return presentSecret({ ...row, deletedAt: now });

@@ -4,6 +4,7 @@ import { minPartBytes, SecretStored, uploadPath, UploadStarted, UploadState } fr
 
 import { confirm, createPerson, type Person } from "../testing/person.ts";
 import { prepareProcess, type ServiceProcess, type Started } from "../testing/process.ts";
+import { storedQuery } from "../testing/storage.ts";
 import { buildFinish, buildLarge, sha256B64u, type LargeContent } from "../testing/upload.ts";
 
 jest.setTimeout(240_000); // up to ten processes start, on a machine that may be busy
@@ -102,6 +103,8 @@ describe("an upload whose service is killed at any moment", () => {
     for (const large of published) await isPublishedWhole(large);
     expect(await service.strayFiles()).toEqual([]);
     const me = (await (await call("GET", "/user/me")).json()) as { licence: { storage_used: number; secrets: number } };
-    expect(me.licence).toMatchObject({ storage_used: published.reduce((sum, { content }) => sum + content.length, 0), secrets: published.length });
+    const [held] = await service.query(storedQuery(person.userId));
+    expect(held?.["contents"]).toBe(published.reduce((sum, { content }) => sum + content.length, 0));
+    expect(me.licence).toMatchObject({ storage_used: Number(held?.["contents"]) + Number(held?.["records"]), secrets: published.length });
   });
 });

@@ -4,8 +4,10 @@ import type { FinishUpload, SecretStored } from "@relicario/shared/api";
 
 import { Problem } from "../http/problem.ts";
 import { applyChange, callOf, type Call, type Circumstances } from "../keyring/apply-change.ts";
+import { changeAccount } from "../keyring/queries.ts";
 import { streamContent } from "../secrets/content.ts";
-import { addStorage, nextChange, writeVersion } from "../secrets/queries.ts";
+import { nextChange, writeVersion } from "../secrets/queries.ts";
+import { countStored, reserveBytes } from "../secrets/quota.ts";
 import { begin, checkLabel, refuseConflicts, versionAfter } from "../secrets/signed-call.ts";
 import type { Services } from "../services.ts";
 import type { OwnUploads } from "./policy.ts";
@@ -35,14 +37,14 @@ export async function finishUpload(services: Services, own: OwnUploads, uploadId
   if (!contentSha256.equals(Buffer.from(rest.content_sha256, "base64url"))) throw new Problem("digest_mismatch");
 
   const vendor = services.vendors.require(own.vendorId);
-  return services.db.transaction(async (tx) => {
-    const { account, stored, repeated } = await begin(tx, own, call);
+  return changeAccount(services, own.accountId, async (tx, account) => {
+    const { stored, repeated } = await begin(tx, own, call);
     if (repeated !== null) return repeated;
     const present = await findUpload(tx, own, uploadId, when.now);
     if (present === null) throw new Problem("not_found");
     if (present.publishedVersion !== null) throw published();
     await refuseConflicts(tx, own, upload.secretId, base);
-    await applyChange(tx, account, stored, call, { secretId: upload.secretId, version }, services, when);
+    const added = await applyChange(tx, account, stored, call, { secretId: upload.secretId, version }, services, when);
     const next = {
       id: upload.secretId,
       version,
@@ -53,8 +55,8 @@ export async function finishUpload(services: Services, own: OwnUploads, uploadId
       contentSha256,
       size: upload.size,
     };
-    const freed = await writeVersion(tx, own, next, { change: await nextChange(tx, own.accountId), now: when.now, former: vendor.formerVersions });
-    await addStorage(tx, own.accountId, -freed); // its own bytes took their place when it started
+    const more = await writeVersion(tx, own, next, { change: await nextChange(tx, own.accountId), now: when.now, former: vendor.formerVersions });
+    await countStored(tx, vendor, account, added + more, reserveBytes); // the content took its place when it started
     await markPublished(tx, own, uploadId, { version, stateRev: keyring.state_rev, callSha256: wholeCall(call), expiresAt: expiryAfter(when.now) });
     return { secret_db_id: upload.secretId, version, state_rev: keyring.state_rev };
   });

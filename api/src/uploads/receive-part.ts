@@ -5,7 +5,7 @@ import { PartFields, type ReceivedPart } from "@relicario/shared/api";
 import type { FastifyRequest } from "fastify";
 
 import { Problem } from "../http/problem.ts";
-import { lockAccount } from "../keyring/queries.ts";
+import { changeAccount } from "../keyring/queries.ts";
 import { abandon, announce, publish } from "../objects/loose.ts";
 import { versionAfter } from "../secrets/signed-call.ts";
 import type { Services } from "../services.ts";
@@ -30,20 +30,14 @@ const maxFormBytes = 4 * 1024;
 /** @throws Problem `not_found`, `conflict` for another part of that number, `digest_mismatch`, `validation_error`, … */
 export async function receivePart(services: Services, own: OwnUploads, uploadId: string, request: FastifyRequest): Promise<ReceivedPart> {
   const upload = await requireOpen(services, own, uploadId);
-  if (Number(request.headers["content-length"] ?? 0) > upload.partSize + maxFormBytes) {
-    throw new Problem("payload_too_large", { headers: { connection: "close" } });
-  }
+  if (Number(request.headers["content-length"] ?? 0) > upload.partSize + maxFormBytes) throw new Problem("payload_too_large");
   const fields: Record<string, unknown> = {};
   for await (const item of readForm(request, { fields: 2, files: 1, fileBytes: upload.partSize + 1 })) {
     if (item.type === "field") {
       fields[item.fieldname] = item.value;
       continue;
     }
-    try {
-      return await keepPart(services, own, upload, fieldsOf(fields, upload), item.file);
-    } finally {
-      item.file.resume(); // what is left of a part that was refused, so that the answer can be read
-    }
+    return keepPart(services, own, upload, fieldsOf(fields, upload), item.file);
   }
   throw wrong("/data", "missing");
 }
@@ -65,8 +59,7 @@ async function keepPart(services: Services, own: OwnUploads, upload: UploadRow, 
   let kept = false;
   try {
     await objects.put(objectKey, bytes);
-    kept = await db.transaction(async (tx) => {
-      await lockAccount(tx, own.accountId);
+    kept = await changeAccount(services, own.accountId, async (tx) => {
       await requireOpen(services, own, upload.id, tx);
       if (await isThere(services, own, upload, part, expected, tx)) return false;
       await insertPart(tx, { accountId: own.accountId, uploadId: upload.id, part, sha256: expected, objectKey }, expiryAfter(services.now()));

@@ -1,6 +1,6 @@
 import type { Db } from "../db/database.ts";
 import { Problem } from "../http/problem.ts";
-import { lockAccount } from "../keyring/queries.ts";
+import { changeAccount, lockAccount } from "../keyring/queries.ts";
 import { abandon } from "../objects/loose.ts";
 import { addStorage } from "../secrets/queries.ts";
 import type { Services } from "../services.ts";
@@ -8,9 +8,9 @@ import type { OwnUploads } from "./policy.ts";
 import { deleteUpload, findUpload, readExpired } from "./queries.ts";
 
 /** Gives an upload up. Its parts go at once; one that is on its way right now finds no upload and goes as well. */
-export async function cancelUpload({ db, objects, now }: Services, own: OwnUploads, id: string): Promise<void> {
-  const keys = await db.transaction(async (tx) => {
-    await lockAccount(tx, own.accountId);
+export async function cancelUpload(services: Services, own: OwnUploads, id: string): Promise<void> {
+  const { db, objects, now } = services;
+  const keys = await changeAccount(services, own.accountId, async (tx) => {
     const upload = await findUpload(tx, own, id, now());
     if (upload === null) throw new Problem("not_found");
     if (upload.publishedVersion !== null) throw new Problem("conflict", { detail: "this upload is published" });

@@ -2,7 +2,7 @@ import { maxOpenUploads, uploadHours, type StartUpload } from "@relicario/shared
 import { v7 as uuidv7 } from "uuid";
 
 import { Problem } from "../http/problem.ts";
-import { lockAccount } from "../keyring/queries.ts";
+import { changeAccount } from "../keyring/queries.ts";
 import { addStorage, versionsThatGiveWay } from "../secrets/queries.ts";
 import { refuseExcess } from "../secrets/quota.ts";
 import { refuseConflicts } from "../secrets/signed-call.ts";
@@ -14,11 +14,11 @@ import { countOpen, insertUpload, type UploadRow } from "./queries.ts";
  * Its bytes take their place in the quota at once, and former versions are counted, so that no upload fails at its end for
  * want of room.
  */
-export function startUpload({ db, vendors, now }: Services, own: OwnUploads, wish: StartUpload): Promise<UploadRow> {
+export function startUpload(services: Services, own: OwnUploads, wish: StartUpload): Promise<UploadRow> {
+  const { vendors, now } = services;
   const vendor = vendors.require(own.vendorId);
   const { size, secret_db_id: secretId, base_version: base } = wish;
-  return db.transaction(async (tx) => {
-    const account = await lockAccount(tx, own.accountId);
+  return changeAccount(services, own.accountId, async (tx, account) => {
     await refuseConflicts(tx, own, secretId, base);
     await versionsThatGiveWay(tx, own, secretId, vendor.formerVersions, now());
     await refuseExcess(tx, vendor, own, account, size, base === undefined);

@@ -7,6 +7,7 @@ import { v7 as uuidv7 } from "uuid";
 
 import { buildSecret, confirm, type Person } from "../testing/person.ts";
 import { startService, type Answer, type TestService } from "../testing/service.ts";
+import { contentsOf } from "../testing/storage.ts";
 import { buildFinish, buildLarge, sentForm, sha256B64u, type LargeContent, type SentForm } from "../testing/upload.ts";
 
 let service: TestService;
@@ -50,10 +51,7 @@ const objectsOf = async (person: Person): Promise<string[]> =>
     .filter((entry) => entry.isFile())
     .map((entry) => entry.name);
 
-const usedBy = async (person: Person): Promise<unknown> => {
-  const { body } = await service.call("GET", "/user/me", person.token);
-  return (body["licence"] as Record<string, unknown>)["storage_used"];
-};
+const usedBy = (person: Person): Promise<number> => contentsOf(service, person);
 
 describe("an upload", () => {
   it("brings the first secret together with the first keyring, its parts in any order and several at once", async () => {
@@ -248,13 +246,13 @@ describe("starting", () => {
   });
 
   it("takes its place in the quota, and gives it back when it is cancelled", async () => {
-    const person = await service.signIn(undefined, "second"); // 1,000 bytes
-    const first = await begin(person, buildLarge({ bytes: 600 }));
-    expect(await send(person, "/v2/secrets/secret", await buildLarge({ bytes: 401 }).start())).toMatchObject({ status: 413, body: { code: "quota_exceeded" } });
-    expect(await service.call("POST", "/secrets/store", person.token, { body: buildSecret(person, { bytes: 401 }).body })).toMatchObject({ status: 413, body: { code: "quota_exceeded" } });
+    const person = await service.signIn(undefined, "second"); // 100,000 bytes
+    const first = await begin(person, buildLarge({ bytes: 60_000 }));
+    expect(await send(person, "/v2/secrets/secret", await buildLarge({ bytes: 40_001 }).start())).toMatchObject({ status: 413, body: { code: "quota_exceeded" } });
+    expect(await service.call("POST", "/secrets/store", person.token, { body: buildSecret(person, { bytes: 40_001 }).body })).toMatchObject({ status: 413, body: { code: "quota_exceeded" } });
     expect((await service.call("DELETE", uploadPath(first), person.token)).status).toBe(204);
     expect(await usedBy(person)).toBe(0);
-    expect((await send(person, "/v2/secrets/secret", await buildLarge({ bytes: 1_000 }).start())).status).toBe(200);
+    expect((await send(person, "/v2/secrets/secret", await buildLarge({ bytes: 100_000 }).start())).status).toBe(200);
   });
 
   it("is limited to a number under way", async () => {

@@ -6,7 +6,6 @@ import type { Db, Tx } from "../db/database.ts";
 import { accounts, emailValidations } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
 import type { Circumstances } from "../keyring/apply-change.ts";
-import { lockAccount } from "../keyring/queries.ts";
 import { isNonceOf } from "../mail/address-nonce.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import type { OwnAccount } from "./policy.ts";
@@ -28,7 +27,6 @@ import { readAccount } from "./queries.ts";
 
 /** Asks the present address. An address that is verified is not asked again. @throws Problem `validation_error` without one. */
 export async function askAddress(tx: Tx, own: OwnAccount, mailer: Mailer, when: Circumstances): Promise<void> {
-  await lockAccount(tx, own.accountId);
   const { contactEmail: address, contactEmailVerified: verified } = (await readAccount(tx, own)).account;
   if (address === null) throw new Problem("validation_error", { members: { errors: [{ path: "/contact_email", reason: "missing" }] } });
   if (verified) return;
@@ -42,7 +40,6 @@ export async function askAddress(tx: Tx, own: OwnAccount, mailer: Mailer, when: 
 
 /** @throws Problem `validation_error`, the same for every answer that is not the right one. */
 export async function answerAddress(tx: Tx, own: OwnAccount, key: Buffer, { value, nonce }: { value: string; nonce: string }, now: Date): Promise<void> {
-  await lockAccount(tx, own.accountId);
   const { account } = await readAccount(tx, own);
   const [question] = await tx.select().from(emailValidations).where(eq(emailValidations.accountId, own.accountId));
   const right =

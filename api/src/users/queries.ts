@@ -5,7 +5,6 @@ import type { Db, Tx } from "../db/database.ts";
 import { accounts, secrets, userNames } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
 import type { Circumstances } from "../keyring/apply-change.ts";
-import { lockAccount } from "../keyring/queries.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import type { OwnAccount } from "./policy.ts";
 import { nameKeyOf } from "./user-name.ts";
@@ -27,7 +26,6 @@ export async function updateAccount(
   mailer: Mailer,
   when: Circumstances,
 ): Promise<void> {
-  await lockAccount(tx, own.accountId);
   const { account } = await readAccount(tx, own);
   if (userName !== undefined && userName !== account.userName) await rename(tx, own, account.userName, userName);
   if (contactEmail !== undefined && contactEmail !== account.contactEmail) {

@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { actorOf } from "../http/access.ts";
 import { Problem } from "../http/problem.ts";
 import { rateRules } from "../http/rate-limits.ts";
+import { changeAccount } from "../keyring/queries.ts";
 import { languageOf } from "../mail/language.ts";
 import type { Services } from "../services.ts";
 import { answerAddress, askAddress } from "./contact-address.ts";
@@ -25,7 +26,7 @@ export const userRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (
 
   app.post("/user/me", { schema: userSchemas.update, config: { access: "signed_in", rates: [rateRules.write] } }, async (request) => {
     const own = accountPolicy(actorOf(request));
-    await db.transaction((tx) => updateAccount(tx, own, request.body, mailer, { now: now(), language: languageOf(request) }));
+    await changeAccount(services, own.accountId, (tx) => updateAccount(tx, own, request.body, mailer, { now: now(), language: languageOf(request) }));
     return me(own);
   });
 
@@ -34,7 +35,7 @@ export const userRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (
     { schema: userSchemas.askAddress, config: { access: "signed_in", rates: [rateRules.askAddress, rateRules.askAddressOfAll] } },
     async (request, reply) => {
       const own = accountPolicy(actorOf(request));
-      await db.transaction((tx) => askAddress(tx, own, mailer, { now: now(), language: languageOf(request) }));
+      await changeAccount(services, own.accountId, (tx) => askAddress(tx, own, mailer, { now: now(), language: languageOf(request) }));
       return reply.code(204).send();
     },
   );
@@ -44,7 +45,7 @@ export const userRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (
     { schema: userSchemas.answerAddress, config: { access: "signed_in", rates: [rateRules.answerAddress] } },
     async (request) => {
       const own = accountPolicy(actorOf(request));
-      await db.transaction((tx) => answerAddress(tx, own, env.RECORD_KEY, request.query, now()));
+      await changeAccount(services, own.accountId, (tx) => answerAddress(tx, own, env.RECORD_KEY, request.query, now()));
       return { valid: true as const };
     },
   );

@@ -1,0 +1,112 @@
+import { Client } from "pg";
+
+import { buildSecret, confirm, type Person } from "../testing/person.ts";
+import { startService, type Answer, type TestService } from "../testing/service.ts";
+import { createAccountCalls, maxCallsInFlight } from "./account-calls.ts";
+
+let service: TestService;
+let busy: { readonly person: Person; readonly id: string };
+let other: Person;
+/** Holds the account's row from outside, as a slow call of another process would. */
+let holder: Client;
+
+beforeAll(async () => {
+  service = await startService();
+  const [person, second] = [await service.signIn(), await service.signIn()];
+  const { body } = buildSecret(person);
+  await service.call("POST", "/secrets/store", person.token, { body });
+  confirm(person, body.keyring);
+  busy = { person, id: body.secret_db_id };
+  other = second;
+  holder = new Client({ connectionString: service.database.url });
+  await holder.connect();
+});
+afterAll(async () => {
+  await holder.end();
+  await service.stop();
+});
+
+const star = (favorite: boolean): Promise<Answer> => service.call("PATCH", "/secrets/favorite", busy.person.token, { body: { secret_db_id: busy.id, favorite } });
+
+const held = async (work: () => Promise<void>): Promise<void> => {
+  await holder.query("begin");
+  await holder.query("select 1 from accounts where id = $1 for update", [busy.person.userId]);
+  try {
+    await work();
+  } finally {
+    await holder.query("rollback");
+  }
+};
+
+describe("calls of one account", () => {
+  it("that wait for its row leave the database to everybody else", async () => {
+    const writes: Promise<Answer>[] = [];
+    await held(async () => {
+      writes.push(...Array.from({ length: maxCallsInFlight }, (_, index) => star(index % 2 === 0)));
+      expect(await service.call("GET", "/secrets/store", other.token)).toMatchObject({ status: 200 });
+      expect(await service.call("POST", "/user/me", other.token, { body: { user_name: "somebody.else" } })).toMatchObject({ status: 200 });
+    });
+    expect(new Set((await Promise.all(writes)).map(({ status }) => status))).toEqual(new Set([200]));
+  });
+
+  it("beyond so many at a time are answered too_many_requests with Retry-After, and only those", async () => {
+    const writes: Promise<Answer>[] = [];
+    await held(async () => {
+      writes.push(...Array.from({ length: maxCallsInFlight + 5 }, () => star(true)));
+      expect(await Promise.race(writes)).toMatchObject({ status: 429, headers: { "retry-after": "1" }, body: { code: "too_many_requests" } });
+    });
+    const statuses = (await Promise.all(writes)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(5);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(maxCallsInFlight);
+    expect(await star(false)).toMatchObject({ status: 200 });
+  });
+
+  it("give their place back when the caller goes away", async () => {
+    const address = await service.listen();
+    const leaving = new AbortController();
+    await held(async () => {
+      const calls = Array.from({ length: 2 * maxCallsInFlight }, () =>
+        fetch(`${address}/secrets/favorite`, {
+          method: "PATCH",
+          headers: { authorization: `Bearer ${busy.person.token}`, "content-type": "application/json" },
+          body: JSON.stringify({ secret_db_id: busy.id, favorite: true }),
+          signal: leaving.signal,
+        }).catch(() => null),
+      );
+      // More than fit: whoever asks below takes a place for a moment.
+      const me = () => service.call("GET", "/user/me", busy.person.token);
+      while ((await me()).status === 200);
+      leaving.abort();
+      await Promise.all(calls);
+      while ((await me()).status !== 200);
+    });
+    expect(await star(false)).toMatchObject({ status: 200 });
+  });
+});
+
+describe("inTurn", () => {
+  it("lets one go after the other, also after one that failed, and accounts beside each other", async () => {
+    const { inTurn } = createAccountCalls();
+    const told: string[] = [];
+    let open = (): void => undefined;
+    const gate = new Promise<void>((opened) => {
+      open = opened;
+    });
+    const first = inTurn("one", async () => {
+      await gate;
+      told.push("first");
+      throw new Error("it failed");
+    });
+    const second = inTurn("one", async () => {
+      told.push("second");
+      return 2;
+    });
+    await inTurn("two", async () => {
+      told.push("other");
+    });
+    open();
+    await expect(first).rejects.toThrow("it failed");
+    expect(await second).toBe(2);
+    expect(told).toEqual(["other", "first", "second"]);
+  });
+});

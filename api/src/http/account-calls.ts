@@ -1,0 +1,46 @@
+import type { ServerResponse } from "node:http";
+import { finished } from "node:stream";
+
+import { Problem } from "./problem.ts";
+
+/** Of one account at a time, in each process. A browser makes six; this is enough for several tabs and devices. */
+export const maxCallsInFlight = 32;
+
+/**
+ * What one account may have under way in this process, so that it cannot take what all accounts share. The database holds
+ * the account's row anyway; here its calls wait without a connection.
+ */
+export interface AccountCalls {
+  /** Counts one call until its answer has gone out or its caller went away. @throws Problem `too_many_requests` with `Retry-After`. */
+  enter(accountId: string, answer: ServerResponse): void;
+  /** Runs one `work` of an account after the other. No more wait than calls are in flight. */
+  inTurn<T>(accountId: string, work: () => Promise<T>): Promise<T>;
+}
+
+export function createAccountCalls(): AccountCalls {
+  const inFlight = new Map<string, number>();
+  const last = new Map<string, Promise<unknown>>();
+
+  return {
+    enter(accountId, answer) {
+      const count = inFlight.get(accountId) ?? 0;
+      if (count >= maxCallsInFlight) throw new Problem("too_many_requests", { headers: { "retry-after": "1" } });
+      inFlight.set(accountId, count + 1);
+      finished(answer, () => {
+        const left = (inFlight.get(accountId) ?? 1) - 1;
+        if (left === 0) inFlight.delete(accountId);
+        else inFlight.set(accountId, left);
+      });
+    },
+    async inTurn(accountId, work) {
+      const turn = (last.get(accountId) ?? Promise.resolve()).then(work);
+      const over = turn.catch(() => undefined); // who waits does not care how it went; who asked hears of it below
+      last.set(accountId, over);
+      try {
+        return await turn;
+      } finally {
+        if (last.get(accountId) === over) last.delete(accountId);
+      }
+    },
+  };
+}

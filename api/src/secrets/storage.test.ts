@@ -1,0 +1,184 @@
+import { uploadPath, UploadStarted, type Json, type KeyringChange } from "@relicario/shared/api";
+import fc from "fast-check";
+import { v7 as uuidv7 } from "uuid";
+
+import { buildChange, buildImageRecord, buildJwe, buildLabel, buildSecret, buildSlot, confirm, type Person } from "../testing/person.ts";
+import { startService, type Answer, type Method, type TestService } from "../testing/service.ts";
+import { contentsOf } from "../testing/storage.ts";
+import { buildFinish, buildLarge } from "../testing/upload.ts";
+import { reserveBytes } from "./quota.ts";
+
+const rounds = process.env["RELICARIO_TESTS"] === "all" ? 12 : 1;
+
+let service: TestService;
+let clock: Date;
+beforeAll(async () => {
+  clock = new Date();
+  const vendors = [
+    { vendor_id: "relicario", name: "Relicario", former_versions: 2 },
+    { vendor_id: "small", name: "Small", quota_bytes: 30_000 },
+  ];
+  service = await startService({ VENDORS: JSON.stringify(vendors), RATE_LIMITS: JSON.stringify({ write: 100_000 }) }, () => clock);
+});
+afterAll(() => service.stop());
+
+const requireOk = async (answer: Promise<Answer>): Promise<Answer> => {
+  const { status, text } = await answer;
+  if (status >= 300) throw new Error(text);
+  return answer;
+};
+
+/** A device that does what it is told where there is something to do it to. */
+class Device {
+  readonly person: Person;
+  #secrets: { id: string; version: number; trashed: boolean }[] = [];
+  #openers = 0;
+  #code: string | null = null;
+
+  constructor(person: Person) {
+    this.person = person;
+  }
+
+  #call(method: Method, path: string, body?: unknown): Promise<Answer> {
+    return requireOk(service.call(method, path, this.person.token, body === undefined ? {} : { body }));
+  }
+
+  async #put(members: Readonly<Record<string, Json>>): Promise<void> {
+    if (this.#secrets.length === 0) return;
+    const change = buildChange(this.person, members);
+    await this.#call("PUT", "/user/keyring", change);
+    confirm(this.person, change);
+  }
+
+  async #confirmed(answer: Promise<Answer>, keyring: KeyringChange): Promise<void> {
+    await answer;
+    confirm(this.person, keyring);
+  }
+
+  readonly acts: Readonly<Record<string, (size: number) => Promise<void>>> = {
+    secret: async (size) => {
+      const { body } = buildSecret(this.person, { bytes: size + 1 });
+      await this.#confirmed(this.#call("POST", "/secrets/store", body), body.keyring);
+      await this.#call("POST", "/secrets/store", body); // once more, byte for byte
+      this.#secrets.push({ id: body.secret_db_id, version: 1, trashed: false });
+    },
+    version: async (size) => {
+      const [secret] = this.#secrets;
+      if (secret === undefined) return;
+      const { body } = buildSecret(this.person, { id: secret.id, base: secret.version, bytes: size + 1 });
+      await this.#confirmed(this.#call("POST", "/secrets/store", body), body.keyring);
+      secret.version += 1;
+      secret.trashed = false;
+      clock = new Date(clock.getTime() + 31 * 86_400_000); // so that versions give way
+    },
+    label: async (size) => {
+      const secret = this.#secrets.find(({ trashed }) => !trashed);
+      if (secret === undefined) return;
+      const ticket = size % 2 === 0 ? {} : { ticket: Buffer.alloc(size + 1).toString("base64url") };
+      const keyring = buildChange(this.person, size % 3 === 0 ? { shares: this.#document("relicario-shares") } : {});
+      await this.#confirmed(this.#call("POST", "/secrets/store", { secret_db_id: secret.id, base_version: secret.version, label: buildLabel(this.person, secret.id, secret.version, size + 2), ...ticket, keyring }), keyring);
+    },
+    documents: (size) => this.#put(size % 2 === 0 ? { book: this.#document("relicario-book"), shares: this.#document("relicario-shares") } : { requests: this.#document("relicario-requests") }),
+    openers: async () => {
+      const [opener, image] = [uuidv7(), uuidv7()];
+      if (this.#openers++ > 4) return;
+      await this.#put({ slots: { set: [buildSlot(opener, "recovery_code"), buildSlot(image), buildSlot(this.person.imageId)], remove: [] }, image_records: { set: [buildImageRecord(image), buildImageRecord(this.person.imageId)], remove: [] } });
+      if (this.#secrets.length > 0) this.#code = opener;
+    },
+    lessOpeners: async () => {
+      if (this.#code !== null) await this.#put({ slots: { set: [], remove: [this.#code] } });
+      this.#code = null;
+    },
+    trash: async () => {
+      const secret = this.#secrets.at(-1);
+      if (secret === undefined) return;
+      await this.#call("DELETE", `/secrets/store/${secret.id}`);
+      secret.trashed = true;
+    },
+    purge: async () => {
+      const gone = this.#secrets.filter(({ trashed }) => trashed);
+      if (gone.length === 0) return;
+      await this.#put({ purge: gone.map(({ id }) => id) });
+      this.#secrets = this.#secrets.filter(({ trashed }) => !trashed);
+    },
+    purgeVersions: async () => {
+      const secret = this.#secrets.find(({ version }) => version > 1);
+      if (secret !== undefined) await this.#put({ purge_versions: [{ secret_db_id: secret.id, versions: [secret.version - 1] }] });
+    },
+    upload: async (size) => {
+      const large = buildLarge({ bytes: size + 1 });
+      const { upload_id: id } = UploadStarted.parse((await requireOk(service.call("POST", "/v2/secrets/secret", this.person.token, await large.start()))).body);
+      if (size % 3 === 0) return; // its time runs out
+      await requireOk(service.call("POST", uploadPath(id), this.person.token, await large.part(1)));
+      if (size % 3 === 1) {
+        await this.#call("DELETE", uploadPath(id));
+        return;
+      }
+      const body = buildFinish(this.person, large);
+      await this.#confirmed(this.#call("PUT", uploadPath(id), body), body.keyring);
+      this.#secrets.push({ id: large.id, version: 1, trashed: false });
+    },
+    days: async () => {
+      clock = new Date(clock.getTime() + 16 * 86_400_000);
+      await service.app.sweep();
+    },
+    refused: async () => {
+      const { body } = buildSecret(this.person);
+      await service.call("POST", "/secrets/store", this.person.token, { body: { ...body, keyring: { ...body.keyring, state_rev: 99_999 } } });
+    },
+  };
+
+  #document(typ: string): string {
+    return buildJwe({ typ, user_id: this.person.userId, key_epoch: 1 });
+  }
+}
+
+describe("what the service counts", () => {
+  it("is what the tables hold, whatever was done", async () => {
+    const names = Object.keys(new Device(await service.signIn()).acts);
+    const act = fc.record({ name: fc.constantFrom(...names), size: fc.nat(3_000) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(act, { minLength: 45, maxLength: 45 }), async (acts) => {
+        const device = new Device(await service.signIn());
+        await device.acts["secret"]?.(10);
+        for (const { name, size } of acts) {
+          await device.acts[name]?.(size);
+          await contentsOf(service, device.person);
+        }
+      }),
+      { numRuns: rounds, endOnFailure: true },
+    );
+  });
+});
+
+describe("a full account", () => {
+  const stored = async (person: Person): Promise<number> => ((await service.call("GET", "/user/me", person.token)).body["licence"] as { storage_used: number }).storage_used;
+
+  it("takes no more contents, by whatever they are counted: their own bytes, label, ticket or keyring", async () => {
+    const person = await service.signIn(undefined, "small");
+    const { body } = buildSecret(person);
+    await requireOk(service.call("POST", "/secrets/store", person.token, { body }));
+    confirm(person, body.keyring);
+    const before = await stored(person);
+    expect(before).toBeGreaterThan(9_000); // 700 bytes of content, and all that belongs to it
+    const further = buildSecret(person, { bytes: 29_000 - before });
+    expect(await service.call("POST", "/secrets/store", person.token, { body: further.body })).toMatchObject({ status: 413, body: { code: "quota_exceeded" } });
+    expect(await stored(person)).toBe(before);
+  });
+
+  it("can still change its keyring and remove secrets, within a reserve", async () => {
+    const person = await service.signIn(undefined, "small");
+    const { body } = buildSecret(person);
+    await requireOk(service.call("POST", "/secrets/store", person.token, { body }));
+    confirm(person, body.keyring);
+    await service.app.services.db.execute(`update accounts set storage_used = ${String(30_000 + reserveBytes - 20_000)} where id = '${person.userId}'`);
+    const put = (change: KeyringChange): Promise<Answer> => service.call("PUT", "/user/keyring", person.token, { body: change });
+    const change = buildChange(person, {});
+    await requireOk(put(change));
+    confirm(person, change);
+    await service.app.services.db.execute(`update accounts set storage_used = ${String(30_000 + reserveBytes)} where id = '${person.userId}'`);
+    expect(await put(buildChange(person, {}))).toMatchObject({ status: 413, body: { code: "quota_exceeded" } });
+    await requireOk(service.call("DELETE", `/secrets/store/${body.secret_db_id}`, person.token));
+    await requireOk(put(buildChange(person, { purge: [body.secret_db_id] })));
+  });
+});
