@@ -201,3 +201,32 @@ describe("a session token", () => {
     expect(await service.call("GET", "/user/me", await made(given))).toMatchObject({ status: 401, body: { code: "token_invalid" } });
   });
 });
+describe("token exchanges that overlap a sign-out", () => {
+  it.each([
+    ["of the same second", 0],
+    ["of half a minute before", 30],
+  ])("leave no session of that sign-in behind, whichever came first: tokens %s", async (_, age) => {
+    const left: number[] = [];
+    let ended = 0;
+    for (let round = 0; round < 12; round++) {
+      const name = `overlap-${String(age)}-${String(round)}`;
+      const remoteAddress = `198.51.100.${String(100 + round)}`; // one alone would be stopped
+      const sign = () => service.issuer.accessToken(name, { sid: `${name}-session`, iat: inSeconds(-age) });
+      const exchange = (token: string) => service.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token }, remoteAddress });
+      const first = String((await exchange(await sign())).body["token"]);
+      const tokens = await Promise.all(Array.from({ length: 12 }, sign));
+      const before = tokens.slice(0, 8).map((token) => exchange(token));
+      await Promise.race(before); // one is through, the others overlap
+      const out = service.call("DELETE", "/auth/token", first);
+      const given = (await Promise.all([...before, out, ...tokens.slice(8).map((token) => exchange(token))])).filter(({ status }) => status === 200);
+      for (const { body } of given) {
+        const { status } = await service.call("GET", "/user/me", String(body["token"]));
+        if (status === 401) ended += 1;
+        else left.push(status);
+      }
+    }
+    expect(left).toEqual([]);
+    expect(ended).toBeGreaterThanOrEqual(12);
+  });
+});
+

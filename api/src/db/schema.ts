@@ -28,6 +28,8 @@ export const accounts = pgTable("accounts", {
   changes: counter("changes").notNull().default(0),
   /** When a mail last said that something went to the trash. */
   trashMailAt: time("trash_mail_at"),
+  /** Since when the operator keeps the account closed (users/account-command.ts): it gets no session. */
+  lockedAt: time("locked_at"),
   createdAt: time("created_at").notNull().defaultNow(),
 });
 
@@ -43,11 +45,17 @@ export const identities = pgTable(
   (table) => [primaryKey({ columns: [table.vendorId, table.issuer, table.subject] })],
 );
 
-/** `nameKey` is the user name in NFKC and lower case, so that two people never have names that look the same. */
+/** Names that somebody has, or gave up a short time ago. `nameKey` is the name in lower case (users/user-name.ts). */
 export const userNames = pgTable(
   "user_names",
-  { vendorId: text("vendor_id").notNull(), nameKey: text("name_key").notNull(), accountId: uuid("account_id").notNull() },
-  (table) => [primaryKey({ columns: [table.vendorId, table.nameKey] })],
+  {
+    vendorId: text("vendor_id").notNull(),
+    nameKey: text("name_key").notNull(),
+    accountId: uuid("account_id").notNull(),
+    /** Since when it rests: nobody but the account that had it may take it. Null while it is somebody's. */
+    releasedAt: time("released_at"),
+  },
+  (table) => [primaryKey({ columns: [table.vendorId, table.nameKey] }), index("user_names_released").on(table.releasedAt).where(sql`released_at is not null`)],
 );
 
 export const sessions = pgTable(
