@@ -17,7 +17,8 @@ const json = <T extends z.ZodType>(schema: T) =>
     })
     .pipe(schema);
 
-const webAddress = z.url({ protocol: /^https?$/, error: "is not an http(s) address" }).transform((url) => url.replace(/\/+$/, ""));
+const exactAddress = z.url({ protocol: /^https?$/, error: "is not an http(s) address" });
+const webAddress = exactAddress.transform((url) => url.replace(/\/+$/, ""));
 
 const ConfiguredVendor = z.strictObject({
   vendor_id: VendorId,
@@ -40,8 +41,8 @@ const Environment = z.object({
     .string()
     .min(1)
     .refine((text) => !/^[a-z0-9]+:\/\//i.test(text) || text.startsWith("file://"), "is not a folder"),
-  /** The issuer, as it stands in tokens. */
-  IDP_AUTHORITY: webAddress,
+  /** The issuer, exactly as it stands in tokens, with a slash at its end or without. */
+  IDP_AUTHORITY: exactAddress,
   IDP_CLIENT_ID: z.string().min(1),
   IDP_AUDIENCE: z.string().min(1).default("relicario-api"),
   /** Where this service reaches the provider's keys, when that is not where its discovery document says. */

@@ -3,6 +3,7 @@ import { eq } from "drizzle-orm";
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from "jose";
 
 import { accounts, identities, sessions } from "../db/schema.ts";
+import { startIssuer } from "../testing/issuer.ts";
 import { startService, type TestService } from "../testing/service.ts";
 import { createSessionTokens } from "./session-tokens.ts";
 
@@ -86,6 +87,47 @@ describe("POST /auth/token", () => {
   it("accepts the audience alone, and the authorised party alone", async () => {
     expect((await exchange(await service.issuer.accessToken("fay", { azp: undefined }))).status).toBe(200);
     expect((await exchange(await service.issuer.accessToken("fay", { aud: "account" }))).status).toBe(200);
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ["with an audience mapper", { typ: "Bearer", aud: ["relicario-api", "account"] }],
+    ["without one", { typ: "Bearer", aud: "account" }],
+    ["of a person without roles", { typ: "Bearer", aud: undefined }],
+  ])("accepts Keycloak's access token %s: its header says JWT, its payload Bearer", async (_, claims) => {
+    expect((await exchange(await service.issuer.accessToken("kay", claims, "JWT"))).status).toBe(200);
+  });
+
+  it("accepts an access token that no provider marked, for this audience (Auth0)", async () => {
+    const claims = { aud: ["relicario-api", `${service.issuer.issuer}/userinfo`] };
+    expect((await exchange(await service.issuer.accessToken("kay", claims, "JWT"))).status).toBe(200);
+  });
+
+  it.each<[string, Record<string, unknown>, string]>([
+    ["for the client alone", { aud: "relicario-portal" }, "JWT"],
+    ["for the client alone, without a party", { aud: ["relicario-portal"], azp: undefined }, "JWT"],
+    ["for the client alone, though marked as an access token", { aud: "relicario-portal" }, "at+jwt"],
+    ["for the client beside the audience, unmarked", { aud: ["relicario-portal", "relicario-api"] }, "JWT"],
+    ["unmarked and without this audience", { aud: "account" }, "JWT"],
+    ["Keycloak's ID token", { typ: "ID", aud: ["relicario-portal", "relicario-api"] }, "JWT"],
+    ["Keycloak's refresh token", { typ: "Refresh" }, "JWT"],
+    ["a logout token", { events: { "http://schemas.openid.net/event/backchannel-logout": {} } }, "logout+jwt"],
+    ["another service's, for which this client asked", { aud: "other-api" }, "at+jwt"],
+  ])("refuses a token that is no access token for this service: %s", async (_, claims, typ) => {
+    expect(await exchange(await service.issuer.accessToken("eva", claims, typ))).toMatchObject({ status: 401, body: { code: "token_invalid" } });
+  });
+
+  it("takes an issuer with a slash at its end as it is written", async () => {
+    const issuer = await startIssuer({ path: "/tenant/" });
+    const alone = await startService({ IDP_AUTHORITY: issuer.issuer });
+    try {
+      const ask = (token: string) => alone.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token } });
+      expect((await ask(await issuer.accessToken("ana"))).status).toBe(200);
+      const other = await issuer.accessToken("ana", { iss: issuer.issuer.slice(0, -1) });
+      expect(await ask(other)).toMatchObject({ status: 401, body: { code: "token_invalid" } });
+    } finally {
+      await alone.stop();
+      await issuer.stop();
+    }
   });
 
   it("refuses a token that is forged, unsigned or noise", async () => {
@@ -175,32 +217,6 @@ describe("DELETE /auth/token", () => {
   });
 });
 
-describe("a session token", () => {
-  it("is refused when it is altered, signed with another key, or of another kind", async () => {
-    const person = await service.signIn();
-    const [head = "", body = "", signature = ""] = person.token.split(".");
-    const claims = JSON.parse(Buffer.from(body, "base64url").toString()) as Record<string, unknown>;
-    const altered = Buffer.from(JSON.stringify({ ...claims, vid: "second" })).toString("base64url");
-    for (const token of [`${head}.${altered}.${signature}`, await service.issuer.accessToken("eva"), `${head}.${body}.`]) {
-      expect(await service.call("GET", "/user/me", token)).toMatchObject({ status: 401, body: { code: "token_invalid" } });
-    }
-    expect(await service.call("GET", "/user/me", null)).toMatchObject({ status: 401, body: { code: "unauthorized" } });
-  });
-
-  it.each([
-    ["another service with the same keys and rows", { issuer: "http://localhost:3002/api" }],
-    ["another portal's client", { audience: "another-portal" }],
-  ])("of %s does not pass for one of ours", async (_of, given) => {
-    const person = await service.signIn();
-    const { db, env, vendors } = service.app.services;
-    const { sub, vid, sid } = SessionClaims.parse(decodeJwt(person.token));
-    const settings = { keys: env.SESSION_KEYS.keys, issuer: "http://localhost:3000/api", audience: env.IDP_CLIENT_ID };
-    const session = { accountId: sub, vendorId: vid, sessionId: sid, authTime: null, issuedAt: new Date(), expiresAt: new Date(inSeconds(60) * 1_000) };
-    const made = (more: Partial<typeof settings>) => createSessionTokens({ ...settings, ...more }, db, vendors).sign(session);
-    expect((await service.call("GET", "/user/me", await made({}))).status).toBe(200);
-    expect(await service.call("GET", "/user/me", await made(given))).toMatchObject({ status: 401, body: { code: "token_invalid" } });
-  });
-});
 describe("token exchanges that overlap a sign-out", () => {
   it.each([
     ["of the same second", 0],
@@ -230,3 +246,29 @@ describe("token exchanges that overlap a sign-out", () => {
   });
 });
 
+describe("a session token", () => {
+  it("is refused when it is altered, signed with another key, or of another kind", async () => {
+    const person = await service.signIn();
+    const [head = "", body = "", signature = ""] = person.token.split(".");
+    const claims = JSON.parse(Buffer.from(body, "base64url").toString()) as Record<string, unknown>;
+    const altered = Buffer.from(JSON.stringify({ ...claims, vid: "second" })).toString("base64url");
+    for (const token of [`${head}.${altered}.${signature}`, await service.issuer.accessToken("eva"), `${head}.${body}.`]) {
+      expect(await service.call("GET", "/user/me", token)).toMatchObject({ status: 401, body: { code: "token_invalid" } });
+    }
+    expect(await service.call("GET", "/user/me", null)).toMatchObject({ status: 401, body: { code: "unauthorized" } });
+  });
+
+  it.each([
+    ["another service with the same keys and rows", { issuer: "http://localhost:3002/api" }],
+    ["another portal's client", { audience: "another-portal" }],
+  ])("of %s does not pass for one of ours", async (_of, given) => {
+    const person = await service.signIn();
+    const { db, env, vendors } = service.app.services;
+    const { sub, vid, sid } = SessionClaims.parse(decodeJwt(person.token));
+    const settings = { keys: env.SESSION_KEYS.keys, issuer: "http://localhost:3000/api", audience: env.IDP_CLIENT_ID };
+    const session = { accountId: sub, vendorId: vid, sessionId: sid, authTime: null, issuedAt: new Date(), expiresAt: new Date(inSeconds(60) * 1_000) };
+    const made = (more: Partial<typeof settings>) => createSessionTokens({ ...settings, ...more }, db, vendors).sign(session);
+    expect((await service.call("GET", "/user/me", await made({}))).status).toBe(200);
+    expect(await service.call("GET", "/user/me", await made(given))).toMatchObject({ status: 401, body: { code: "token_invalid" } });
+  });
+});
