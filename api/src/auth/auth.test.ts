@@ -169,6 +169,26 @@ describe("POST /auth/token", () => {
     expect(await service.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token: "noise" } })).toMatchObject({ status: 401 });
   });
 
+  it("lets no token that was not verified, and no single person, fill the limit that everybody shares", async () => {
+    const strict = await startService({ RATE_LIMITS: '{"exchange_all":3,"exchange_person":2}' });
+    try {
+      let host = 0;
+      const ask = async (token: string) => {
+        const remoteAddress = `198.51.100.${String((host += 1))}`;
+        return (await strict.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token }, remoteAddress })).status;
+      };
+      for (const token of ["noise", await strict.issuer.forgedToken("ana"), await strict.issuer.accessToken("ana", { aud: "other-api" })]) {
+        expect([await ask(token), await ask(token)]).toEqual([401, 401]);
+      }
+      const ana = await strict.issuer.accessToken("ana");
+      expect([await ask(ana), await ask(ana), await ask(ana), await ask(ana)]).toEqual([200, 200, 429, 429]);
+      expect(await ask(await strict.issuer.accessToken("bea"))).toBe(200);
+      expect(await ask(await strict.issuer.accessToken("carla"))).toBe(429);
+    } finally {
+      await strict.stop();
+    }
+  });
+
   it("answers 503 while the provider cannot be reached, and goes on when it can", async () => {
     const alone = await startService({ IDP_AUTHORITY: "http://127.0.0.1:9/realms/relicario" });
     try {

@@ -9,7 +9,7 @@ import { beginSession, endSession } from "./queries.ts";
 import { authSchemas } from "./schema.ts";
 
 export const authRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
-  const { db, env, identityProvider, sessionTokens, vendors } = services;
+  const { db, env, identityProvider, limiter, sessionTokens, vendors } = services;
 
   app.get("/auth/certs", { schema: authSchemas.certs, config: { access: "anybody" } }, async () =>
     presentProviderCerts(await identityProvider.keys()),
@@ -19,10 +19,13 @@ export const authRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (
 
   app.post(
     "/auth/token",
-    { schema: authSchemas.exchange, bodyLimit: 20 * 1024, config: { access: "anybody", rates: [rateRules.exchange, rateRules.exchangeOfAll] } },
+    { schema: authSchemas.exchange, bodyLimit: 20 * 1024, config: { access: "anybody", rates: [rateRules.exchange] } },
     async ({ body, query }) => {
       const vendor = exchangePolicy(vendors, query.app_vendor_id);
       const identity = await identityProvider.prove(body.token);
+      // What was not verified counts for its address alone: else anybody could close the exchange for everybody.
+      await limiter.count(rateRules.exchangeOfPerson, { subject: `${identity.issuer}\n${identity.subject}` });
+      await limiter.count(rateRules.exchangeOfAll, {});
       const { id: sessionId, ...session } = await db.transaction((tx) => beginSession(tx, vendor.id, identity, env.SESSION_TTL_SECONDS));
       return { token: await sessionTokens.sign({ ...session, vendorId: vendor.id, sessionId, authTime: identity.authTime }) };
     },

@@ -271,7 +271,7 @@ export const emailValidations = pgTable("email_validations", {
   createdAt: time("created_at").notNull(),
 });
 
-/** Calls counted in fixed windows, across processes. `subject` is an account, a keyed digest of an address, or empty. */
+/** Calls counted in fixed windows, across processes. `subject` is an account, a keyed digest (of an address, a person, a mailbox), or empty. */
 export const rateLimits = pgTable(
   "rate_limits",
   { subject: text("subject").notNull(), rule: text("rule").notNull(), windowStart: time("window_start").notNull(), calls: integer("calls").notNull() },

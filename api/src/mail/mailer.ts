@@ -149,7 +149,7 @@ async function addressed({ db, vendors, origin, key }: MailerParts, { accountId,
 
   if (kind === "validate_email") {
     const [question] = await db.select().from(emailValidations).where(eq(emailValidations.accountId, accountId));
-    if (question === undefined) return null;
+    if (question?.address !== address) return null; // another address is asked by now, with a mail of its own
     const query = new URLSearchParams({ value: question.address, nonce: nonceOf(key, question) });
     return { to: question.address, language, facts: { ...facts, validation: `${origin}/validate-email#${query.toString()}` } };
   }
