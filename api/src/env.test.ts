@@ -49,6 +49,8 @@ describe("parseEnv", () => {
     ["LOG_LEVEL", "loud"],
     ["MAIL_URL", "imap://localhost"],
     ["MAIL_FROM", "nobody"],
+    ["TRUSTED_PROXIES", "loopback, gateway"],
+    ["TRUSTED_PROXIES", "192.0.2.0/33"],
     ["RATE_LIMITS", '{"writes":5}'],
     ["RATE_LIMITS", '{"write":0}'],
     ["VENDORS", '[{"vendor_id":"x","name":"x","part_bytes":1000}]'],

@@ -1,3 +1,5 @@
+import { isIP } from "node:net";
+
 import { maxFormerVersions, maxPartBytes, maxSealedBytes, minPartBytes, VendorId } from "@relicario/shared/api";
 import { z } from "zod";
 
@@ -17,7 +19,8 @@ const json = <T extends z.ZodType>(schema: T) =>
     })
     .pipe(schema);
 
-const webAddress = z.url({ protocol: /^https?$/, error: "is not an http(s) address" }).transform((url) => url.replace(/\/+$/, ""));
+const exactAddress = z.url({ protocol: /^https?$/, error: "is not an http(s) address" });
+const webAddress = exactAddress.transform((url) => url.replace(/\/+$/, ""));
 
 const ConfiguredVendor = z.strictObject({
   vendor_id: VendorId,
@@ -46,8 +49,8 @@ const Environment = z.object({
     .string()
     .min(1)
     .refine((text) => !/^[a-z0-9]+:\/\//i.test(text) || text.startsWith("file://"), "is not a folder"),
-  /** The issuer, as it stands in tokens. */
-  IDP_AUTHORITY: webAddress,
+  /** The issuer, exactly as it stands in tokens, with a slash at its end or without. */
+  IDP_AUTHORITY: exactAddress,
   IDP_CLIENT_ID: z.string().min(1),
   IDP_AUDIENCE: z.string().min(1).default("relicario-api"),
   /** Where this service reaches the provider's keys, when that is not where its discovery document says. */
@@ -73,11 +76,21 @@ const Environment = z.object({
   /** Other limits than the usual ones, by name (http/rate-limits.ts), such as `{"write":100000}` for a benchmark. */
   RATE_LIMITS: json(z.partialRecord(z.enum(rateNames), z.int().positive())).default({}),
   /** Whose `X-Forwarded-For` is believed: `loopback`, addresses or networks, separated by commas. */
-  TRUSTED_PROXIES: z.string().min(1).default("loopback"),
+  TRUSTED_PROXIES: z
+    .string()
+    .refine((text) => text.split(",").every((part) => isProxy(part.trim())), "names something else than loopback, linklocal, uniquelocal, addresses and networks")
+    .default("loopback"),
   ENVIRONMENT: z.string().min(1).default("test"),
   APP_VERSION: z.string().min(1).default("0.3.1"),
   LOG_LEVEL: z.enum(["debug", "info", "warn", "error", "silent"]).default("info"),
 });
+
+function isProxy(text: string): boolean {
+  if (["loopback", "linklocal", "uniquelocal"].includes(text)) return true;
+  const [address = "", bits, ...more] = text.split("/");
+  const version = isIP(address);
+  return version !== 0 && more.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) >= 1 && Number(bits) <= (version === 4 ? 32 : 128)));
+}
 
 export type Env = z.infer<typeof Environment>;
 

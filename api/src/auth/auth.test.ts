@@ -3,6 +3,7 @@ import { eq } from "drizzle-orm";
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from "jose";
 
 import { accounts, identities, sessions } from "../db/schema.ts";
+import { startIssuer } from "../testing/issuer.ts";
 import { startService, type TestService } from "../testing/service.ts";
 import { createSessionTokens } from "./session-tokens.ts";
 
@@ -88,6 +89,47 @@ describe("POST /auth/token", () => {
     expect((await exchange(await service.issuer.accessToken("fay", { aud: "account" }))).status).toBe(200);
   });
 
+  it.each<[string, Record<string, unknown>]>([
+    ["with an audience mapper", { typ: "Bearer", aud: ["relicario-api", "account"] }],
+    ["without one", { typ: "Bearer", aud: "account" }],
+    ["of a person without roles", { typ: "Bearer", aud: undefined }],
+  ])("accepts Keycloak's access token %s: its header says JWT, its payload Bearer", async (_, claims) => {
+    expect((await exchange(await service.issuer.accessToken("kay", claims, "JWT"))).status).toBe(200);
+  });
+
+  it("accepts an access token that no provider marked, for this audience (Auth0)", async () => {
+    const claims = { aud: ["relicario-api", `${service.issuer.issuer}/userinfo`] };
+    expect((await exchange(await service.issuer.accessToken("kay", claims, "JWT"))).status).toBe(200);
+  });
+
+  it.each<[string, Record<string, unknown>, string]>([
+    ["for the client alone", { aud: "relicario-portal" }, "JWT"],
+    ["for the client alone, without a party", { aud: ["relicario-portal"], azp: undefined }, "JWT"],
+    ["for the client alone, though marked as an access token", { aud: "relicario-portal" }, "at+jwt"],
+    ["for the client beside the audience, unmarked", { aud: ["relicario-portal", "relicario-api"] }, "JWT"],
+    ["unmarked and without this audience", { aud: "account" }, "JWT"],
+    ["Keycloak's ID token", { typ: "ID", aud: ["relicario-portal", "relicario-api"] }, "JWT"],
+    ["Keycloak's refresh token", { typ: "Refresh" }, "JWT"],
+    ["a logout token", { events: { "http://schemas.openid.net/event/backchannel-logout": {} } }, "logout+jwt"],
+    ["another service's, for which this client asked", { aud: "other-api" }, "at+jwt"],
+  ])("refuses a token that is no access token for this service: %s", async (_, claims, typ) => {
+    expect(await exchange(await service.issuer.accessToken("eva", claims, typ))).toMatchObject({ status: 401, body: { code: "token_invalid" } });
+  });
+
+  it("takes an issuer with a slash at its end as it is written", async () => {
+    const issuer = await startIssuer({ path: "/tenant/" });
+    const alone = await startService({ IDP_AUTHORITY: issuer.issuer });
+    try {
+      const ask = (token: string) => alone.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token } });
+      expect((await ask(await issuer.accessToken("ana"))).status).toBe(200);
+      const other = await issuer.accessToken("ana", { iss: issuer.issuer.slice(0, -1) });
+      expect(await ask(other)).toMatchObject({ status: 401, body: { code: "token_invalid" } });
+    } finally {
+      await alone.stop();
+      await issuer.stop();
+    }
+  });
+
   it("refuses a token that is forged, unsigned or noise", async () => {
     const unsigned = `${Buffer.from('{"alg":"none"}').toString("base64url")}.${Buffer.from('{"sub":"eva"}').toString("base64url")}.`;
     for (const token of [await service.issuer.forgedToken("eva"), unsigned, "noise", "a.b.c"]) {
@@ -125,6 +167,26 @@ describe("POST /auth/token", () => {
     expect(last).toMatchObject({ status: 429, body: { code: "too_many_requests" } });
     expect(Number(last.headers["retry-after"])).toBeGreaterThan(0);
     expect(await service.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token: "noise" } })).toMatchObject({ status: 401 });
+  });
+
+  it("lets no token that was not verified, and no single person, fill the limit that everybody shares", async () => {
+    const strict = await startService({ RATE_LIMITS: '{"exchange_all":3,"exchange_person":2}' });
+    try {
+      let host = 0;
+      const ask = async (token: string) => {
+        const remoteAddress = `198.51.100.${String((host += 1))}`;
+        return (await strict.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token }, remoteAddress })).status;
+      };
+      for (const token of ["noise", await strict.issuer.forgedToken("ana"), await strict.issuer.accessToken("ana", { aud: "other-api" })]) {
+        expect([await ask(token), await ask(token)]).toEqual([401, 401]);
+      }
+      const ana = await strict.issuer.accessToken("ana");
+      expect([await ask(ana), await ask(ana), await ask(ana), await ask(ana)]).toEqual([200, 200, 429, 429]);
+      expect(await ask(await strict.issuer.accessToken("bea"))).toBe(200);
+      expect(await ask(await strict.issuer.accessToken("carla"))).toBe(429);
+    } finally {
+      await strict.stop();
+    }
   });
 
   it("answers 503 while the provider cannot be reached, and goes on when it can", async () => {
@@ -172,6 +234,35 @@ describe("DELETE /auth/token", () => {
     await service.call("DELETE", "/auth/token", String(answer.body["token"]));
     expect(await exchange(old)).toMatchObject({ status: 401, body: { code: "token_invalid" } });
     expect((await exchange(await service.issuer.accessToken("ines", { ...claims, iat: inSeconds(1) }))).status).toBe(200);
+  });
+});
+
+describe("token exchanges that overlap a sign-out", () => {
+  it.each([
+    ["of the same second", 0],
+    ["of half a minute before", 30],
+  ])("leave no session of that sign-in behind, whichever came first: tokens %s", async (_, age) => {
+    const left: number[] = [];
+    let ended = 0;
+    for (let round = 0; round < 12; round++) {
+      const name = `overlap-${String(age)}-${String(round)}`;
+      const remoteAddress = `198.51.100.${String(100 + round)}`; // one alone would be stopped
+      const sign = () => service.issuer.accessToken(name, { sid: `${name}-session`, iat: inSeconds(-age) });
+      const exchange = (token: string) => service.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token }, remoteAddress });
+      const first = String((await exchange(await sign())).body["token"]);
+      const tokens = await Promise.all(Array.from({ length: 12 }, sign));
+      const before = tokens.slice(0, 8).map((token) => exchange(token));
+      await Promise.race(before); // one is through, the others overlap
+      const out = service.call("DELETE", "/auth/token", first);
+      const given = (await Promise.all([...before, out, ...tokens.slice(8).map((token) => exchange(token))])).filter(({ status }) => status === 200);
+      for (const { body } of given) {
+        const { status } = await service.call("GET", "/user/me", String(body["token"]));
+        if (status === 401) ended += 1;
+        else left.push(status);
+      }
+    }
+    expect(left).toEqual([]);
+    expect(ended).toBeGreaterThanOrEqual(12);
   });
 });
 

@@ -1,4 +1,4 @@
-import { createRemoteJWKSet, errors, jwtVerify, type JSONWebKeySet } from "jose";
+import { createRemoteJWKSet, errors, jwtVerify, type JSONWebKeySet, type JWTHeaderParameters } from "jose";
 import { z } from "zod";
 
 import type { Env } from "../env.ts";
@@ -58,8 +58,8 @@ export function createIdentityProvider(settings: Settings): IdentityProvider {
   return {
     async prove(accessToken) {
       const found = await keySetOnce();
-      const claims = await verify(accessToken, found, settings.IDP_AUTHORITY);
-      if (!isMeantForUs(claims, settings)) throw new Problem("token_invalid", { detail: "the token is meant for somebody else" });
+      const { claims, header } = await verify(accessToken, found, settings.IDP_AUTHORITY);
+      if (!isMeantForUs(claims, header, settings)) throw new Problem("token_invalid", { detail: "the token is meant for somebody else" });
       return {
         issuer: claims.iss,
         subject: claims.sub,
@@ -81,10 +81,10 @@ export function createIdentityProvider(settings: Settings): IdentityProvider {
   };
 }
 
-async function verify(token: string, keySet: ReturnType<typeof createRemoteJWKSet>, issuer: string): Promise<z.infer<typeof AccessToken>> {
+async function verify(token: string, keySet: ReturnType<typeof createRemoteJWKSet>, issuer: string): Promise<{ claims: z.infer<typeof AccessToken>; header: JWTHeaderParameters }> {
   try {
-    const { payload } = await jwtVerify(token, keySet, { issuer, algorithms, clockTolerance: 5, requiredClaims: ["exp", "iat", "sub"] });
-    return AccessToken.parse(payload);
+    const { payload, protectedHeader: header } = await jwtVerify(token, keySet, { issuer, algorithms, clockTolerance: 5, requiredClaims: ["exp", "iat", "sub"] });
+    return { claims: AccessToken.parse(payload), header };
   } catch (cause) {
     if (cause instanceof errors.JWTExpired) throw new Problem("token_expired", { cause });
     if (isOurRefusal(cause)) throw new Problem("token_invalid", { cause });
@@ -99,18 +99,33 @@ function isOurRefusal(cause: unknown): boolean {
   return cause instanceof errors.JOSEError && cause.code !== "ERR_JOSE_GENERIC"; // generic: the provider answered no 200
 }
 
-/** Audience or authorised party; another client's token and an ID token are refused even when the audience fits. */
-function isMeantForUs({ aud, azp, typ }: z.infer<typeof AccessToken>, settings: Settings): boolean {
-  if (typ?.toLowerCase() === "id") return false;
-  if (azp !== undefined && azp !== settings.IDP_CLIENT_ID) return false;
+/**
+ * An access token that names this service as its audience, or this portal's client as the party that it was given to.
+ *
+ * What an access token is: RFC 9068 says it in the header (`at+jwt`), Keycloak in the payload (`Bearer`; its others are
+ * `ID`, `Refresh` and more). Of providers that say neither, the audience tells: that of an ID token names the client.
+ * The party alone is enough only where no other service is named: such a token would be that service's to pass on.
+ */
+function isMeantForUs({ aud, azp, typ }: z.infer<typeof AccessToken>, header: JWTHeaderParameters, { IDP_AUDIENCE, IDP_CLIENT_ID }: Settings): boolean {
+  const headerType = header.typ?.toLowerCase().replace(/^application\//, "") ?? "jwt";
+  if (!["jwt", "at+jwt"].includes(headerType)) return false;
+  if (typ !== undefined && typ !== "Bearer") return false;
+  if (azp !== undefined && azp !== IDP_CLIENT_ID) return false;
   const audience = aud === undefined ? [] : [aud].flat();
-  return audience.includes(settings.IDP_AUDIENCE) || azp === settings.IDP_CLIENT_ID;
+  const forUs = audience.includes(IDP_AUDIENCE);
+  const marked = headerType === "at+jwt" || typ === "Bearer";
+  if (!marked) return forUs && !audience.includes(IDP_CLIENT_ID);
+  return forUs || (azp === IDP_CLIENT_ID && audience.every((one) => one === keycloaksOwn));
 }
+
+/** Keycloak's account pages: the audience of its access tokens as long as nothing else is set up. */
+const keycloaksOwn = "account";
 
 async function jwksAddress({ IDP_AUTHORITY, IDP_JWKS_URL }: Settings): Promise<URL> {
   if (IDP_JWKS_URL !== undefined) return new URL(IDP_JWKS_URL);
   try {
-    const response = await fetch(`${IDP_AUTHORITY}/.well-known/openid-configuration`, { signal: AbortSignal.timeout(5_000), redirect: "error" });
+    const base = IDP_AUTHORITY.replace(/\/$/, ""); // OpenID Connect Discovery 4.1
+    const response = await fetch(`${base}/.well-known/openid-configuration`, { signal: AbortSignal.timeout(5_000), redirect: "error" });
     if (!response.ok) throw new Error(`discovery answered ${String(response.status)}`);
     const { issuer, jwks_uri } = Discovery.parse(await response.json());
     if (issuer !== IDP_AUTHORITY) throw new Error("discovery names another issuer");

@@ -31,6 +31,8 @@ export const accounts = pgTable("accounts", {
   changes: counter("changes").notNull().default(0),
   /** When a mail last said that something went to the trash. */
   trashMailAt: time("trash_mail_at"),
+  /** Since when the operator keeps the account closed (users/account-command.ts): it gets no session. */
+  lockedAt: time("locked_at"),
   createdAt: time("created_at").notNull().defaultNow(),
 });
 
@@ -46,11 +48,17 @@ export const identities = pgTable(
   (table) => [primaryKey({ columns: [table.vendorId, table.issuer, table.subject] })],
 );
 
-/** `nameKey` is the user name in NFKC and lower case, so that two people never have names that look the same. */
+/** Names that somebody has, or gave up a short time ago. `nameKey` is the name in lower case (users/user-name.ts). */
 export const userNames = pgTable(
   "user_names",
-  { vendorId: text("vendor_id").notNull(), nameKey: text("name_key").notNull(), accountId: uuid("account_id").notNull() },
-  (table) => [primaryKey({ columns: [table.vendorId, table.nameKey] })],
+  {
+    vendorId: text("vendor_id").notNull(),
+    nameKey: text("name_key").notNull(),
+    accountId: uuid("account_id").notNull(),
+    /** Since when it rests: nobody but the account that had it may take it. Null while it is somebody's. */
+    releasedAt: time("released_at"),
+  },
+  (table) => [primaryKey({ columns: [table.vendorId, table.nameKey] }), index("user_names_released").on(table.releasedAt).where(sql`released_at is not null`)],
 );
 
 /** What strangers hold an id of: the row itself stands with its owner's, under the same id (public-ids/directory.ts). */
@@ -278,7 +286,7 @@ export const emailValidations = pgTable("email_validations", {
   createdAt: time("created_at").notNull(),
 });
 
-/** Calls counted in fixed windows, across processes. `subject` is an account, a keyed digest of an address, or empty. */
+/** Calls counted in fixed windows, across processes. `subject` is an account, a keyed digest (of an address, a person, a mailbox), or empty. */
 export const rateLimits = pgTable(
   "rate_limits",
   { subject: text("subject").notNull(), rule: text("rule").notNull(), windowStart: time("window_start").notNull(), calls: integer("calls").notNull() },

@@ -1,27 +1,32 @@
 import { createHmac } from "node:crypto";
 
 import { imageRecordReadsAnHour } from "@relicario/shared/api";
-import { lt, sql } from "drizzle-orm";
+import { and, eq, lt, sql } from "drizzle-orm";
 
-import type { Db } from "../db/database.ts";
+import type { Db, Tx } from "../db/database.ts";
 import { rateLimits } from "../db/schema.ts";
+import { addressGroup } from "./address-group.ts";
 import { Problem } from "./problem.ts";
 
 export interface RateRule {
   readonly name: string;
   readonly calls: number;
   readonly windowSeconds: number;
-  /** Whose calls are counted together. */
-  readonly per: "account" | "address" | "everybody";
+  /** Whose calls are counted together; `subject` is what the caller of `count` names. */
+  readonly per: "account" | "address" | "subject" | "everybody";
 }
 
 export const rateRules = {
   exchange: { name: "exchange", calls: 300, windowSeconds: 60, per: "address" },
+  /** The next two count tokens whose signature was verified, and no others. */
+  exchangeOfPerson: { name: "exchange_person", calls: 120, windowSeconds: 60, per: "subject" },
   exchangeOfAll: { name: "exchange_all", calls: 6_000, windowSeconds: 60, per: "everybody" },
   write: { name: "write", calls: 1_200, windowSeconds: 60, per: "account" },
   imageRecords: { name: "image_records", calls: imageRecordReadsAnHour, windowSeconds: 3_600, per: "account" },
   askAddress: { name: "ask_address", calls: 5, windowSeconds: 3_600, per: "account" },
   askAddressOfAll: { name: "ask_address_all", calls: 1_000, windowSeconds: 3_600, per: "everybody" },
+  /** Mails to one mailbox that nobody has shown to be theirs, whoever asks for them. */
+  askRecipient: { name: "ask_recipient", calls: 5, windowSeconds: 24 * 3_600, per: "subject" },
   answerAddress: { name: "answer_address", calls: 20, windowSeconds: 3_600, per: "account" },
   keyDirectory: { name: "key_directory", calls: 120, windowSeconds: 3_600, per: "account" },
 } as const satisfies Record<string, RateRule>;
@@ -32,41 +37,99 @@ export const rateNames = Object.values(rateRules).map(({ name }) => name);
 export type RateOverrides = Readonly<Partial<Record<string, number>>>;
 
 export interface Caller {
-  readonly accountId: string | null;
-  readonly address: string;
+  readonly accountId?: string | null;
+  readonly address?: string;
+  /** Kept as a keyed digest. */
+  readonly subject?: string;
 }
 
 export interface RateLimiter {
-  /** Counts one call. @throws Problem `too_many_requests` with `Retry-After` when the window is full. */
-  count(rule: RateRule, caller: Caller): Promise<void>;
+  /**
+   * Counts one call.
+   *
+   * @param tx where the count is to be taken back together with what it counts; not for a rule of everybody
+   * @throws Problem `too_many_requests` with `Retry-After` when the window is full.
+   */
+  count(rule: RateRule, caller: Caller, tx?: Tx): Promise<void>;
   /** Forgets windows that are over. */
   sweep(): Promise<void>;
 }
 
-/** Fixed windows in the database, so that they hold across processes. Addresses are kept as keyed digests only. */
+/** What this process has taken of a window that everybody shares. */
+interface Portion {
+  /** Seconds since 1970. */
+  readonly start: number;
+  left: number;
+  /** Nothing is left in the database. */
+  readonly last: boolean;
+}
+
+const portionsOfWindow = 100;
+
+/**
+ * Fixed windows in the database, so that they hold across processes. Addresses are kept as keyed digests only.
+ *
+ * A row that everybody shares is not written by every call: a process takes a hundredth of the window at a time and counts
+ * that in memory. So never more pass than the rule says; a process that ends gives up what it had not used.
+ */
 export function createRateLimiter(db: Db, key: Buffer, now: () => Date = () => new Date(), overrides: RateOverrides = {}): RateLimiter {
-  const subjectOf = (rule: RateRule, caller: Caller): string => {
-    if (rule.per === "everybody") return "";
-    if (rule.per === "account" && caller.accountId !== null) return caller.accountId;
-    return createHmac("sha256", key).update(`relicario/rate\n${caller.address}`).digest("base64url");
-  };
+  const portions = new Map<string, Portion>();
+  const taking = new Map<string, Promise<void>>();
+
+  /** @returns the calls of this window so far, these included. */
+  async function add(executor: Db | Tx, rule: RateRule, subject: string, start: number, calls: number): Promise<number> {
+    const [row] = await executor
+      .insert(rateLimits)
+      .values({ subject, rule: rule.name, windowStart: new Date(start * 1_000), calls })
+      .onConflictDoUpdate({
+        target: [rateLimits.subject, rateLimits.rule, rateLimits.windowStart],
+        set: { calls: sql`${rateLimits.calls} + ${calls}` },
+      })
+      .returning({ calls: rateLimits.calls });
+    return row?.calls ?? calls;
+  }
+
+  async function passesForAll(rule: RateRule, most: number, start: number): Promise<boolean> {
+    for (;;) {
+      const held = portions.get(rule.name);
+      if (held !== undefined && held.start >= start) {
+        if (held.left > 0) {
+          held.left -= 1;
+          return true;
+        }
+        if (held.last) return false;
+      }
+      // One asks, the others wait for the answer.
+      if (!taking.has(rule.name)) taking.set(rule.name, takePortion(rule, most, start).finally(() => taking.delete(rule.name)));
+      await taking.get(rule.name);
+    }
+  }
+
+  async function takePortion(rule: RateRule, most: number, start: number): Promise<void> {
+    const size = Math.ceil(most / portionsOfWindow);
+    const left = Math.max(0, size - Math.max(0, (await add(db, rule, "", start, size)) - most));
+    portions.set(rule.name, { start, left, last: left < size });
+  }
+
   return {
-    async count(rule, caller) {
+    async count(rule, caller, tx) {
       const seconds = Math.floor(now().getTime() / 1_000);
       const start = seconds - (seconds % rule.windowSeconds);
-      const [row] = await db
-        .insert(rateLimits)
-        .values({ subject: subjectOf(rule, caller), rule: rule.name, windowStart: new Date(start * 1_000), calls: 1 })
-        .onConflictDoUpdate({
-          target: [rateLimits.subject, rateLimits.rule, rateLimits.windowStart],
-          set: { calls: sql`${rateLimits.calls} + 1` },
-        })
-        .returning({ calls: rateLimits.calls });
-      if (row === undefined || row.calls <= (overrides[rule.name] ?? rule.calls)) return;
-      throw new Problem("too_many_requests", { headers: { "retry-after": String(start + rule.windowSeconds - seconds) } });
+      const most = overrides[rule.name] ?? rule.calls;
+      const passes = rule.per === "everybody" ? await passesForAll(rule, most, start) : (await add(tx ?? db, rule, subjectOf(key, rule, caller), start, 1)) <= most;
+      if (!passes) throw new Problem("too_many_requests", { headers: { "retry-after": String(start + rule.windowSeconds - seconds) } });
     },
     async sweep() {
-      await db.delete(rateLimits).where(lt(rateLimits.windowStart, new Date(now().getTime() - 2 * 3_600_000)));
+      for (const { name, windowSeconds } of Object.values(rateRules)) {
+        await db.delete(rateLimits).where(and(eq(rateLimits.rule, name), lt(rateLimits.windowStart, new Date(now().getTime() - windowSeconds * 1_000))));
+      }
     },
   };
+}
+
+function subjectOf(key: Buffer, { name, per }: RateRule, { accountId, address, subject }: Caller): string {
+  if (per === "account" && accountId != null) return accountId;
+  const counted = per === "subject" ? subject : address && addressGroup(address);
+  if (counted === undefined) throw new Error(`nobody to count for ${name}`);
+  return createHmac("sha256", key).update(`relicario/rate\n${counted}`).digest("base64url");
 }

@@ -2,7 +2,8 @@ import { ContactEmail, UserName } from "@relicario/shared/api";
 import type { Pool } from "pg";
 import { v7 as uuidv7 } from "uuid";
 
-import { addressGroup, attemptLimits, type Attempts } from "./attempts.ts";
+import { addressGroup } from "../http/address-group.ts";
+import { attemptLimits, type Attempts } from "./attempts.ts";
 import { hashPassword, problemOfPassword, verifyPassword, type PasswordProblem } from "./passwords.ts";
 
 interface Account {

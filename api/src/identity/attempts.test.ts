@@ -1,7 +1,7 @@
 import { Pool } from "pg";
 
 import { freshDatabase, type TestDatabase } from "@relicario/tooling/database/for-tests";
-import { addressGroup, Attempts, TooManyAttempts } from "./attempts.ts";
+import { Attempts, TooManyAttempts } from "./attempts.ts";
 import { migrate, removeExpired } from "./database.ts";
 
 jest.setTimeout(30_000);
@@ -75,20 +75,5 @@ describe("removeExpired", () => {
     await removeExpired(pool);
     expect((await pool.query("select id from provider_records order by id")).rows).toEqual([{ id: "for good" }, { id: "new" }]);
     expect((await pool.query("select count(*)::int as count from attempts")).rows).toEqual([{ count: 1 }]);
-  });
-});
-
-describe("addressGroup", () => {
-  it.each([
-    ["203.0.113.9", "203.0.113.9"],
-    ["::ffff:203.0.113.9", "203.0.113.9"],
-    ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2"],
-    ["2001:0DB8:1:2::9", "2001:db8:1:2"],
-    ["2001:db8::1", "2001:db8:0:0"],
-    ["fe80::1%eth0", "fe80:0:0:0"],
-    ["::1", "0:0:0:0"],
-    [undefined, "unknown"],
-  ])("counts %s under %s", (address, group) => {
-    expect(addressGroup(address)).toBe(group);
   });
 });

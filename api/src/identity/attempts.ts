@@ -81,16 +81,3 @@ export class Attempts {
     return createHmac("sha256", this.#key).update(`attempts\0${limit.name}\0${subject}`).digest("base64url");
   }
 }
-
-/** The part of an address that one customer holds: an IPv4 address, or the first 64 bits of an IPv6 one. */
-export function addressGroup(address: string | undefined): string {
-  if (address === undefined) return "unknown";
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (mapped !== undefined) return mapped;
-  if (!address.includes(":")) return address;
-  const [head = "", tail] = address.toLowerCase().split("%", 1).join("").split("::");
-  const front = head === "" ? [] : head.split(":");
-  const back = tail === undefined || tail === "" ? [] : tail.split(":");
-  const zeros = tail === undefined ? [] : Array.from({ length: Math.max(0, 8 - front.length - back.length) }, () => "0");
-  return [...front, ...zeros, ...back].slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16)).join(":");
-}

@@ -7,7 +7,8 @@ import { accounts, mails } from "../db/schema.ts";
 import { mailsOf, readMail, type FoundMail } from "../testing/outbox.ts";
 import { buildChange, buildImageRecord, buildSecret, buildSlot, confirm, type Person } from "../testing/person.ts";
 import { startService, type TestService } from "../testing/service.ts";
-import { createMailer } from "./mailer.ts";
+import { claimSeconds, createMailer, type MailerParts } from "./mailer.ts";
+import { openTransport, sendSeconds } from "./transport.ts";
 
 let service: TestService;
 let clock: Date;
@@ -216,17 +217,139 @@ describe("smtp://", () => {
   });
 });
 
+describe("a mail that is slow or not taken", () => {
+  let server: Server;
+  let received: FoundMail[];
+  /** Answers that the server keeps back until it is told to go on. */
+  let kept: (() => void)[] | null;
+  let refuses: boolean;
+  let sockets: Set<Socket>;
+  let url: string;
+  beforeEach(async () => {
+    [received, kept, refuses, sockets] = [[], null, false, new Set()];
+    server = createServer((socket) => {
+      sockets.add(socket);
+      socket.once("close", () => sockets.delete(socket));
+      speakSmtp(socket, {
+        refuses: () => refuses,
+        hear: () => undefined,
+        take: (source) => received.push(readMail(source)),
+        answer: (send) => {
+          if (kept === null) send();
+          else kept.push(send);
+        },
+      });
+    });
+    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+    const address = server.address();
+    if (address === null || typeof address === "string") throw new Error("no port");
+    url = `smtp://127.0.0.1:${String(address.port)}`;
+  });
+  afterEach(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((closed) => server.close(closed));
+  });
+
+  /** A mailer as another process has one; it wakes up when the test says so. */
+  const mailerOf = async (parts: Partial<MailerParts> = {}) => {
+    const { db, vendors } = service.app.services;
+    const wakings: { readonly milliseconds: number; readonly wake: () => void }[] = [];
+    const wakeAfter = (milliseconds: number, wake: () => void) => {
+      wakings.push({ milliseconds, wake });
+      return () => undefined;
+    };
+    const transport = await openTransport(url, "portal@example.org");
+    const mailer = createMailer({ db, vendors, transport, origin: service.origin, key: Buffer.alloc(32), log: service.app.http.log, now: () => clock, wakeAfter, ...parts });
+    return { mailer, wakings };
+  };
+  const queueFor = async (mailer: { queue: ReturnType<typeof createMailer>["queue"] }, count = 1) => {
+    const { person } = await reader();
+    await service.app.services.mailer.deliver(); // what that queued goes to the folder
+    const { db } = service.app.services;
+    for (let each = 0; each < count; each++) await db.transaction((tx) => mailer.queue(tx, person.userId, "openers_changed", { now: clock }));
+  };
+  const until = async (condition: () => boolean) => {
+    while (!condition()) await service.app.services.db.select().from(mails);
+  };
+
+  it("is sent once though a second process looks while the server takes minutes", async () => {
+    kept = [];
+    const [one, two] = [await mailerOf(), await mailerOf()];
+    await queueFor(one.mailer, 3);
+    const first = one.mailer.deliver();
+    await until(() => kept !== null && kept.length > 0);
+    clock = new Date(clock.getTime() + 5 * 60_000);
+    const second = two.mailer.deliver();
+    expect(await second).toBe(0);
+    const held = kept;
+    kept = null;
+    for (const send of held) send();
+    expect(await first).toBe(3);
+    expect(received).toHaveLength(3);
+    expect(await service.app.services.db.select().from(mails)).toEqual([]);
+    await Promise.all([one.mailer.stop(), two.mailer.stop()]);
+  });
+
+  it("is claimed for longer than its sending may take", () => {
+    expect(claimSeconds).toBeGreaterThanOrEqual(2 * sendSeconds);
+  });
+
+  it("is given back when the server does not come to an end in time", async () => {
+    kept = [];
+    const { mailer } = await mailerOf({ transport: await openTransport(url, "portal@example.org", 1) });
+    await queueFor(mailer);
+    expect(await mailer.deliver()).toBe(0);
+    expect(await service.app.services.db.select().from(mails)).toMatchObject([{ attempts: 1, dueAt: new Date(clock.getTime() + 60_000) }]);
+    await until(() => sockets.size === 0); // it does not go on in secret
+    await mailer.stop();
+  });
+
+  it("is tried again after a minute, then two, by the mailer itself", async () => {
+    refuses = true;
+    const { mailer, wakings } = await mailerOf();
+    await queueFor(mailer);
+    await mailer.deliver();
+    expect(wakings.at(-1)?.milliseconds).toBe(60_000);
+    clock = new Date(clock.getTime() + 60_000);
+    const before = wakings.length;
+    wakings.at(-1)?.wake();
+    await until(() => wakings.length > before);
+    expect(wakings.at(-1)?.milliseconds).toBe(120_000);
+    expect(received).toEqual([]);
+    refuses = false;
+    clock = new Date(clock.getTime() + 120_000);
+    wakings.at(-1)?.wake();
+    await until(() => received.length === 1);
+    await mailer.stop();
+    expect(await service.app.services.db.select().from(mails)).toEqual([]);
+  });
+
+  it("wakes a process that did not queue it: one that starts, or outlives another", async () => {
+    refuses = true;
+    const [one, two] = [await mailerOf(), await mailerOf()];
+    await queueFor(one.mailer);
+    await one.mailer.deliver();
+    clock = new Date(clock.getTime() + 20_000);
+    expect(await two.mailer.deliver()).toBe(0);
+    expect(two.wakings.at(-1)?.milliseconds).toBe(40_000);
+    await Promise.all([one.mailer.stop(), two.mailer.stop()]);
+  });
+});
+
 interface SmtpSide {
   refuses(): boolean;
+  /** Sends an answer now, or later. */
+  answer?(send: () => void): void;
   hear(line: string): void;
   take(source: string): void;
 }
 
 /** As much of RFC 5321 as one mail needs. */
-function speakSmtp(socket: Socket, { refuses, hear, take }: SmtpSide): void {
+function speakSmtp(socket: Socket, { refuses, hear, take, answer = (send) => send() }: SmtpSide): void {
+  const say = (line: string) => answer(() => socket.write(`${line}\r\n`));
   let buffered = "";
   let inData = false;
-  socket.write("220 test\r\n");
+  say("220 test");
   socket.on("data", (chunk) => {
     buffered += chunk.toString();
     for (let end = buffered.indexOf(inData ? "\r\n.\r\n" : "\r\n"); end >= 0; end = buffered.indexOf(inData ? "\r\n.\r\n" : "\r\n")) {
@@ -235,13 +358,13 @@ function speakSmtp(socket: Socket, { refuses, hear, take }: SmtpSide): void {
       if (inData) {
         take(piece);
         inData = false;
-        socket.write("250 kept\r\n");
+        say("250 kept");
         continue;
       }
       hear(piece);
       inData = piece === "DATA";
-      if (piece.startsWith("RCPT") && refuses()) socket.write("451 not now\r\n");
-      else socket.write(inData ? "354 go on\r\n" : piece === "QUIT" ? "221 bye\r\n" : "250 ok\r\n");
+      if (piece.startsWith("RCPT") && refuses()) say("451 not now");
+      else say(inData ? "354 go on" : piece === "QUIT" ? "221 bye" : "250 ok");
     }
   });
   socket.on("error", () => undefined); // the client may go at any time

@@ -1,4 +1,4 @@
-import { and, eq, isNotNull, isNull, lte, min, sql } from "drizzle-orm";
+import { and, eq, isNotNull, isNull, lte, min } from "drizzle-orm";
 import type { FastifyBaseLogger } from "fastify";
 import { v7 as uuidv7 } from "uuid";
 
@@ -10,15 +10,17 @@ import type { Vendors } from "../vendors/vendors.ts";
 import { nonceOf } from "./address-nonce.ts";
 import type { Language } from "./language.ts";
 import { writeLetter, type LetterFacts, type MailKind } from "./letter.ts";
-import type { Transport } from "./transport.ts";
+import { sendSeconds, type Transport } from "./transport.ts";
 
 /*
  * [Note: Mails]
  *
  * 1. `queue`, in the transaction of what the mail is about: a row says that one is due. No row, no mail; no change, no row.
- * 2. `deliver`, after the commit and by timer, in any process: rows are claimed by putting their time later, so that
- *    another process leaves them alone and a killed one does not lose them.
+ * 2. `deliver`, after the commit, when the next one is due, and by the sweep, in any process: rows are claimed by putting
+ *    their time later than their sending can last, so that another process leaves them alone and a killed one does not lose
+ *    them. As many are claimed as are sent at once: none waits while its claim runs out.
  * 3. The letter is written now, to the address that is verified now, and its row goes. A killed process may send one twice.
+ * 4. What was not taken is due after a minute, then two, four …
  */
 
 export interface Mailer {
@@ -41,25 +43,33 @@ export interface MailerParts {
   readonly key: Buffer;
   readonly log: FastifyBaseLogger;
   readonly now: () => Date;
+  /** Calls `wake` once, after so many milliseconds, unless what it returns is called before; a seam for tests. */
+  readonly wakeAfter?: (milliseconds: number, wake: () => void) => () => void;
 }
 
 type MailRow = typeof mails.$inferSelect;
 
-const atOnce = 20;
+const atOnce = 5;
+/** A claim outlasts a sending by far, and what goes before and after it at the database. */
+export const claimSeconds = 5 * sendSeconds;
 const firstPauseSeconds = 60;
+/** The longest sleep; the sweep looks as often. */
+const longestSleepSeconds = 600;
 const giveUpDays = 3;
 
 export function createMailer(parts: MailerParts): Mailer {
-  const { db, log, now } = parts;
+  const { db, log, now, wakeAfter = byTimer } = parts;
   let queued = 0;
   let delivering: Promise<number> | null = null;
   let asked = 0;
+  let stopped = false;
+  let cancelWaking = (): void => undefined;
 
   async function deliverAll(): Promise<number> {
     for (let sent = 0; ; ) {
       const claimed = await claim(db, now());
       queued = Math.max(0, queued - claimed.length);
-      for (const row of claimed) if (await deliverOne(row)) sent += 1;
+      sent += (await Promise.all(claimed.map(deliverOne))).filter(Boolean).length;
       if (claimed.length < atOnce) return sent;
     }
   }
@@ -76,7 +86,7 @@ export function createMailer(parts: MailerParts): Mailer {
     } catch (error) {
       const late = now().getTime() - row.createdAt.getTime() > giveUpDays * 86_400_000;
       log.error({ mail: row.kind, attempts: row.attempts, given_up: late, failure: factsOf(error) }, "a mail could not be sent");
-      if (late) await forget(db, row);
+      await (late ? forget(db, row) : postpone(db, row, now()));
       return false;
     }
   }
@@ -95,11 +105,27 @@ export function createMailer(parts: MailerParts): Mailer {
         before = asked;
         sent += await deliverAll();
       }
+      await sleepUntilDue();
       return sent;
     } finally {
       delivering = null;
     }
   }
+
+  /** For whatever is due next, whoever queued or failed to send it. */
+  async function sleepUntilDue(): Promise<void> {
+    const [next] = await db.select({ dueAt: min(mails.dueAt) }).from(mails);
+    cancelWaking();
+    if (stopped || next?.dueAt == null) return;
+    const milliseconds = next.dueAt.getTime() - now().getTime();
+    cancelWaking = wakeAfter(Math.min(Math.max(milliseconds, 1_000), longestSleepSeconds * 1_000), inBackground);
+  }
+
+  const inBackground = (): void => {
+    deliver().catch((error: unknown) => {
+      log.error({ failure: factsOf(error) }, "mails could not be looked for"); // they are due again by the sweep
+    });
+  };
 
   return {
     async queue(tx, accountId, kind, { now: at, language, address }) {
@@ -109,28 +135,41 @@ export function createMailer(parts: MailerParts): Mailer {
     },
     deliver,
     kick() {
-      if (queued === 0) return;
-      deliver().catch((error: unknown) => {
-        log.error({ failure: factsOf(error) }, "mails could not be looked for"); // they are due again by the timer
-      });
+      if (queued > 0) inBackground();
     },
     async stop() {
+      stopped = true;
+      cancelWaking();
       await delivering?.catch(() => 0); // said above
       parts.transport.close();
     },
   };
 }
 
-/** Takes mails that are due, for a minute at first and twice as long each time. */
+/** Takes mails that are due. */
 function claim(db: Db, now: Date): Promise<MailRow[]> {
   return db.transaction(async (tx) => {
     const due = await tx.select().from(mails).where(lte(mails.dueAt, now)).orderBy(mails.dueAt).limit(atOnce).for("update", { skipLocked: true });
-    for (const { accountId, id, attempts } of due) {
-      const dueAt = new Date(now.getTime() + firstPauseSeconds * 1_000 * 2 ** Math.min(attempts, 8));
-      await tx.update(mails).set({ attempts: sql`${mails.attempts} + 1`, dueAt }).where(isThat(accountId, id));
-    }
+    const dueAt = new Date(now.getTime() + claimSeconds * 1_000);
+    for (const { accountId, id, attempts } of due) await tx.update(mails).set({ attempts: attempts + 1, dueAt }).where(isThat(accountId, id));
     return due;
   });
+}
+
+/** A minute after the first failure, twice as long after each further one; unless another process has claimed it since. */
+async function postpone(db: Db, { accountId, id, attempts }: MailRow, now: Date): Promise<void> {
+  const dueAt = new Date(now.getTime() + firstPauseSeconds * 1_000 * 2 ** Math.min(attempts, 8));
+  await db
+    .update(mails)
+    .set({ dueAt })
+    .where(and(isThat(accountId, id), eq(mails.attempts, attempts + 1)));
+}
+
+function byTimer(milliseconds: number, wake: () => void): () => void {
+  const timer = setTimeout(wake, milliseconds).unref();
+  return () => {
+    clearTimeout(timer);
+  };
 }
 
 interface Addressed {
@@ -149,7 +188,7 @@ async function addressed({ db, vendors, origin, key }: MailerParts, { accountId,
 
   if (kind === "validate_email") {
     const [question] = await db.select().from(emailValidations).where(eq(emailValidations.accountId, accountId));
-    if (question === undefined) return null;
+    if (question?.address !== address) return null; // another address is asked by now, with a mail of its own
     const query = new URLSearchParams({ value: question.address, nonce: nonceOf(key, question) });
     return { to: question.address, language, facts: { ...facts, validation: `${origin}/validate-email#${query.toString()}` } };
   }

@@ -17,15 +17,22 @@ export interface Transport {
 const ofOurOwn = { disableFileAccess: true, disableUrlAccess: true } as const;
 const headers = { "Auto-Submitted": "auto-generated" };
 
-/** `smtp://` and `smtps://` by nodemailer; anything else is a folder that gets `.eml` files. */
-export async function openTransport(url: string, from: string): Promise<Transport> {
-  return /^smtps?:\/\//.test(url) ? toServer(url, from) : toFolder(url.startsWith("file://") ? fileURLToPath(url) : url, from);
+/** A letter that a server has not taken after so long counts as not taken, and its connection is closed. */
+export const sendSeconds = 120;
+
+/**
+ * `smtp://` and `smtps://` by nodemailer; anything else is a folder that gets `.eml` files.
+ *
+ * @param seconds how long one sending may take, all of it; a seam for tests
+ */
+export async function openTransport(url: string, from: string, seconds: number = sendSeconds): Promise<Transport> {
+  return /^smtps?:\/\//.test(url) ? toServer(url, from, seconds) : toFolder(url.startsWith("file://") ? fileURLToPath(url) : url, from);
 }
 
-function toServer(url: string, from: string): Transport {
+/** A connection for each letter: a pool sends one again by itself when its connection breaks, perhaps after it was taken. */
+function toServer(url: string, from: string, seconds: number): Transport {
   const { protocol, hostname, port, username, password } = new URL(url);
   const server = createTransport({
-    pool: true,
     host: hostname,
     secure: protocol === "smtps:",
     ...(port === "" ? {} : { port: Number(port) }),
@@ -37,7 +44,7 @@ function toServer(url: string, from: string): Transport {
   });
   return {
     async send(to, letter) {
-      await server.sendMail({ from, to, headers, ...letter });
+      await server.sendMail({ from, to, headers, ...letter, signal: AbortSignal.timeout(seconds * 1_000) });
     },
     close: () => {
       server.close();

@@ -6,7 +6,7 @@ import { exportJWK, generateKeyPair, SignJWT } from "jose";
 export interface TestIssuer {
   readonly issuer: string;
   /** An access token as the identity provider would give it; members can be replaced, or taken out with undefined. */
-  accessToken(subject: string, claims?: Readonly<Record<string, unknown>>): Promise<string>;
+  accessToken(subject: string, claims?: Readonly<Record<string, unknown>>, typ?: string): Promise<string>;
   /** The same, signed by a key that is not published. */
   forgedToken(subject: string): Promise<string>;
   stop(): Promise<void>;
@@ -19,14 +19,15 @@ export async function makeSessionKey(): Promise<Record<string, unknown>> {
 }
 
 /** An identity provider as small as it can be: discovery, RS256 keys, tokens. Real keys, a real server. */
-export async function startIssuer({ clientId = "relicario-portal" }: { clientId?: string } = {}): Promise<TestIssuer> {
+export async function startIssuer({ clientId = "relicario-portal", path = "/realms/relicario" }: { clientId?: string; path?: string } = {}): Promise<TestIssuer> {
   const { publicKey, privateKey } = await generateKeyPair("RS256", { extractable: true });
   const stranger = await generateKeyPair("RS256");
   const jwk = { ...(await exportJWK(publicKey)), kid: "test-1", alg: "RS256", use: "sig" };
+  const base = path.replace(/\/$/, ""); // OpenID Connect Discovery 4.1
   const server = createServer((request, response) => {
     const answers = new Map<string, unknown>([
-      ["/realms/relicario/.well-known/openid-configuration", { issuer, jwks_uri: `${issuer}/jwks` }],
-      ["/realms/relicario/jwks", { keys: [jwk] }],
+      [`${base}/.well-known/openid-configuration`, { issuer, jwks_uri: `${origin}${base}/jwks` }],
+      [`${base}/jwks`, { keys: [jwk] }],
     ]);
     const answer = answers.get(request.url ?? "");
     response.writeHead(answer === undefined ? 404 : 200, { "content-type": "application/json" }).end(JSON.stringify(answer ?? {}));
@@ -34,17 +35,18 @@ export async function startIssuer({ clientId = "relicario-portal" }: { clientId?
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("no port");
-  const issuer = `http://127.0.0.1:${String(address.port)}/realms/relicario`;
+  const origin = `http://127.0.0.1:${String(address.port)}`;
+  const issuer = `${origin}${path}`;
 
-  const sign = (subject: string, claims: Readonly<Record<string, unknown>>, key: typeof privateKey): Promise<string> => {
+  const sign = (subject: string, claims: Readonly<Record<string, unknown>>, key: typeof privateKey, typ = "at+jwt"): Promise<string> => {
     const now = Math.floor(Date.now() / 1_000);
     const all: Record<string, unknown> = { iss: issuer, sub: subject, aud: "relicario-api", azp: clientId, iat: now, exp: now + 300, auth_time: now, preferred_username: subject };
     const wanted = Object.fromEntries(Object.entries({ ...all, ...claims }).filter(([, value]) => value !== undefined));
-    return new SignJWT(wanted).setProtectedHeader({ alg: "RS256", kid: "test-1", typ: "at+jwt" }).sign(key);
+    return new SignJWT(wanted).setProtectedHeader({ alg: "RS256", kid: "test-1", typ }).sign(key);
   };
   return {
     issuer,
-    accessToken: (subject, claims = {}) => sign(subject, claims, privateKey),
+    accessToken: (subject, claims = {}, typ) => sign(subject, claims, privateKey, typ),
     forgedToken: (subject) => sign(subject, {}, stranger.privateKey),
     stop: () =>
       new Promise((stopped) => {

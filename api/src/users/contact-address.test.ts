@@ -1,8 +1,9 @@
 import { eq } from "drizzle-orm";
 
-import { emailValidations } from "../db/schema.ts";
+import { accounts, emailValidations } from "../db/schema.ts";
 import { mailsOf } from "../testing/outbox.ts";
 import type { Person } from "../testing/person.ts";
+import { askAddress } from "./contact-address.ts";
 import { startService, type Answer, type TestService } from "../testing/service.ts";
 
 let service: TestService;
@@ -106,6 +107,29 @@ describe("validating a contact address", () => {
     expect(await ask(await service.signIn())).toMatchObject({ status: 422, body: { errors: [{ path: "/contact_email", reason: "missing" }] } });
     expect(service.log()).not.toContain(link.nonce);
     expect(service.log()).not.toContain("example.org");
+  });
+
+  it("is limited for each mailbox, whoever asks and however it is written", async () => {
+    const spellings = ["victim@example.org", "Victim@Example.org", "vic.tim@example.org", "victim+1@example.org", "victim+2@example.org"];
+    for (const address of spellings) expect((await ask(await withAddress(address))).status).toBe(204);
+    const last = await withAddress("victim+3@example.org");
+    expect(await ask(last)).toMatchObject({ status: 429, body: { code: "too_many_requests" } });
+    expect(await mailsOf(service)).toHaveLength(5);
+    expect((await ask(await withAddress("other@example.org"))).status).toBe(204);
+    clock = new Date(clock.getTime() + 24 * 3_600_000);
+    expect((await ask(last)).status).toBe(204);
+  });
+
+  it("goes to the address that was asked and counted, not to one that the account asks meanwhile", async () => {
+    const person = await withAddress("own@example.org");
+    const { db, mailer } = service.app.services;
+    for (const address of ["own@example.org", "victim@example.org"]) {
+      await db.update(accounts).set({ contactEmail: address }).where(eq(accounts.id, person.userId));
+      const own = { accountId: person.userId, vendorId: "relicario" };
+      await db.transaction((tx) => askAddress(tx, own, service.app.services, { now: clock, language: null })); // queued, and not yet on its way
+    }
+    expect(await mailer.deliver()).toBe(1);
+    expect((await mailsOf(service)).map(({ to }) => to)).toEqual(["victim@example.org"]);
   });
 
   it("is limited for each account and for all", async () => {

@@ -7,6 +7,7 @@ import { accounts, emailValidations } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
 import type { Circumstances } from "../keyring/apply-change.ts";
 import { isNonceOf } from "../mail/address-nonce.ts";
+import { rateRules, type RateLimiter } from "../http/rate-limits.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import type { OwnAccount } from "./policy.ts";
 import { readAccount } from "./queries.ts";
@@ -25,17 +26,34 @@ import { readAccount } from "./queries.ts";
  *    is gone; wrong, late, used: one same answer
  */
 
-/** Asks the present address. An address that is verified is not asked again. @throws Problem `validation_error` without one. */
-export async function askAddress(tx: Tx, own: OwnAccount, mailer: Mailer, when: Circumstances): Promise<void> {
+interface AskParts {
+  readonly mailer: Mailer;
+  readonly limiter: RateLimiter;
+}
+
+/**
+ * Asks the present address. An address that is verified is not asked again.
+ *
+ * @throws Problem `validation_error` without one, `too_many_requests` when its mailbox was asked often enough, by whomever.
+ */
+export async function askAddress(tx: Tx, own: OwnAccount, { mailer, limiter }: AskParts, when: Circumstances): Promise<void> {
   const { contactEmail: address, contactEmailVerified: verified } = (await readAccount(tx, own)).account;
   if (address === null) throw new Problem("validation_error", { members: { errors: [{ path: "/contact_email", reason: "missing" }] } });
   if (verified) return;
+  await limiter.count(rateRules.askRecipient, { subject: `mailbox ${mailboxOf(address)}` }, tx);
   const question = { id: uuidv7({ msecs: when.now.getTime() }), address, createdAt: when.now };
   await tx
     .insert(emailValidations)
     .values({ accountId: own.accountId, ...question })
     .onConflictDoUpdate({ target: emailValidations.accountId, set: question });
-  await mailer.queue(tx, own.accountId, "validate_email", when);
+  await mailer.queue(tx, own.accountId, "validate_email", { ...when, address });
+}
+
+/** Addresses that large providers deliver to one person are one: without case, dots and what follows a plus sign. */
+function mailboxOf(address: string): string {
+  const at = address.lastIndexOf("@");
+  const [name = ""] = address.slice(0, at).split("+", 1);
+  return `${name.replaceAll(".", "")}${address.slice(at)}`.toLowerCase();
 }
 
 /** @throws Problem `validation_error`, the same for every answer that is not the right one. */

@@ -35,7 +35,7 @@ export const userRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (
     { schema: userSchemas.askAddress, config: { access: "signed_in", rates: [rateRules.askAddress, rateRules.askAddressOfAll] } },
     async (request, reply) => {
       const own = accountPolicy(actorOf(request));
-      await changeAccount(services, own.accountId, (tx) => askAddress(tx, own, mailer, { now: now(), language: languageOf(request) }));
+      await changeAccount(services, own.accountId, (tx) => askAddress(tx, own, services, { now: now(), language: languageOf(request) }));
       return reply.code(204).send();
     },
   );

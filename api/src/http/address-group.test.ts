@@ -1,0 +1,17 @@
+import { addressGroup } from "./address-group.ts";
+
+describe("addressGroup", () => {
+  it.each([
+    ["203.0.113.9", "203.0.113.9"],
+    ["::ffff:203.0.113.9", "203.0.113.9"],
+    ["0:0:0:0:0:ffff:203.0.113.9", "203.0.113.9"],
+    ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2"],
+    ["2001:0DB8:1:2::9", "2001:db8:1:2"],
+    ["2001:db8::1", "2001:db8:0:0"],
+    ["fe80::1%eth0", "fe80:0:0:0"],
+    ["::1", "0:0:0:0"],
+    [undefined, "unknown"],
+  ])("counts %s under %s", (address, group) => {
+    expect(addressGroup(address)).toBe(group);
+  });
+});
