@@ -17,6 +17,7 @@ import { endSlowRequests, longestSeconds } from "./http/slow-requests.ts";
 import { createRateLimiter } from "./http/rate-limits.ts";
 import { createRecordBox } from "./keyring/record-box.ts";
 import { keyringRoutes } from "./keyring/routes.ts";
+import { createDamageReport } from "./objects/damage.ts";
 import { openFolderStore } from "./objects/folder-store.ts";
 import { createMailer } from "./mail/mailer.ts";
 import { openTransport } from "./mail/transport.ts";
@@ -64,10 +65,12 @@ export async function buildApp(env: Env, { logStream, now = () => new Date() }: 
   const vendors = createVendors(env.VENDORS);
   const origin = env.PUBLIC_ORIGIN;
   const transport = await openTransport(env.MAIL_URL, env.MAIL_FROM ?? `no-reply@${new URL(origin).hostname}`);
+  const metrics = measureAnswers(http);
   const services: Services = {
     env,
     db,
     vendors,
+    reportDamage: createDamageReport(db, http.log, metrics),
     objects: await openFolderStore(env.OBJECTS_URL),
     identityProvider: createIdentityProvider(env),
     sessionTokens: createSessionTokens({ keys: env.SESSION_KEYS.keys, issuer: env.API_BASE_URL ?? `${origin}/api`, audience: env.IDP_CLIENT_ID }, db, vendors),
@@ -83,7 +86,6 @@ export async function buildApp(env: Env, { logStream, now = () => new Date() }: 
   answerHeaders(http, origin);
   endSlowRequests(http);
   logAnswers(http);
-  const metrics = measureAnswers(http);
   answerErrors(http);
   guardRoutes(http, services.sessionTokens, services.limiter);
   await http.register(swagger, {

@@ -1,0 +1,2 @@
+ALTER TABLE "version_objects" ADD COLUMN "sha256" "bytea";--> statement-breakpoint
+UPDATE "version_objects" AS o SET "sha256" = v."content_sha256" FROM "secret_versions" AS v WHERE v."account_id" = o."account_id" AND v."secret_id" = o."secret_id" AND v."version" = o."version" AND o."part" = 1 AND v."size" <= v."part_size";
