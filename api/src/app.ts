@@ -22,6 +22,7 @@ import { createRateLimiter } from "./http/rate-limits.ts";
 import { runAgain } from "./http/run-again.ts";
 import { createRecordBox } from "./keyring/record-box.ts";
 import { keyringRoutes } from "./keyring/routes.ts";
+import { createDamageReport } from "./objects/damage.ts";
 import { openFolderStore } from "./objects/folder-store.ts";
 import { createMailer } from "./mail/mailer.ts";
 import { openTransport } from "./mail/transport.ts";
@@ -71,10 +72,12 @@ export async function buildApp(env: Env, { logStream, now = () => new Date(), wa
   const vendors = createVendors(env.VENDORS);
   const origin = env.PUBLIC_ORIGIN;
   const transport = await openTransport(env.MAIL_URL, env.MAIL_FROM ?? `no-reply@${new URL(origin).hostname}`);
+  const metrics = measureAnswers(http);
   const services: Services = {
     env,
     db,
     vendors,
+    reportDamage: createDamageReport(db, http.log, metrics),
     objects: await openFolderStore(env.OBJECTS_URL),
     identityProvider: createIdentityProvider(env),
     sessionTokens: createSessionTokens({ keys: env.SESSION_KEYS.keys, issuer: env.API_BASE_URL ?? `${origin}/api`, audience: env.IDP_CLIENT_ID }, db, vendors),
@@ -94,7 +97,6 @@ export async function buildApp(env: Env, { logStream, now = () => new Date(), wa
   endLateCalls(http);
   dropUnreadBodies(http);
   logAnswers(http);
-  const metrics = measureAnswers(http);
   answerErrors(http);
   runAgain(http);
   guardRoutes(http, services);

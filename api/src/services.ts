@@ -6,6 +6,7 @@ import type { AccountCalls } from "./http/account-calls.ts";
 import type { RateLimiter } from "./http/rate-limits.ts";
 import type { RecordBox } from "./keyring/record-box.ts";
 import type { Mailer } from "./mail/mailer.ts";
+import type { ObjectSource } from "./objects/checked-object.ts";
 import type { ObjectStore } from "./objects/object-store.ts";
 import type { Vendors } from "./vendors/vendors.ts";
 
@@ -14,6 +15,7 @@ export interface Services {
   readonly env: Env;
   readonly db: Db;
   readonly objects: ObjectStore;
+  readonly reportDamage: ObjectSource["reportDamage"];
   readonly vendors: Vendors;
   readonly identityProvider: IdentityProvider;
   readonly sessionTokens: SessionTokens;

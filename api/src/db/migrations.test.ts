@@ -72,8 +72,8 @@ describe("migrations", () => {
       );
       await migrateDatabase(database.url);
       expect(await rowsOf(database.url, "select ticket_sha256 = sha256('a'::bytea) as digest, dropped_at from secret_versions")).toEqual([{ digest: true, dropped_at: null }]);
-      expect(await rowsOf(database.url, "select v.version, v.part_size::int, o.part, o.object_key from secret_versions v join version_objects o using (account_id, secret_id, version)")).toEqual([
-        { version: 3, part_size: 700, part: 1, object_key: "the key" },
+      expect(await rowsOf(database.url, "select v.version, v.part_size::int, o.part, o.object_key, o.sha256 = v.content_sha256 as digest from secret_versions v join version_objects o using (account_id, secret_id, version)")).toEqual([
+        { version: 3, part_size: 700, part: 1, object_key: "the key", digest: true },
       ]);
     } finally {
       await database.drop();

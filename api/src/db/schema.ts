@@ -144,6 +144,8 @@ export const versionObjects = pgTable(
     version: integer("version").notNull(),
     part: integer("part").notNull(),
     objectKey: text("object_key").notNull(),
+    /** Of its bytes. Null for a part of a content that was kept before digests were. Its size follows from the version's. */
+    sha256: bytea("sha256"),
   },
   (table) => [primaryKey({ columns: [table.accountId, table.secretId, table.version, table.part] })],
 );

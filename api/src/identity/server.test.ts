@@ -554,8 +554,10 @@ describe("wrong passwords", () => {
 });
 
 describe("the process", () => {
-  it("answers its own name only", async () => {
+  it("answers its own name only, but for its public keys", async () => {
     const port = new URL(issuer).port;
+    const keys = await fetch(`http://127.0.0.1:${port}/realms/relicario/jwks`);
+    expect({ status: keys.status, body: await keys.json() }).toEqual({ status: 200, body: await (await fetch(`${issuer}/jwks`)).json() });
     const other = await fetch(`http://127.0.0.1:${port}/realms/relicario/.well-known/openid-configuration`);
     expect(other.status).toBe(421);
     expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200);

@@ -105,8 +105,9 @@ function createHandler({ settings, log, interact, provide, isReady }: HandlerPar
       response.setHeader("Content-Type", "application/json").end('{"status":"ok"}');
       return;
     }
-    // Addresses are built from the Host header: another name for this machine must not come into them.
-    if (request.headers.host !== issuer.host) {
+    // Addresses are built from the Host header: another name for this machine must not come into them. The public keys hold
+    // none, and a service may have to ask for them by a name inside (IDP_JWKS_URL).
+    if (request.headers.host !== issuer.host && path !== `${base}/jwks`) {
       response.writeHead(421, { "Content-Type": "text/plain; charset=utf-8" }).end(`This is ${issuer.origin}.\n`);
       return;
     }

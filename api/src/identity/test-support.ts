@@ -198,9 +198,9 @@ export class SignInRequest {
   }
 }
 
-export function codeOf(page: Page): string {
+export function codeOf(page: Page, origin = portal): string {
   const code = page.url.searchParams.get("code");
-  if (page.url.origin !== portal || code === null) throw new Error(`no code at ${page.url.href}: ${page.text}`);
+  if (page.url.origin !== origin || code === null) throw new Error(`no code at ${page.url.href}: ${page.text}`);
   return code;
 }
 

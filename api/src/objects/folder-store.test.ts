@@ -2,6 +2,7 @@ import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 
 import { openFolderStore } from "./folder-store.ts";
 import { ObjectMissing, type ObjectStore } from "./object-store.ts";
@@ -22,9 +23,9 @@ const filesIn = async (): Promise<string[]> => (await readdir(folder, { recursiv
 describe("openFolderStore", () => {
   it("gives back what was put, bytes or a stream, readable by its owner alone", async () => {
     await store.put(key, Buffer.from("sealed"));
-    expect((await store.get(key)).toString()).toBe("sealed");
+    expect(await text(await store.read(key))).toBe("sealed");
     await store.put(`${key}2`, Readable.from([Buffer.from("in "), Buffer.from("pieces")]));
-    expect((await store.get(`${key}2`)).toString()).toBe("in pieces");
+    expect(await text(await store.read(`${key}2`))).toBe("in pieces");
     expect((await stat(join(folder, key))).mode & 0o077).toBe(0);
   });
 
@@ -36,12 +37,12 @@ describe("openFolderStore", () => {
       })(),
     );
     await expect(store.put(key, broken)).rejects.toThrow("connection lost");
-    await expect(store.get(key)).rejects.toBeInstanceOf(ObjectMissing);
+    await expect(store.read(key)).rejects.toBeInstanceOf(ObjectMissing);
     expect(await filesIn()).toEqual([]);
   });
 
   it("says that an object is missing, and deletes what is not there without a word", async () => {
-    await expect(store.get(key)).rejects.toBeInstanceOf(ObjectMissing);
+    await expect(store.read(key)).rejects.toBeInstanceOf(ObjectMissing);
     await store.delete(key);
     await store.put(key, Buffer.from("x"));
     await store.delete(key);
@@ -51,7 +52,7 @@ describe("openFolderStore", () => {
 
   it.each(["../outside", `${account}/../../etc/passwd`, "/etc/passwd", `${key}/more`, "", `${account}/x/1-a`])("refuses the key %j", async (bad) => {
     await expect(store.put(bad, Buffer.from("x"))).rejects.toThrow(TypeError);
-    await expect(store.get(bad)).rejects.toThrow(TypeError);
+    await expect(store.read(bad)).rejects.toThrow(TypeError);
     await expect(store.delete(bad)).rejects.toThrow(TypeError);
   });
 

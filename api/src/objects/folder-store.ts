@@ -1,15 +1,18 @@
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
-import { access, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { access, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+
+import { maxSmallSecretBytes } from "@relicario/shared/api";
 
 import { ObjectMissing, type ObjectStore } from "./object-store.ts";
 
 /** `<account id>/<secret id>/<version>-<random>`: nothing else becomes a path. */
 const keyPattern = /^[0-9a-f-]{36}\/[0-9a-f-]{36}\/[0-9]{1,10}-[A-Za-z0-9_-]{1,40}$/;
 
-const readAtOnceBytes = 256 * 1024;
+/** A small secret is one piece: it is checked before its first byte goes out. */
+const readAtOnceBytes = maxSmallSecretBytes;
 
 /** Objects as files: written under a temporary name, fsynced, renamed, and the folder fsynced, so that each is whole or absent. */
 export async function openFolderStore(url: string): Promise<ObjectStore> {
@@ -39,10 +42,9 @@ export async function openFolderStore(url: string): Promise<ObjectStore> {
       }
       await syncFolder(dirname(path));
     },
-    get: (key) => orMissing(() => readFile(pathOf(key))),
-    async read(key, start, end) {
+    async read(key) {
       const file = await orMissing(() => open(pathOf(key), "r"));
-      return file.createReadStream({ start, end, highWaterMark: readAtOnceBytes });
+      return file.createReadStream({ highWaterMark: readAtOnceBytes });
     },
     async delete(key) {
       const path = pathOf(key);

@@ -6,14 +6,12 @@ import type { Readable } from "node:stream";
  */
 export interface ObjectStore {
   put(key: string, bytes: Uint8Array | Readable): Promise<void>;
-  /** @throws ObjectMissing */
-  get(key: string): Promise<Buffer>;
   /**
-   * The bytes from `start` to `end`, both counted, as they are read.
+   * All of its bytes, as they are read. Nobody but checked-object.ts asks: what a store gives back is looked at first.
    *
    * @throws ObjectMissing
    */
-  read(key: string, start: number, end: number): Promise<Readable>;
+  read(key: string): Promise<Readable>;
   /** Nothing happens when there is none. */
   delete(key: string): Promise<void>;
   /** Throws when it cannot be written to. */

@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 
 import { Problem } from "../http/problem.ts";
-import type { ObjectStore } from "../objects/object-store.ts";
+import { readChecked, type KeptObject, type ObjectSource } from "../objects/checked-object.ts";
 
 /** Where a sealed content is: its objects in order, all of `partSize` bytes but the last. */
 export interface ContentPlace {
@@ -35,15 +35,22 @@ export function objectsOf({ partSize }: ContentPlace, { start, end }: ByteRange)
   return { from: Math.floor(start / partSize) + 1, to: Math.floor(end / partSize) + 1 };
 }
 
-/** These bytes, one object after the other; no more than a piece of one is held at a time. `keys` are those of {@link objectsOf}. */
-export function streamContent(objects: ObjectStore, { size, partSize }: ContentPlace, keys: readonly string[], { start, end }: ByteRange): Readable {
+/** Bytes of the object with this number, from 1. */
+export function objectSize({ size, partSize }: ContentPlace, number: number): number {
+  return Math.min(partSize, size - (number - 1) * partSize);
+}
+
+/**
+ * These bytes, one object after the other, each checked before its last bytes go on ([Note: Objects and rows]).
+ * `kept` are those of {@link objectsOf}. Ends with ObjectDamaged.
+ */
+export function streamContent(source: ObjectSource, { partSize }: ContentPlace, kept: readonly KeptObject[], { start, end }: ByteRange): Readable {
   return Readable.from(
     (async function* () {
       const first = Math.floor(start / partSize);
-      for (const [index, key] of keys.entries()) {
+      for (const [index, object] of kept.entries()) {
         const offset = (first + index) * partSize;
-        const last = Math.min(end, offset + partSize - 1, size - 1) - offset;
-        yield* await objects.read(key, Math.max(start - offset, 0), last);
+        yield* readChecked(source, object, Math.max(start - offset, 0), Math.min(end - offset, object.size - 1));
       }
     })(),
     { objectMode: false },

@@ -8,7 +8,9 @@ import type { Db, Tx } from "../db/database.ts";
 import { accounts, keyrings, purgedSecrets, secrets, secretVersions, versionObjects } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
 import { inOneMoment } from "../keyring/queries.ts";
+import type { KeptObject } from "../objects/checked-object.ts";
 import { discard } from "../objects/loose.ts";
+import { objectSize } from "./content.ts";
 import type { OwnSecrets } from "./policy.ts";
 
 export type SecretRow = typeof secrets.$inferSelect;
@@ -117,10 +119,11 @@ export async function findVersion(
   return { row, wanted: { ...wanted, ticket }, versions };
 }
 
-/** The keys of the objects `from` … `to` of a version, in order. */
-export async function readObjectKeys(db: Db | Tx, { accountId }: OwnSecrets, { secretId, version }: VersionRow, from: number, to: number): Promise<string[]> {
+/** The objects `from` … `to` of a version, in order. */
+export async function readObjects(db: Db | Tx, { accountId }: OwnSecrets, wanted: VersionRow, from: number, to: number): Promise<KeptObject[]> {
+  const { secretId, version } = wanted;
   const rows = await db
-    .select({ objectKey: versionObjects.objectKey })
+    .select({ part: versionObjects.part, key: versionObjects.objectKey, sha256: versionObjects.sha256 })
     .from(versionObjects)
     .where(
       and(
@@ -131,7 +134,7 @@ export async function readObjectKeys(db: Db | Tx, { accountId }: OwnSecrets, { s
       ),
     )
     .orderBy(asc(versionObjects.part));
-  return rows.map(({ objectKey }) => objectKey);
+  return rows.map(({ part, key, sha256 }) => ({ key, size: objectSize(wanted, part), sha256 }));
 }
 
 /** An id is taken while its row is there and for ever after it was purged. */
@@ -179,7 +182,7 @@ export interface NewVersion {
   readonly label: string;
   readonly ticket: Buffer;
   /** In order; all have `partSize` bytes but the last. */
-  readonly objectKeys: readonly string[];
+  readonly objects: readonly { readonly objectKey: string; readonly sha256: Buffer }[];
   readonly partSize: number;
   readonly contentSha256: Buffer;
   readonly size: number;
@@ -194,7 +197,7 @@ export interface NewVersion {
  */
 export async function writeVersion(tx: Tx, own: OwnSecrets, next: NewVersion, { change, now, former }: { change: number; now: Date; former: number }): Promise<number> {
   const { accountId } = own;
-  const { id, version, label, ticket, objectKeys, partSize, contentSha256, size } = next;
+  const { id, version, label, ticket, objects, partSize, contentSha256, size } = next;
   const giving = await versionsThatGiveWay(tx, own, id, former, now);
   const labelBytes = version === 1 ? 0 : await readLabelBytes(tx, own, id);
   if (version === 1) {
@@ -206,7 +209,7 @@ export async function writeVersion(tx: Tx, own: OwnSecrets, next: NewVersion, { 
       .where(and(eq(secrets.accountId, accountId), eq(secrets.id, id)));
   }
   await tx.insert(secretVersions).values({ accountId, secretId: id, version, ticket, ticketSha256: sha256(ticket), contentSha256, size, partSize, createdAt: now });
-  await tx.insert(versionObjects).values(objectKeys.map((objectKey, index) => ({ accountId, secretId: id, version, part: index + 1, objectKey })));
+  await tx.insert(versionObjects).values(objects.map(({ objectKey, sha256 }, index) => ({ accountId, secretId: id, version, part: index + 1, objectKey, sha256 })));
   return label.length - labelBytes + ticket.length - (await dropVersions(tx, own, [id], now, giving));
 }
 

@@ -46,7 +46,7 @@ async function storeContent(services: Services, own: OwnSecrets, { keyring, ...r
       const contentSha256 = createHash("sha256").update(content).digest();
       const ticket = Buffer.from(rest.ticket, "base64url");
       const size = content.length;
-      const next = { id, version, label: rest.label, ticket, objectKeys: [objectKey], partSize: size, contentSha256, size };
+      const next = { id, version, label: rest.label, ticket, objects: [{ objectKey, sha256: contentSha256 }], partSize: size, contentSha256, size };
       const more = await writeVersion(tx, own, next, { change: await nextChange(tx, own.accountId), now, former: vendor.formerVersions });
       await countStored(tx, vendor, account, added + more + size);
       return { stored: { secret_db_id: id, version, state_rev: keyring.state_rev }, published: true };

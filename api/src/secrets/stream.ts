@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import type { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 
@@ -6,7 +7,7 @@ import { inOneMoment } from "../keyring/queries.ts";
 import type { Services } from "../services.ts";
 import { objectsOf, rangeOf, streamContent } from "./content.ts";
 import type { OwnSecrets } from "./policy.ts";
-import { findVersion, readObjectKeys, type VersionRow } from "./queries.ts";
+import { findVersion, readObjects, type VersionRow } from "./queries.ts";
 
 export interface StreamedContent {
   readonly status: 200 | 206;
@@ -23,15 +24,15 @@ export interface StreamRequest {
 }
 
 /** The sealed content of one version, or a range of it. Its ETag is the content's own digest, so that `If-Range` never mixes two versions. */
-export function openContent({ db, objects }: Services, own: OwnSecrets, { id, version, range, ifRange }: StreamRequest): Promise<StreamedContent> {
-  return inOneMoment(db, async (tx) => {
+export async function openContent(services: Services, own: OwnSecrets, { id, version, range, ifRange }: StreamRequest): Promise<StreamedContent> {
+  const content = await inOneMoment(services.db, async (tx): Promise<StreamedContent> => {
     const { wanted } = await findVersion(tx, own, id, version);
     const etag = `"${wanted.contentSha256.toString("base64url")}"`;
     const asked = ifRange === undefined || ifRange === etag ? rangeOf(range, wanted.size) : null;
     const given = asked ?? { start: 0, end: wanted.size - 1 };
     const { from, to } = objectsOf(wanted, given);
-    const keys = await readObjectKeys(tx, own, wanted, from, to);
-    if (keys.length !== to - from + 1) throw new Error("a version without its objects");
+    const kept = await readObjects(tx, own, wanted, from, to);
+    if (kept.length !== to - from + 1) throw new Error("a version without its objects");
     const headers = {
       "content-type": "application/octet-stream",
       "content-length": String(given.end - given.start + 1),
@@ -39,15 +40,17 @@ export function openContent({ db, objects }: Services, own: OwnSecrets, { id, ve
       etag,
       ...(asked === null ? {} : { "content-range": `bytes ${String(given.start)}-${String(given.end)}/${String(wanted.size)}` }),
     };
-    return { status: asked === null ? 200 : 206, headers, bytes: streamContent(objects, wanted, keys, given) };
+    return { status: asked === null ? 200 : 206, headers, bytes: streamContent(services, wanted, kept, given) };
   });
+  await once(content.bytes, "readable"); // damage that shows before the first byte is a problem, not an answer that breaks off
+  return content;
 }
 
 /** The whole of a small content, read through: other bytes than those that were kept are never given. */
-export async function readContent({ db, objects }: Services, own: OwnSecrets, wanted: VersionRow): Promise<Buffer> {
+export async function readContent(services: Services, own: OwnSecrets, wanted: VersionRow): Promise<Buffer> {
   const whole = { start: 0, end: wanted.size - 1 };
   const { from, to } = objectsOf(wanted, whole);
-  const content = await buffer(streamContent(objects, wanted, await readObjectKeys(db, own, wanted, from, to), whole));
+  const content = await buffer(streamContent(services, wanted, await readObjects(services.db, own, wanted, from, to), whole));
   if (!createHash("sha256").update(content).digest().equals(wanted.contentSha256)) throw new Error("a stored object has other bytes");
   return content;
 }

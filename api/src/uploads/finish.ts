@@ -11,7 +11,7 @@ import { countStored, reserveBytes } from "../secrets/quota.ts";
 import { begin, checkLabel, refuseConflicts, versionAfter } from "../secrets/signed-call.ts";
 import type { Services } from "../services.ts";
 import type { OwnUploads } from "./policy.ts";
-import { findUpload, keepDigest, markPublished, partCount, readParts, type PartRow, type UploadRow } from "./queries.ts";
+import { findUpload, keepDigest, markPublished, partCount, partSizeOf, readParts, type PartRow, type UploadRow } from "./queries.ts";
 import { expiryAfter } from "./start.ts";
 
 /**
@@ -50,7 +50,7 @@ export async function finishUpload(services: Services, own: OwnUploads, uploadId
       version,
       label: rest.label,
       ticket: Buffer.from(rest.ticket, "base64url"),
-      objectKeys: parts.map(({ objectKey }) => objectKey),
+      objects: parts,
       partSize: upload.partSize,
       contentSha256,
       size: upload.size,
@@ -70,16 +70,16 @@ function answerOf({ secretId, publishedVersion, publishedStateRev, publishedCall
 }
 
 /** SHA-256 over all parts in order, read once and kept. */
-async function digestOf({ db, objects }: Services, own: OwnUploads, upload: UploadRow, parts: readonly PartRow[]): Promise<Buffer> {
+async function digestOf(services: Services, own: OwnUploads, upload: UploadRow, parts: readonly PartRow[]): Promise<Buffer> {
   const there = new Set(parts.map(({ part }) => part));
   const missing = Array.from({ length: partCount(upload) }, (_, index) => index + 1).filter((part) => !there.has(part));
   if (missing.length > 0) throw new Problem("upload_incomplete", { members: { missing } });
   if (upload.contentSha256 !== null) return upload.contentSha256;
   const digest = createHash("sha256");
-  const keys = parts.map(({ objectKey }) => objectKey);
-  for await (const piece of streamContent(objects, upload, keys, { start: 0, end: upload.size - 1 }) as AsyncIterable<Buffer>) digest.update(piece);
+  const kept = parts.map(({ part, objectKey, sha256 }) => ({ key: objectKey, size: partSizeOf(upload, part), sha256 }));
+  for await (const piece of streamContent(services, upload, kept, { start: 0, end: upload.size - 1 }) as AsyncIterable<Buffer>) digest.update(piece);
   const found = digest.digest();
-  await keepDigest(db, own, upload.id, found);
+  await keepDigest(services.db, own, upload.id, found);
   return found;
 }
 

@@ -1,0 +1,116 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+
+import { readCompose, type Container } from "@relicario/tooling/containers/compose";
+import { freshDatabase, type TestDatabase } from "@relicario/tooling/database/for-tests";
+
+import { codeOf, freePort, SignInRequest, Visitor } from "./test-support.ts";
+
+/*
+ * The parts of docker-compose.yml as processes, with the file's own commands and environment. What a container network gives
+ * is put in place of it, and nothing else: names and ports become free ports of this machine, volumes become folders, the
+ * database is that of the tests, and the portal's page is made here.
+ */
+
+jest.setTimeout(120_000); // four processes start
+
+const checkout = join(__dirname, "../../..");
+let folder: string;
+let databases: Record<"relicario" | "relicario_identity", TestDatabase>;
+let origin: string;
+let issuer: string;
+/** Starts what is still to start. */
+let compose: ReturnType<typeof readCompose>;
+let places: readonly (readonly [from: string, to: string])[];
+const running: ChildProcess[] = [];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "relicario-compose-"));
+  compose = readCompose({ POSTGRES_PASSWORD: "of-no-use-here" });
+  databases = { relicario: await freshDatabase("empty_template", () => Promise.resolve()), relicario_identity: await freshDatabase("empty_template", () => Promise.resolve()) };
+  const [gateway, identity, service] = [await freePort(), await freePort(), await freePort()].map(String) as [string, string, string];
+  origin = `http://localhost:${gateway}`;
+  issuer = `http://localhost:${identity}/realms/relicario`;
+  places = [
+    ["http://localhost:3000", origin],
+    ["http://localhost:3001", `http://localhost:${identity}`],
+    ["http://identity:3001", `http://127.0.0.1:${identity}`],
+    ["http://service:8080", `http://127.0.0.1:${service}`],
+    ["postgresql://relicario:of-no-use-here@postgres:5432/relicario_identity", databases.relicario_identity.url],
+    ["postgresql://relicario:of-no-use-here@postgres:5432/relicario", databases.relicario.url],
+    ["/relicario/host/dist", join(folder, "host")],
+    ["/releases", join(folder, "releases")],
+  ];
+  await keepFile(join(folder, "releases/team-keys.json"), "{}"); // no remotes: they have no part in a sign-in
+  await keepFile(join(folder, "host/index.html"), '<!doctype html><script type="application/json" id="portal-page">{}</script>');
+  await Promise.all([startAs("identity", { IDENTITY_PORT: identity }), startAs("service", { API_PORT: service }), startAs("deployer", {}, /^\{"signed":/)]);
+  await startAs("gateway", { GATEWAY_PORT: gateway });
+});
+
+afterAll(async () => {
+  for (const child of running) {
+    if (child.exitCode !== null) continue;
+    child.kill("SIGTERM");
+    await once(child, "exit");
+  }
+  for (const database of Object.values(databases)) await database.drop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function keepFile(file: string, text: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, text);
+}
+
+/** The container's command and environment, moved to this machine. Resolves with its ready line. */
+async function startAs(name: string, ports: Readonly<Record<string, string>>, ready = /^\{"ready":true/): Promise<void> {
+  const container: Container | undefined = compose.services[name];
+  if (container?.command === undefined) throw new Error(`${name} has no command`);
+  const mounts = container.volumes.map((volume): readonly [string, string] => [volume.split(":")[1] ?? "", join(folder, volume.split(":")[0] ?? "")]);
+  const moved = (text: string): string => [...places, ...mounts].reduce((kept, [from, to]) => (from.startsWith("/") ? (kept === from ? to : kept) : kept.replaceAll(from, to)), text);
+  const environment = Object.fromEntries(Object.entries({ KEYS_FOLDER: "/keys", ...container.environment }).map(([variable, text]) => [variable, moved(text)]));
+  for (const [, mount] of mounts) await mkdir(mount, { recursive: true });
+
+  const [, ...args] = container.command;
+  const child = spawn(process.execPath, args, { cwd: checkout, env: { PATH: process.env["PATH"], ...environment, ...ports }, stdio: ["ignore", "pipe", "pipe"] });
+  running.push(child);
+  let complaints = "";
+  child.stderr.on("data", (piece: Buffer) => {
+    complaints += piece.toString();
+  });
+  await new Promise<void>((started, failed) => {
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      if (ready.test(line)) started();
+    });
+    child.once("exit", () => {
+      failed(new Error(`${name} ended: ${complaints}`));
+    });
+  });
+}
+
+describe("the system of docker-compose.yml", () => {
+  it("signs somebody in: at the provider by its public name, at the service behind the gateway", async () => {
+    const demo = JSON.parse(await readFile(join(folder, "identity-keys/demo-account.json"), "utf8")) as { email: string; password: string };
+    const request = new SignInRequest(issuer);
+    const visitor = new Visitor();
+    const form = await visitor.get(request.address({ redirect_uri: `${origin}/` }));
+    const landed = await visitor.submit(form, { name: demo.email, password: demo.password });
+    expect(landed.url.origin).toBe(origin);
+    const tokens = (await (await request.redeem(codeOf(landed, origin), { redirect_uri: `${origin}/` }, { origin })).json()) as { access_token: string };
+
+    const exchange = await fetch(`${origin}/api/auth/token?app_vendor_id=relicario`, {
+      method: "POST",
+      headers: { "content-type": "application/json", origin },
+      body: JSON.stringify({ token: tokens.access_token }),
+    });
+    expect(exchange.status).toBe(200);
+    const { token } = (await exchange.json()) as { token: string };
+    const me = await fetch(`${origin}/api/user/me`, { headers: { authorization: `Bearer ${token}` } });
+    expect({ status: me.status, ...((await me.json()) as object) }).toMatchObject({ status: 200, username: "demo" });
+    expect((await fetch(`${origin}/api/auth/certs`)).status).toBe(200);
+  });
+});

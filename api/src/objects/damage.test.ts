@@ -1,0 +1,185 @@
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { readFile, rm, truncate, writeFile } from "node:fs/promises";
+import { request, type IncomingMessage } from "node:http";
+import { join } from "node:path";
+
+import { maxSmallSecretBytes, minPartBytes, uploadPath } from "@relicario/shared/api";
+import { and, asc, eq } from "drizzle-orm";
+
+import { uploadParts, versionObjects } from "../db/schema.ts";
+import { buildSecret, confirm, type Person } from "../testing/person.ts";
+import { startService, type TestService } from "../testing/service.ts";
+import { buildFinish, buildLarge, type LargeContent } from "../testing/upload.ts";
+
+let service: TestService;
+let address: string;
+beforeAll(async () => {
+  service = await startService();
+  address = await service.listen();
+});
+afterAll(() => service.stop());
+
+interface Received {
+  readonly status: number;
+  readonly headers: IncomingMessage["headers"];
+  readonly bytes: Buffer;
+  /** False when the connection ended before the answer did. */
+  readonly complete: boolean;
+}
+
+/** The content of a secret over a real connection, with whatever came of it. */
+async function download(person: Person, id: string, range?: string): Promise<Received> {
+  const headers = { authorization: `Bearer ${person.token}`, "content-type": "application/json", ...(range === undefined ? {} : { range }) };
+  const asked = request(`${address}/v2/secrets/get-secret`, { method: "POST", headers });
+  asked.end(JSON.stringify({ secret_db_id: id }));
+  const [answer] = (await once(asked, "response")) as [IncomingMessage];
+  const pieces: Buffer[] = [];
+  answer.on("data", (piece: Buffer) => pieces.push(piece));
+  answer.on("error", () => undefined); // a connection that was cut; `complete` says so
+  await new Promise<void>((closed) => answer.once("close", closed));
+  return { status: answer.statusCode ?? 0, headers: answer.headers, bytes: Buffer.concat(pieces), complete: answer.complete };
+}
+
+async function upload(person: Person, large: LargeContent): Promise<string> {
+  const started = await service.call("POST", "/v2/secrets/secret", person.token, await large.start());
+  const id = String(started.body["upload_id"]);
+  for (const [index] of large.parts.entries()) await service.call("POST", uploadPath(id), person.token, await large.part(index + 1));
+  return id;
+}
+
+async function keepLarge(person: Person, bytes: number): Promise<LargeContent> {
+  const large = buildLarge({ bytes });
+  const id = await upload(person, large);
+  const finish = buildFinish(person, large);
+  expect((await service.call("PUT", uploadPath(id), person.token, { body: finish })).status).toBe(200);
+  confirm(person, finish.keyring);
+  return large;
+}
+
+async function filesOf(person: Person, secretId: string): Promise<{ key: string; file: string }[]> {
+  const rows = await service.app.services.db
+    .select({ key: versionObjects.objectKey })
+    .from(versionObjects)
+    .where(and(eq(versionObjects.accountId, person.userId), eq(versionObjects.secretId, secretId)))
+    .orderBy(asc(versionObjects.part));
+  return rows.map(({ key }) => ({ key, file: join(service.objectsFolder, key) }));
+}
+
+/** One bit, at this place. */
+async function flip(file: string, at: number): Promise<void> {
+  const bytes = await readFile(file);
+  bytes[at] = (bytes[at] ?? 0) ^ 1;
+  await writeFile(file, bytes);
+}
+
+const counted = async (finding: string): Promise<number> => {
+  const { text } = await service.call("GET", "/metrics", null);
+  return Number(new RegExp(`^relicario_damaged_objects_total\\{finding="${finding}"\\} (\\d+)$`, "m").exec(text)?.[1] ?? 0);
+};
+
+const linesOf = (key: string): { level?: number; finding?: string }[] =>
+  service
+    .log()
+    .split("\n")
+    .filter((line) => line.includes(`"object":"${key}"`))
+    .map((line) => JSON.parse(line) as { finding?: string });
+
+/** Two whole parts and a rest. */
+const manyBytes = 2 * minPartBytes + 300_000;
+
+describe("a stored object", () => {
+  it("keeps its digest in its row, from an upload as from one call", async () => {
+    const person = await service.signIn();
+    const large = await keepLarge(person, minPartBytes + 1_000);
+    const small = buildSecret(person);
+    expect((await service.call("POST", "/secrets/store", person.token, { body: small.body })).status).toBe(200);
+    const kept = await service.app.services.db.select().from(versionObjects).where(eq(versionObjects.accountId, person.userId));
+    const digests = [...large.parts, small.content].map((bytes) => createHash("sha256").update(bytes).digest("hex"));
+    expect(kept.map(({ sha256 }) => sha256?.toString("hex")).sort()).toEqual(digests.sort());
+  });
+
+  it.each<[string, "changed" | "missing", (file: string) => Promise<void>]>([
+    ["a flipped byte", "changed", (file) => flip(file, 100)],
+    ["a byte too few", "changed", (file) => truncate(file, 299_999)],
+    ["a byte too many", "changed", (file) => truncate(file, 300_001)],
+    ["no bytes at all", "missing", (file) => rm(file)],
+  ])("with %s ends the answer before it is whole, and is counted and named", async (_, finding, damage) => {
+    const person = await service.signIn();
+    const large = await keepLarge(person, manyBytes);
+    const last = (await filesOf(person, large.id)).at(-1) ?? { key: "", file: "" };
+    const before = await counted(finding);
+    await damage(last.file);
+    const { status, bytes, complete } = await download(person, large.id);
+    expect({ status, complete }).toEqual({ status: 200, complete: false });
+    expect(bytes.length).toBeLessThan(manyBytes);
+    expect(await counted(finding)).toBe(before + 1);
+    expect(linesOf(last.key)).toMatchObject([{ level: 50, finding }]);
+  });
+
+  it("is a problem of its own where nothing was sent yet, small content or large", async () => {
+    const person = await service.signIn();
+    const { body } = buildSecret(person);
+    await service.call("POST", "/secrets/store", person.token, { body });
+    confirm(person, body.keyring);
+    const large = await keepLarge(person, maxSmallSecretBytes);
+    for (const id of [body.secret_db_id, large.id]) for (const { file } of await filesOf(person, id)) await flip(file, 7);
+    const before = await counted("changed");
+    for (const id of [body.secret_db_id, large.id]) {
+      const { status, headers, bytes } = await download(person, id);
+      expect({ status, type: headers["content-type"] }).toEqual({ status: 500, type: "application/problem+json" });
+      expect(headers).not.toHaveProperty("etag");
+      expect(JSON.parse(bytes.toString())).toMatchObject({ code: "internal_error" });
+    }
+    expect(await service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: body.secret_db_id } })).toMatchObject({ status: 500, body: { code: "internal_error" } });
+    expect(await counted("changed")).toBe(before + 3);
+  });
+
+  it("is read whole for a range inside it, so that a change outside the range is found too", async () => {
+    const person = await service.signIn();
+    const large = await keepLarge(person, manyBytes);
+    const range = `bytes=${String(minPartBytes + 10)}-${String(minPartBytes + 19)}`;
+    expect(await download(person, large.id, range)).toMatchObject({ status: 206, complete: true, bytes: large.content.subarray(minPartBytes + 10, minPartBytes + 20) });
+    const [, second] = await filesOf(person, large.id);
+    await flip(second?.file ?? "", minPartBytes - 1);
+    expect((await download(person, large.id, range)).status).toBe(500);
+    expect(await download(person, large.id, "bytes=5-9")).toMatchObject({ status: 206, complete: true, bytes: large.content.subarray(5, 10) });
+  });
+
+  it("that is whole gives exactly the bytes that were asked for", async () => {
+    const person = await service.signIn();
+    const large = await keepLarge(person, manyBytes);
+    for (const [start, end] of [
+      [0, 0],
+      [minPartBytes - 1, minPartBytes],
+      [1, 2 * minPartBytes + 1],
+      [minPartBytes + 262_143, minPartBytes + 262_144],
+      [2 * minPartBytes, manyBytes - 1],
+    ] as const) {
+      const { status, bytes, complete } = await download(person, large.id, `bytes=${String(start)}-${String(end)}`);
+      expect({ status, complete }).toEqual({ status: 206, complete: true });
+      expect(bytes.equals(large.content.subarray(start, end + 1))).toBe(true);
+    }
+  });
+
+  it("that went with its row while it was read is not damaged", async () => {
+    const person = await service.signIn();
+    const large = await keepLarge(person, 300_000);
+    const [{ key } = { key: "" }] = await filesOf(person, large.id);
+    const before = await counted("missing");
+    await service.app.services.db.delete(versionObjects).where(eq(versionObjects.objectKey, key));
+    await service.app.services.reportDamage(key, "missing");
+    expect(linesOf(key)).toEqual([]);
+    expect(await counted("missing")).toBe(before);
+  });
+
+  it("that is a damaged part of an upload is never published, nor blamed on the sender", async () => {
+    const person = await service.signIn();
+    const large = buildLarge({ bytes: 3_000 });
+    const id = await upload(person, large);
+    const [row] = await service.app.services.db.select().from(uploadParts).where(eq(uploadParts.uploadId, id));
+    await flip(join(service.objectsFolder, String(row?.objectKey)), 5);
+    expect(await service.call("PUT", uploadPath(id), person.token, { body: buildFinish(person, large) })).toMatchObject({ status: 500, body: { code: "internal_error" } });
+    expect(linesOf(String(row?.objectKey))).toMatchObject([{ finding: "changed" }]);
+  });
+});
