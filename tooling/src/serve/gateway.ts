@@ -12,6 +12,7 @@ import type { ErrorCode } from "@relicario/shared/errors";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 
 import { codeOf } from "../error-code.ts";
+import { plainAddress, type IsTrusted } from "./address.ts";
 import { answersOfReleases, answersOfService, guardAnswers, type AnswerRules } from "./response-allow-list.ts";
 import { openDeployments } from "./deployments.ts";
 import { bareHeaders, commonHeaders, pageHeaders, policyOfFiles, policyOfHost, policyOfRenewal } from "./headers.ts";
@@ -32,6 +33,8 @@ export interface GatewaySettings {
   readonly service: string;
   /** Base address of each remote's static server. */
   readonly remotes: ReadonlyMap<RemoteName, string>;
+  /** Whose `X-Forwarded-For`, `-Proto` and `-Host` are believed: a TLS proxy in front. Nobody's without it. */
+  readonly trustedProxies?: IsTrusted;
   /** Told when something behind the gateway fails; never paths, addresses of people or tokens. */
   readonly note?: (facts: Readonly<Record<string, string>>) => void;
 }
@@ -43,9 +46,10 @@ const aFile = /\.[a-z0-9]{2,12}$/i;
 const loopback = new Set(["127.0.0.1", "[::1]"]);
 
 export async function buildGateway(settings: GatewaySettings): Promise<FastifyInstance> {
-  const { origin, hostFolder, note = writeNote } = settings;
+  const { origin, hostFolder, trustedProxies = () => false, note = writeNote } = settings;
   const app = fastify({
     logger: false, // paths hold ids of shares, and addresses are people's: what is worth a line is written below
+    trustProxy: trustedProxies,
     forceCloseConnections: "idle",
     routerOptions: { ignoreDuplicateSlashes: false, maxParamLength: 200 },
     rewriteUrl: ({ url = "/" }) => textsOfRelease(url) ?? url,
@@ -172,7 +176,7 @@ function proxyTo({ upstream, session, code, patienceMs, note }: { upstream: stri
         // What the browser claims of its own address counts for nothing.
         // Cookies of other servers of this host, the identity provider's among them, are nobody's business there.
         const { forwarded: _forwarded, cookie: _cookie, authorization, ...kept } = headers;
-        return { ...kept, ...(session && authorization !== undefined ? { authorization } : {}), "x-forwarded-for": request.ip, "x-forwarded-proto": request.protocol, "x-forwarded-host": request.host };
+        return { ...kept, ...(session && authorization !== undefined ? { authorization } : {}), "x-forwarded-for": plainAddress(request.ip), "x-forwarded-proto": request.protocol, "x-forwarded-host": request.host };
       },
       onError: (reply, { error }) => {
         const failure = codeOf(error) ?? "unknown";
