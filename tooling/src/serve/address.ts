@@ -1,3 +1,5 @@
+import { isIP } from "node:net";
+
 import proxyAddr from "@fastify/proxy-addr";
 import ipaddr from "ipaddr.js";
 import { z } from "zod";
@@ -18,5 +20,12 @@ export const TrustedProxies = z.string().transform((names, context): IsTrusted =
 
 /** The address as it is usually written: IPv4 that is mapped into IPv6 is IPv4. What is no address stays as it is. */
 export function plainAddress(address: string): string {
-  return ipaddr.isValid(address) ? ipaddr.process(address).toString() : address;
+  return isIP(address) !== 0 ? ipaddr.process(address).toString() : address;
+}
+
+/** What counts as one address: of IPv6 the /64, of which each line has at least one. */
+export function neighbourhood(address: string): string {
+  if (isIP(address) === 0) return address;
+  const parsed = ipaddr.process(address);
+  return parsed instanceof ipaddr.IPv6 ? `${parsed.parts.slice(0, 4).map((part) => part.toString(16)).join(":")}::/64` : parsed.toString();
 }

@@ -7,7 +7,7 @@ import { join } from "node:path";
 
 import fastify, { type FastifyInstance } from "fastify";
 
-import { TrustedProxies } from "./address.ts";
+import { neighbourhood, plainAddress, TrustedProxies } from "./address.ts";
 import { buildGateway } from "./gateway.ts";
 import { portOf } from "./serve.ts";
 
@@ -74,5 +74,17 @@ describe("TRUSTED_PROXIES", () => {
 
   it("is refused when it names no address", () => {
     expect(TrustedProxies.safeParse("loopback, portal.example").error?.issues[0]?.message).toBe("names something that is neither an address nor a network");
+  });
+});
+
+describe("an address", () => {
+  it.each([
+    ["203.0.113.1", "203.0.113.1", "203.0.113.1"],
+    ["::ffff:203.0.113.1", "203.0.113.1", "203.0.113.1"],
+    ["2001:db8::1", "2001:db8::1", "2001:db8:0:0::/64"],
+    ["2001:0DB8:0:0:ffff::2", "2001:db8::ffff:0:0:2", "2001:db8:0:0::/64"],
+    ["unknown", "unknown", "unknown"],
+  ])("%s is written one way, and has its neighbours", (address, plain, neighbours) => {
+    expect([plainAddress(address), neighbourhood(address)]).toEqual([plain, neighbours]);
   });
 });
