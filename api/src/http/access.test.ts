@@ -181,10 +181,9 @@ describe("the table above", () => {
 describe("a route for anyone", () => {
   let app: FastifyInstance;
   beforeAll(async () => {
-    const { sessionTokens, limiter } = service.app.services;
     app = Fastify({ trustProxy: true });
     answerErrors(app);
-    guardRoutes(app, sessionTokens, limiter);
+    guardRoutes(app, service.app.services);
     const rate = { name: "of_test", calls: 2, windowSeconds: 3_600, per: "account" } as const;
     app.get("/open", { config: { access: "anyone" } }, (request) => ({ account: request.actor?.accountId ?? null }));
     app.get("/limited", { config: { access: "anyone", rates: [rate] } }, () => "open");

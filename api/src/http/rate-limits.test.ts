@@ -20,7 +20,7 @@ afterEach(async () => {
 
 /** As another process would have one: connections and memory of its own. */
 const limiterOf = (overrides: Record<string, number> = {}): RateLimiter => {
-  const process = openDatabase(database.url, () => undefined);
+  const process = openDatabase({ url: database.url, seconds: 10 }, () => undefined);
   opened.push(process);
   return createRateLimiter(process.db, Buffer.alloc(32, 7), () => clock, overrides);
 };

@@ -26,7 +26,7 @@ async function main([verb, vendorId, who]: readonly string[]): Promise<string> {
   }
   const url = process.env["DATABASE_URL"];
   if (url === undefined) throw new CommandError("account: DATABASE_URL is missing", 78);
-  const database = openDatabase(url, () => undefined); // an idle connection that is lost is no news here
+  const database = openDatabase({ url, seconds: 10 }, () => undefined); // an idle connection that is lost is no news here
   try {
     const { db } = database;
     const accountId = await findAccount(db, vendorId, who);

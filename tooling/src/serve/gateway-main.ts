@@ -2,8 +2,10 @@
 import { PortalPage } from "@relicario/shared/contract";
 import { z } from "zod";
 
+import { TrustedProxies } from "./address.ts";
 import { json, readEnvironment } from "./environment.ts";
 import { buildGateway } from "./gateway.ts";
+import { ServeLimits } from "./limits.ts";
 import { serve } from "./serve.ts";
 import { remoteAddresses, Upstreams } from "./upstreams.ts";
 
@@ -21,6 +23,10 @@ const settings = readEnvironment("gateway", {
   API_BASE_URL: Address,
   /** The service and the remotes, as this process reaches them. */
   UPSTREAMS: json(Upstreams),
+  /** Whose `X-Forwarded-…` headers are believed. */
+  TRUSTED_PROXIES: TrustedProxies.prefault(""),
+  /** Other limits than the usual ones, by name (limits.ts), such as `{"callsOfAddress":2000}` for a large office. */
+  GATEWAY_LIMITS: json(ServeLimits).prefault("{}"),
 });
 
 const app = await buildGateway({
@@ -31,6 +37,8 @@ const app = await buildGateway({
   identityOrigin: new URL(settings.IDP_AUTHORITY).origin,
   apiOrigin: new URL(settings.API_BASE_URL).origin,
   service: settings.UPSTREAMS.api,
+  trustedProxies: settings.TRUSTED_PROXIES,
+  limits: settings.GATEWAY_LIMITS,
   // Whoever has a team's key in the page has a place behind the gateway.
   remotes: remoteAddresses(settings.UPSTREAMS, Object.keys(settings.PORTAL_PAGE.team_keys)),
 });

@@ -8,14 +8,19 @@ import { join, resolve, sep } from "node:path";
 import httpProxy, { type FastifyHttpProxyOptions } from "@fastify/http-proxy";
 import fastifyStatic from "@fastify/static";
 import type { PortalPage, RemoteName } from "@relicario/shared/contract";
-import type { ErrorCode } from "@relicario/shared/errors";
+import { errorOfStatus, type ErrorCode } from "@relicario/shared/errors";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 
 import { codeOf } from "../error-code.ts";
+import { plainAddress, type IsTrusted } from "./address.ts";
+import { readBodies } from "./bodies.ts";
 import { answersOfReleases, answersOfService, guardAnswers, type AnswerRules } from "./response-allow-list.ts";
 import { openDeployments } from "./deployments.ts";
+import { FairShares } from "./fair-shares.ts";
 import { bareHeaders, commonHeaders, pageHeaders, policyOfFiles, policyOfHost, policyOfRenewal } from "./headers.ts";
+import { defaultLimits, servicePatienceMs, timesOf, type ServeLimits } from "./limits.ts";
 import { pageOfFile } from "./page.ts";
+import { openPool } from "./pool.ts";
 import { sendProblem } from "./problem.ts";
 
 export interface GatewaySettings {
@@ -32,6 +37,10 @@ export interface GatewaySettings {
   readonly service: string;
   /** Base address of each remote's static server. */
   readonly remotes: ReadonlyMap<RemoteName, string>;
+  /** Whose `X-Forwarded-For`, `-Proto` and `-Host` are believed: a TLS proxy in front. Nobody's without it. */
+  readonly trustedProxies?: IsTrusted;
+  /** What one address may hold, and for how long. */
+  readonly limits?: ServeLimits;
   /** Told when something behind the gateway fails; never paths, addresses of people or tokens. */
   readonly note?: (facts: Readonly<Record<string, string>>) => void;
 }
@@ -43,9 +52,13 @@ const aFile = /\.[a-z0-9]{2,12}$/i;
 const loopback = new Set(["127.0.0.1", "[::1]"]);
 
 export async function buildGateway(settings: GatewaySettings): Promise<FastifyInstance> {
-  const { origin, hostFolder, note = writeNote } = settings;
+  const { origin, hostFolder, trustedProxies = () => false, limits = defaultLimits, note = writeNote } = settings;
+  const shares = new FairShares(limits, trustedProxies);
   const app = fastify({
     logger: false, // paths hold ids of shares, and addresses are people's: what is worth a line is written below
+    trustProxy: trustedProxies,
+    ...timesOf(limits, limits.streamedBodyMs),
+    bodyLimit: 1_024, // nothing here takes a body but what the service answers for
     forceCloseConnections: "idle",
     routerOptions: { ignoreDuplicateSlashes: false, maxParamLength: 200 },
     rewriteUrl: ({ url = "/" }) => textsOfRelease(url) ?? url,
@@ -60,6 +73,7 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
   app.addHook("onRequest", async (_request, reply) => {
     void reply.headers(ofEverything);
   });
+  shares.guard(app);
   app.addHook("onSend", async ({ originalUrl }, reply) => {
     // A release's file never changes, but the release that this address stands for does.
     if (originalUrl.startsWith("/locales/") && reply.statusCode < 400) void reply.header("cache-control", "no-cache");
@@ -76,15 +90,17 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
   const behind = (rules: AnswerRules, upstream: string, code: ErrorCode, options: FastifyHttpProxyOptions) =>
     app.register(async (scope) => {
       guardAnswers(scope, { rules, own: ofEverything, code, refused: (failure) => { note({ upstream, failure }); } });
-      await scope.register(httpProxy, { ...options, rewritePrefix: "/" });
+      readBodies(scope);
+      await scope.register(httpProxy, { ...options, proxyPayloads: false, rewritePrefix: "/" });
     });
+  const proxyTo = proxiesOf(app, shares, { connections: limits.callsOfAll, note });
   await behind(answersOfService, settings.service, "service_unavailable", {
-    ...proxyTo({ upstream: settings.service, session: true, code: "service_unavailable", patienceMs: 65_000, note }),
+    ...proxyTo({ upstream: settings.service, session: true, code: "service_unavailable", patienceMs: servicePatienceMs }),
     prefix: "/api",
   });
   for (const [remote, upstream] of settings.remotes) {
     await behind(answersOfReleases, upstream, "remote_unreachable", {
-      ...proxyTo({ upstream, session: false, code: "remote_unreachable", patienceMs: 10_000, note }),
+      ...proxyTo({ upstream, session: false, code: "remote_unreachable", patienceMs: 10_000 }),
       prefix: `/r/${remote}`,
       httpMethods: ["GET", "HEAD"],
     });
@@ -122,7 +138,8 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
   app.setErrorHandler((error, _request, reply) => {
     const status = error instanceof Error && "statusCode" in error && typeof error.statusCode === "number" ? error.statusCode : 500;
     if (status >= 500) note({ failure: error instanceof Error ? error.name : "unknown" });
-    return status >= 500 ? sendProblem(reply, 500, "internal_error", "Internal Server Error") : sendProblem(reply, status, "bad_request", "Bad Request");
+    const { code, title } = errorOfStatus(status >= 500 ? 500 : status);
+    return sendProblem(reply, status >= 500 ? 500 : status, code, title);
   });
   return app;
 
@@ -160,27 +177,44 @@ function isNavigation(request: FastifyRequest): boolean {
   return mode === undefined || mode === "navigate"; // what says nothing is a tool or a reader: it may see what this is
 }
 
-/** Settings that pass everything on, the session to the service alone, and answer quickly and in our words when nobody is there. */
-function proxyTo({ upstream, session, code, patienceMs, note }: { upstream: string; session: boolean; code: ErrorCode; patienceMs: number; note: NonNullable<GatewaySettings["note"]> }): FastifyHttpProxyOptions {
-  return {
-    upstream,
-    undici: { connect: { timeout: 2_000 }, headersTimeout: patienceMs, bodyTimeout: patienceMs },
-    replyOptions: {
-      // The one failure worth trying again is a kept connection that the other side had just closed.
-      retryDelay: ({ err, req, attempt }) => (attempt === 0 && req.method === "GET" && codeOf(err) === "UND_ERR_SOCKET" ? 10 : null),
-      rewriteRequestHeaders: (request, headers) => {
-        // What the browser claims of its own address counts for nothing.
-        // Cookies of other servers of this host, the identity provider's among them, are nobody's business there.
-        const { forwarded: _forwarded, cookie: _cookie, authorization, ...kept } = headers;
-        return { ...kept, ...(session && authorization !== undefined ? { authorization } : {}), "x-forwarded-for": request.ip, "x-forwarded-proto": request.protocol, "x-forwarded-host": request.host };
+/** Makes settings that pass everything on, the session to the service alone, and answer quickly and in our words when nobody is there. */
+function proxiesOf(app: FastifyInstance, shares: FairShares, { connections, note }: { connections: number; note: NonNullable<GatewaySettings["note"]> }) {
+  return ({ upstream, session, code, patienceMs }: { upstream: string; session: boolean; code: ErrorCode; patienceMs: number }): FastifyHttpProxyOptions => {
+    const pool = openPool({ connections, patienceMs });
+    app.addHook("onClose", () => pool.destroy());
+    /** Ends of calls under way there, by the headers that were sent: the proxy tells of each attempt with them. */
+    const underWay = new WeakMap<object, () => void>();
+    return {
+      upstream,
+      undici: pool,
+      handler: (request, reply, to, options) => reply.from(to, Buffer.isBuffer(request.body) ? { ...options, body: request.body, contentType: request.headers["content-type"] ?? "application/octet-stream" } : options),
+      replyOptions: {
+        retryDelay: ({ err, req, attempt }) => {
+          underWay.get(req.headers)?.();
+          underWay.delete(req.headers);
+          // The one failure worth trying again is a kept connection that the other side had just closed.
+          return attempt === 0 && req.method === "GET" && codeOf(err) === "UND_ERR_SOCKET" ? 10 : null;
+        },
+        rewriteRequestHeaders: (request, headers) => {
+          // What the browser claims of its own address counts for nothing.
+          // Cookies of other servers of this host, the identity provider's among them, are nobody's business there.
+          const { forwarded: _forwarded, cookie: _cookie, authorization, ...kept } = headers;
+          const sent = { ...kept, ...(session && authorization !== undefined ? { authorization } : {}), "x-forwarded-for": plainAddress(request.ip), "x-forwarded-proto": request.protocol, "x-forwarded-host": request.host };
+          underWay.set(sent, shares.alsoBehind(request));
+          return sent;
+        },
+        onResponse: (_request, reply, { stream }) => {
+          // Of the connection behind, or because the body is still under way: it is read to its end, and this connection goes on.
+          void reply.removeHeader("connection").send(stream);
+        },
+        onError: (reply, { error }) => {
+          const failure = codeOf(error) ?? "unknown";
+          note({ upstream, failure });
+          const late = failure === "FST_REPLY_FROM_GATEWAY_TIMEOUT";
+          void (late ? sendProblem(reply, 504, code, "Gateway Timeout") : sendProblem(reply, 502, code, "Bad Gateway"));
+        },
       },
-      onError: (reply, { error }) => {
-        const failure = codeOf(error) ?? "unknown";
-        note({ upstream, failure });
-        const late = failure === "FST_REPLY_FROM_GATEWAY_TIMEOUT";
-        void (late ? sendProblem(reply, 504, code, "Gateway Timeout") : sendProblem(reply, 502, code, "Bad Gateway"));
-      },
-    },
+    };
   };
 }
 

@@ -135,6 +135,7 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
         IDP_CLIENT_ID: given.clientId,
         PUBLIC_ORIGIN: origin,
         API_BASE_URL: apiBase,
+        TRUSTED_PROXIES: "loopback", // the gateway; whom that one trusts is the operator's to say
         ENVIRONMENT: given.environment,
         APP_VERSION: appVersion(),
         ...secrets.service,

@@ -1,0 +1,31 @@
+import { isIP } from "node:net";
+
+import proxyAddr from "@fastify/proxy-addr";
+import ipaddr from "ipaddr.js";
+import { z } from "zod";
+
+/** Whether the `X-Forwarded-…` headers of this address are believed. */
+export type IsTrusted = (address: string, hop: number) => boolean;
+
+/** As in the service: `loopback`, `linklocal`, `uniquelocal`, addresses or networks, separated by commas. Empty: nobody is believed. */
+export const TrustedProxies = z.string().transform((names, context): IsTrusted => {
+  if (names.trim() === "") return () => false;
+  try {
+    return proxyAddr.compile(names.split(",").map((name) => name.trim()));
+  } catch {
+    context.addIssue({ code: "custom", message: "names something that is neither an address nor a network" });
+    return z.NEVER;
+  }
+});
+
+/** The address as it is usually written: IPv4 that is mapped into IPv6 is IPv4. What is no address stays as it is. */
+export function plainAddress(address: string): string {
+  return isIP(address) !== 0 ? ipaddr.process(address).toString() : address;
+}
+
+/** What counts as one address: of IPv6 the /64, of which each line has at least one. */
+export function neighbourhood(address: string): string {
+  if (isIP(address) === 0) return address;
+  const parsed = ipaddr.process(address);
+  return parsed instanceof ipaddr.IPv6 ? `${parsed.parts.slice(0, 4).map((part) => part.toString(16)).join(":")}::/64` : parsed.toString();
+}

@@ -1,0 +1,103 @@
+import type { Socket } from "node:net";
+
+import { errorOfStatus } from "@relicario/shared/errors";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+
+import { neighbourhood, type IsTrusted } from "./address.ts";
+import { heldBytes, isTooLarge } from "./bodies.ts";
+import type { ServeLimits } from "./limits.ts";
+import { sendProblem } from "./problem.ts";
+import { Tally } from "./tally.ts";
+
+/** Sees to it that no address takes what the others need: connections, calls under way, memory for bodies, and time. */
+export class FairShares {
+  readonly #limits: ServeLimits;
+  readonly #isTrusted: IsTrusted;
+  readonly #connections = new Tally();
+  readonly #calls = new Tally();
+  readonly #bodyBytes = new Tally();
+  /** Connections beyond what their address may have: their first request is told so. */
+  readonly #tooMany = new WeakSet<Socket>();
+  readonly #held = new WeakMap<object, Holding>();
+
+  constructor(limits: ServeLimits, isTrusted: IsTrusted) {
+    this.#limits = limits;
+    this.#isTrusted = isTrusted;
+  }
+
+  /** Counts and refuses, before anything else is done for a request. */
+  guard(app: FastifyInstance): void {
+    // Of the two addresses that `localhost` may have, Fastify shows the server of one. Calls are counted at both.
+    app.server.on("connection", (socket) => {
+      this.#admit(socket);
+    });
+    app.addHook("onRequest", async (request, reply) => {
+      if (this.#tooMany.has(request.raw.socket)) return this.#refuse(reply.header("connection", "close"), 429);
+      if (isTooLarge(request)) return this.#refuse(reply, 413);
+      const who = neighbourhood(request.ip);
+      const bytes = heldBytes(request);
+      const { callsOfAddress, bodyBytesOfAddress, callsOfAll, bodyBytesOfAll } = this.#limits;
+      if (this.#calls.of(who) >= callsOfAddress || (bytes > 0 && this.#bodyBytes.of(who) + bytes > bodyBytesOfAddress)) return this.#refuse(reply, 429);
+      if (this.#calls.total >= callsOfAll || this.#bodyBytes.total + bytes > bodyBytesOfAll) return this.#refuse(reply, 503);
+      const giveBack = [this.#calls.take(who), this.#bodyBytes.take(who, bytes)];
+      const holding = new Holding(() => giveBack.forEach((give) => give()));
+      this.#held.set(request, holding);
+      reply.raw.once("close", () => {
+        holding.release(); // answered, or the browser has left
+      });
+      if (bytes > 0) this.#limitTime(request, reply);
+    });
+  }
+
+  /** A call holds its place until what it asked of a server behind is done there, too, though its browser may have left. Gives the end of that. */
+  alsoBehind(request: object): () => void {
+    return this.#held.get(request)?.alsoUntil() ?? (() => undefined);
+  }
+
+  #admit(socket: Socket): void {
+    const address = socket.remoteAddress ?? "";
+    if (this.#isTrusted(address, 0)) return;
+    const who = neighbourhood(address);
+    const before = this.#connections.of(who);
+    // So many that nobody waits for words any more.
+    if (before >= 2 * this.#limits.connectionsOfAddress) return void socket.destroy();
+    if (before >= this.#limits.connectionsOfAddress) this.#tooMany.add(socket);
+    socket.once("close", this.#connections.take(who));
+  }
+
+  #limitTime(request: FastifyRequest, reply: FastifyReply): void {
+    const { raw } = request;
+    const timer = setTimeout(() => {
+      if (raw.complete) return;
+      if (reply.sent) raw.destroy();
+      else this.#refuse(reply.header("connection", "close"), 408);
+    }, this.#limits.bodyMs).unref();
+    raw.once("end", () => clearTimeout(timer)).once("close", () => clearTimeout(timer));
+  }
+
+  #refuse(reply: FastifyReply, status: number): FastifyReply {
+    const { code, title } = errorOfStatus(status);
+    if (status === 429 || status === 503) void reply.header("retry-after", String(this.#limits.retryAfterSeconds));
+    return sendProblem(reply, status, code, title);
+  }
+}
+
+/** Something that is held until the last of those who need it is done. */
+class Holding {
+  #users = 1;
+  readonly #end: () => void;
+
+  constructor(end: () => void) {
+    this.#end = end;
+  }
+
+  release(): void {
+    this.#users -= 1;
+    if (this.#users === 0) this.#end();
+  }
+
+  alsoUntil(): () => void {
+    this.#users += 1;
+    return () => this.release();
+  }
+}

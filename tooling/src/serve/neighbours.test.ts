@@ -1,0 +1,341 @@
+/** What one person can do to the others through the gateway. Real sockets; `X-Forwarded-For` of a trusted hop makes different people of one machine. */
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, request, type IncomingHttpHeaders, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { connect, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { setTimeout as pause } from "node:timers/promises";
+
+import type { FastifyInstance } from "fastify";
+
+import { TrustedProxies } from "./address.ts";
+import { buildGateway } from "./gateway.ts";
+import { defaultLimits, type ServeLimits } from "./limits.ts";
+import { buildRemoteServer } from "./remote-server.ts";
+import { portOf } from "./serve.ts";
+
+const origin = "http://localhost:3000";
+const key = { kid: "k", kty: "OKP", crv: "Ed25519", x: "A".repeat(43) } as const;
+const page = { vendor_id: "relicario", portal_keys: [key], team_keys: { secrets: [key] } };
+const mebibyte = 1024 * 1024;
+const large = Buffer.alloc(32 * mebibyte, " ");
+const [attacker, person] = ["203.0.113.1", "198.51.100.7"];
+/** More than the 128 connections that a pool has by default. */
+const many = 130;
+
+interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+describe("neighbours at the gateway", () => {
+  let folder: string;
+  let service: Server;
+  const gateways: FastifyInstance[] = [];
+  const sockets: Socket[] = [];
+  const asked: IncomingMessage[] = [];
+  const downloads: ServerResponse[] = [];
+  let refuse: (call: IncomingMessage, answer: ServerResponse) => void;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "neighbours-"));
+    mkdirSync(join(folder, "releases/r"), { recursive: true });
+    writeFileSync(join(folder, "index.html"), '<!doctype html><script type="application/json" id="portal-page"></script>');
+    writeFileSync(join(folder, "releases/r/large.json"), large);
+    service = createServer((call, answer) => {
+      asked.push(call);
+      if (call.url === "/refuse") {
+        refuse(call, answer);
+        return;
+      }
+      if (call.url === "/never") return;
+      if (call.url === "/large" || call.url === "/endless") {
+        downloads.push(answer.writeHead(200, { "content-type": "application/octet-stream" }));
+        if (call.url === "/large") answer.end(large);
+        else answer.write("a");
+        return;
+      }
+      call.resume().once("end", () => {
+        answer.writeHead(200, { "content-type": "application/json" }).end("{}");
+      });
+    });
+    service.listen(0, "127.0.0.1");
+    await once(service, "listening");
+  });
+  afterEach(async () => {
+    for (const socket of sockets.splice(0)) socket.destroy();
+    await Promise.all(gateways.splice(0).map((gateway) => gateway.close()));
+    asked.length = 0;
+    downloads.length = 0;
+  });
+  afterAll(() => {
+    service.closeAllConnections();
+    service.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function listen(limits: Partial<ServeLimits> = {}, trusted = "loopback"): Promise<number> {
+    const gateway = await buildGateway({
+      ...{ origin, hostFolder: folder, deploymentsFolder: folder, page, identityOrigin: origin, apiOrigin: origin },
+      service: `http://127.0.0.1:${String(addressOf(service))}`,
+      remotes: new Map(),
+      trustedProxies: TrustedProxies.parse(trusted),
+      limits: { ...defaultLimits, ...limits },
+      note: () => undefined,
+    });
+    gateways.push(gateway);
+    await gateway.listen({ host: "127.0.0.1", port: 0 });
+    return portOf(gateway);
+  }
+
+  /** A connection that sends these bytes and then nothing more. */
+  async function send(port: number, head: string, ...bodies: (string | Buffer)[]): Promise<Socket> {
+    const socket = connect(port, "127.0.0.1").on("error", () => undefined);
+    sockets.push(socket);
+    await once(socket, "connect");
+    for (const bytes of [head.trim().replaceAll(/\n\s*/g, "\r\n") + "\r\n\r\n", ...bodies]) await new Promise((resolve) => socket.write(bytes, resolve));
+    return socket;
+  }
+  const post = (path: string, type: string, length: number, from: string = attacker): string => `POST ${path} HTTP/1.1
+    Host: localhost:3000
+    X-Forwarded-For: ${from}
+    Content-Type: ${type}
+    Content-Length: ${String(length)}`;
+  const form = "multipart/form-data; boundary=b";
+
+  describe("a part that the service refuses before it has read it", () => {
+    it.each([[form, 300_000], [form, 60_000], ["application/json", 300_000]])("leaves no connection on which somebody else waits: %s, %d bytes", async (type, bytes) => {
+      const port = await listen();
+      refuse = (call, answer) => {
+        // One that never reads the rest. It answers when the gateway has sent everything.
+        call.once("data", () => {
+          call.pause();
+          setTimeout(() => answer.writeHead(422, { "content-type": "application/problem+json" }).end("{}"), 20);
+        });
+      };
+      const refused = await Promise.all(Array.from({ length: 20 }, () => call(port, "/api/refuse", { from: attacker, type, body: Buffer.alloc(bytes) })));
+      expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([422]));
+      const answers = await Promise.all(Array.from({ length: 40 }, () => call(port, "/api/ok", { from: person })));
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    });
+
+    it("is answered though its body is still under way, and its connection goes on", async () => {
+      const port = await listen();
+      refuse = (_call, answer) => void answer.writeHead(413, { "content-type": "application/problem+json" }).end('{"code":"payload_too_large"}');
+      const socket = await send(port, post("/api/refuse", form, 8 * mebibyte), Buffer.alloc(8 * mebibyte));
+      const said = await untilSaid(socket, "payload_too_large");
+      expect(said).toMatch(/^HTTP\/1\.1 413 /);
+      socket.write("GET /healthz HTTP/1.1\r\nHost: localhost:3000\r\n\r\n");
+      await untilSaid(socket, '"status":"ok"');
+    });
+
+    it("is given up at the service when the person leaves", async () => {
+      const port = await listen();
+      refuse = (call) => void call.resume();
+      const socket = await send(port, post("/api/refuse", form, mebibyte), Buffer.alloc(100_000));
+      await until(() => asked.length === 1);
+      socket.destroy();
+      await until(() => asked[0]?.destroyed === true);
+      expect(asked[0]?.complete).toBe(false);
+    });
+  });
+
+  describe("many bodies that do not arrive", () => {
+    it.each(["application/json", form, form.toUpperCase()])("leave connections for the others: %s", async (type) => {
+      const port = await listen();
+      await Promise.all(Array.from({ length: many }, () => send(port, post("/api/slow", type, 200_000), "{")));
+      expect((await call(port, "/api/ok", { from: person })).status).toBe(200);
+      expect((await call(port, "/api/ok", { from: person, type: "application/json", body: "{}" })).status).toBe(200);
+    });
+
+    it("do not reach the service when they are small, and are told that their time is over", async () => {
+      const port = await listen({ bodyMs: 200 });
+      const socket = await send(port, post("/api/slow", "application/json", 100), "{");
+      const said = await untilSaid(socket, "}");
+      expect(said).toMatch(/^HTTP\/1\.1 408 /);
+      expect(said).toContain('"code":"timed_out"');
+      expect(asked).toHaveLength(0);
+    });
+
+    it("hold so many bytes of one address and no more", async () => {
+      const port = await listen({ bodyBytesOfAddress: mebibyte });
+      const first = await send(port, post("/api/slow", "application/json", 600_000), "{");
+      const refused = await refusal(port, { from: attacker, type: "application/json", body: Buffer.alloc(600_000, " ") });
+      expect(refused.headers["retry-after"]).toMatch(/^[1-9]\d*$/);
+      expect((await call(port, "/api/ok", { from: person, type: "application/json", body: Buffer.alloc(600_000, " ") })).status).toBe(200);
+      first.destroy();
+      await untilAnswered(port, 200, { from: attacker, type: "application/json", body: Buffer.alloc(600_000, " ") });
+    });
+
+    it("are refused when more is announced than the service takes", async () => {
+      const port = await listen();
+      for (const [type, length] of [["application/json", 5 * mebibyte], [form, 70 * mebibyte], [form.toUpperCase(), 70 * mebibyte]] as const) {
+        const said = await untilSaid(await send(port, post("/api/slow", type, length), "{"), "}");
+        expect(said).toMatch(/^HTTP\/1\.1 413 /);
+        expect(said).toContain('"code":"payload_too_large"');
+      }
+      expect(asked).toHaveLength(0);
+    });
+  });
+
+  describe("many who stop reading", () => {
+    const get = (path: string, from: string): string => `GET ${path} HTTP/1.1\nHost: localhost:3000\nX-Forwarded-For: ${from}`;
+
+    it("leave connections for the others", async () => {
+      const port = await listen();
+      await Promise.all(Array.from({ length: many }, () => send(port, get("/api/endless", attacker))));
+      await until(() => downloads.length >= 128);
+      expect((await call(port, "/api/ok", { from: person })).status).toBe(200);
+    });
+
+    it("are let go when they take nothing for too long, and a slow one is not", async () => {
+      const port = await listen({ idleMs: 1_000, bodyMs: 200 });
+      const stopped = (await send(port, get("/api/large", attacker))).pause();
+      const slow = await send(port, get("/api/large", person));
+      let bytes = 0;
+      slow.on("data", (chunk: Buffer) => {
+        const before = bytes;
+        bytes += chunk.length;
+        if (Math.trunc(before / mebibyte) === Math.trunc(bytes / mebibyte)) return;
+        slow.pause();
+        setTimeout(() => slow.resume(), 60);
+      });
+      await until(() => bytes > 32 * mebibyte);
+      await until(() => downloads.every(({ destroyed }) => destroyed));
+      expect(downloads).toHaveLength(2);
+      expect(downloads.map(({ writableFinished }) => writableFinished).sort()).toEqual([false, true]);
+      expect(stopped.destroyed).toBe(false); // it was the gateway that ended it
+    }, 20_000);
+  });
+
+  describe("one address", () => {
+    it("has so many calls under way and no more, and is told when to try again", async () => {
+      const port = await listen({ callsOfAddress: 3 });
+      const open = await Promise.all([1, 2, 3].map(() => send(port, post("/api/slow", "application/json", 100), "{")));
+      const { headers } = await refusal(port, { from: attacker });
+      expect(headers["retry-after"]).toMatch(/^[1-9]\d*$/);
+      expect((await call(port, "/healthz", { from: attacker })).status).toBe(429);
+      expect((await call(port, "/api/ok", { from: person })).status).toBe(200);
+      open[0]?.destroy();
+      await untilAnswered(port, 200, { from: attacker });
+    });
+
+    it("is a whole /64 of IPv6, and the same whether IPv4 is mapped or not", async () => {
+      const port = await listen({ callsOfAddress: 2 });
+      for (const from of ["2001:db8::1", "2001:db8::2", "::ffff:203.0.113.1", attacker]) await send(port, post("/api/slow", "application/json", 100, from), "{");
+      await refusal(port, { from: "2001:db8::ffff:0:0:3" });
+      await refusal(port, { from: attacker });
+      expect((await call(port, "/api/ok", { from: "2001:db8:0:1::1" })).status).toBe(200);
+    });
+
+    it("keeps its place while the service works for a call that it has left", async () => {
+      const port = await listen({ callsOfAddress: 1 });
+      const socket = await send(port, post("/api/never", "application/json", 2), "{}");
+      await until(() => asked.length === 1);
+      socket.destroy();
+      await refusal(port, { from: attacker });
+      asked[0]?.destroy();
+      await untilAnswered(port, 200, { from: attacker });
+    });
+
+    it("has so many connections and no more", async () => {
+      const port = await listen({ connectionsOfAddress: 2 }, "");
+      const silent = await Promise.all([1, 2].map(async () => {
+        const socket = connect(port, "127.0.0.1");
+        sockets.push(socket);
+        await once(socket, "connect");
+        return socket;
+      }));
+      const refused = await refusal(port, {});
+      expect(refused.headers.connection).toBe("close");
+      const further = await Promise.all([1, 2, 3].map(async () => (await send(port, "GET")).resume()));
+      await until(() => further.some(({ destroyed, readableEnded }) => destroyed || readableEnded)); // beyond twice as many, nobody is told anything
+      for (const socket of [...silent, ...further]) socket.destroy();
+      await untilAnswered(port, 200, {});
+    });
+
+    it("does not fill the gateway alone, and all together are told", async () => {
+      const port = await listen({ callsOfAll: 2 });
+      for (const from of ["192.0.2.1", "192.0.2.2"]) await send(port, post("/api/slow", "application/json", 100, from), "{");
+      await until(async () => (await call(port, "/api/ok", { from: person })).status === 503);
+      const { headers, body } = await call(port, "/api/ok", { from: person });
+      expect(headers["retry-after"]).toMatch(/^[1-9]\d*$/);
+      expect(JSON.parse(body)).toMatchObject({ status: 503, code: "service_unavailable" });
+    });
+  });
+
+  describe("headers that do not arrive", () => {
+    it("end after their time, at the gateway and at a static server", async () => {
+      const gateway = await listen({ headersMs: 200 });
+      const remote = await buildRemoteServer({ folder: join(folder, "releases"), limits: { ...defaultLimits, headersMs: 200 } });
+      gateways.push(remote);
+      await remote.listen({ host: "127.0.0.1", port: 0 });
+      for (const port of [gateway, portOf(remote)]) {
+        const socket = await send(port, "");
+        socket.write("GET / HTTP/1.1\r\nHost: loc");
+        await untilSaid(socket, "408");
+      }
+    });
+  });
+
+  describe("a static server", () => {
+    it("lets go of who stops reading, and of a body that does not arrive", async () => {
+      const remote = await buildRemoteServer({ folder: join(folder, "releases"), limits: { ...defaultLimits, idleMs: 300 } });
+      gateways.push(remote);
+      await remote.listen({ host: "127.0.0.1", port: 0 });
+      const reader = (await send(portOf(remote), "GET /r/large.json HTTP/1.1\nHost: r")).pause();
+      const sender = await send(portOf(remote), post("/r/large.json", "application/json", 100), "{");
+      const connections = () => new Promise<number>((resolve) => remote.server.getConnections((_error, count) => resolve(count)));
+      await until(async () => (await connections()) === 0);
+      expect([reader, sender].map(({ destroyed }) => destroyed)[0]).toBe(false);
+    });
+  });
+
+  async function refusal(port: number, options: CallOptions): Promise<Answer> {
+    let last: Answer | undefined;
+    await until(async () => (last = await call(port, "/api/ok", options)).status === 429);
+    if (last === undefined) throw new Error("nothing was asked");
+    expect(last.headers["content-type"]).toContain("application/problem+json");
+    expect(JSON.parse(last.body)).toEqual({ type: "about:blank", title: "Too Many Requests", status: 429, code: "too_many_requests" });
+    return last;
+  }
+  const untilAnswered = (port: number, status: number, options: CallOptions) => until(async () => (await call(port, "/api/ok", options)).status === status);
+});
+
+interface CallOptions {
+  readonly from?: string;
+  readonly type?: string;
+  readonly body?: string | Buffer;
+}
+
+/** One call on a connection of its own. */
+async function call(port: number, path: string, { from, type, body }: CallOptions): Promise<Answer> {
+  const sent = request({ host: "127.0.0.1", port, path, agent: false, method: body === undefined ? "GET" : "POST", headers: { ...(from !== undefined && { "x-forwarded-for": from }), ...(type !== undefined && { "content-type": type }), ...(body !== undefined && { "content-length": Buffer.byteLength(body) }) } });
+  sent.end(body);
+  const [answer] = (await once(sent, "response")) as [IncomingMessage];
+  return { status: answer.statusCode ?? 0, headers: answer.headers, body: await text(answer) };
+}
+
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await pause(10);
+}
+
+/** What a connection says until these words are in it. */
+async function untilSaid(socket: Socket, words: string): Promise<string> {
+  let said = "";
+  socket.on("data", (chunk: Buffer) => (said += chunk.toString()));
+  await until(() => {
+    if (socket.readableEnded || socket.destroyed) expect(said).toContain(words);
+    return said.includes(words);
+  });
+  return said;
+}
+
+function addressOf(server: Server): number {
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new TypeError("not listening on a port");
+  return address.port;
+}

@@ -1,0 +1,90 @@
+/** A proxy in front of the gateway, as a real hop. */
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import fastify, { type FastifyInstance } from "fastify";
+
+import { neighbourhood, plainAddress, TrustedProxies } from "./address.ts";
+import { buildGateway } from "./gateway.ts";
+import { portOf } from "./serve.ts";
+
+const origin = "http://localhost:3000";
+const person = "198.51.100.7";
+
+describe("TRUSTED_PROXIES", () => {
+  let folder: string;
+  let service: FastifyInstance;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "trusted-proxies-"));
+    writeFileSync(join(folder, "index.html"), '<!doctype html><script type="application/json" id="portal-page"></script>');
+    service = fastify();
+    service.get("/seen", ({ headers }) => ({ for: headers["x-forwarded-for"], proto: headers["x-forwarded-proto"], host: headers["x-forwarded-host"] }));
+    await service.listen({ host: "127.0.0.1", port: 0 });
+  });
+  afterAll(async () => {
+    await service.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** What the service hears of a person who comes through a TLS proxy, which adds whom it sees and how it was asked. */
+  async function seenBehindProxy(trusted: string, { from = person, claims = {} }: { from?: string; claims?: Record<string, string> } = {}): Promise<unknown> {
+    const gateway = await buildGateway({
+      ...{ origin, hostFolder: folder, deploymentsFolder: folder, identityOrigin: origin, apiOrigin: origin },
+      page: { vendor_id: "relicario", portal_keys: [{ kid: "k", kty: "OKP", crv: "Ed25519", x: "A".repeat(43) }], team_keys: {} },
+      service: `http://127.0.0.1:${String(portOf(service))}`,
+      remotes: new Map(),
+      trustedProxies: TrustedProxies.parse(trusted),
+    });
+    await gateway.listen({ host: "127.0.0.1", port: 0 });
+    const proxy = createServer(({ url, headers }, answer) => {
+      const before = headers["x-forwarded-for"];
+      const added = { "x-forwarded-for": [...(before === undefined ? [] : [before]), from].join(", "), "x-forwarded-proto": "https", "x-forwarded-host": "portal.example" };
+      request({ host: "127.0.0.1", port: portOf(gateway), path: url, agent: false, headers: { ...headers, ...added } }, (found) => {
+        answer.writeHead(found.statusCode ?? 0);
+        found.pipe(answer);
+      }).end();
+    }).listen(0, "127.0.0.1");
+    await once(proxy, "listening");
+    try {
+      const address = proxy.address();
+      if (address === null || typeof address === "string") throw new TypeError("not listening on a port");
+      return await (await fetch(`http://127.0.0.1:${String(address.port)}/api/seen`, { headers: claims })).json();
+    } finally {
+      proxy.close();
+      proxy.closeAllConnections();
+      await gateway.close();
+    }
+  }
+
+  it("makes the address and the protocol right behind a proxy that it names", async () => {
+    const right = { for: person, proto: "https", host: "portal.example" };
+    expect(await seenBehindProxy("loopback")).toEqual(right);
+    expect(await seenBehindProxy("192.0.2.0/24, 127.0.0.1")).toEqual(right);
+    expect(await seenBehindProxy("loopback", { from: `::ffff:${person}` })).toEqual(right);
+  });
+
+  it("never makes a browser's own word count", async () => {
+    expect(await seenBehindProxy("loopback", { claims: { "x-forwarded-for": "6.6.6.6", "x-forwarded-proto": "gopher" } })).toMatchObject({ for: person, proto: "https" });
+    for (const trusted of ["", "192.0.2.0/24"]) expect(await seenBehindProxy(trusted)).toMatchObject({ for: "127.0.0.1", proto: "http" });
+  });
+
+  it("is refused when it names no address", () => {
+    expect(TrustedProxies.safeParse("loopback, portal.example").error?.issues[0]?.message).toBe("names something that is neither an address nor a network");
+  });
+});
+
+describe("an address", () => {
+  it.each([
+    ["203.0.113.1", "203.0.113.1", "203.0.113.1"],
+    ["::ffff:203.0.113.1", "203.0.113.1", "203.0.113.1"],
+    ["2001:db8::1", "2001:db8::1", "2001:db8:0:0::/64"],
+    ["2001:0DB8:0:0:ffff::2", "2001:db8::ffff:0:0:2", "2001:db8:0:0::/64"],
+    ["unknown", "unknown", "unknown"],
+  ])("%s is written one way, and has its neighbours", (address, plain, neighbours) => {
+    expect([plainAddress(address), neighbourhood(address)]).toEqual([plain, neighbours]);
+  });
+});
