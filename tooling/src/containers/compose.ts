@@ -31,12 +31,12 @@ const Compose = z.object({
 export type Compose = z.infer<typeof Compose>;
 
 /**
- * @param variables in place of `${NAME}` and `${NAME:?what to do}`
+ * @param variables in place of `${NAME}`, `${NAME:?what to do}` and `${NAME:-what else}`
  * @throws TypeError for a variable that is not given; ZodError for a file of another form.
  */
 export function readCompose(variables: Readonly<Record<string, string>>): Compose {
-  const text = readFileSync(join(rootFolder, "docker-compose.yml"), "utf8").replaceAll(/\$\{([A-Z_]+)(?::\?[^}]*)?\}/g, (_, name: string) => {
-    const value = variables[name];
+  const text = readFileSync(join(rootFolder, "docker-compose.yml"), "utf8").replaceAll(/\$\{([A-Z_]+)(?::(?:\?[^}]*|-([^}]*)))?\}/g, (_, name: string, otherwise: string | undefined) => {
+    const value = variables[name] ?? otherwise;
     if (value === undefined) throw new TypeError(`docker-compose.yml asks for ${name}`);
     return value;
   });
