@@ -170,6 +170,15 @@ describe("neighbours at the gateway", () => {
       await untilAnswered(port, 200, { from: attacker, type: "application/json", body: Buffer.alloc(600_000, " ") });
     });
 
+    it("are read to their end when they are refused, so that a browser sees why", async () => {
+      const port = await listen({ callsOfAddress: 1 });
+      await send(port, post("/api/slow", "application/json", 100), "{");
+      const socket = await send(port, post("/api/slow", form, 8 * mebibyte), Buffer.alloc(8 * mebibyte));
+      expect(await untilSaid(socket, "}")).toMatch(/^HTTP\/1\.1 429 /);
+      socket.write("GET /healthz HTTP/1.1\r\nHost: localhost:3000\r\n\r\n");
+      await untilSaid(socket, '"status":"ok"');
+    });
+
     it("are refused when more is announced than the service takes", async () => {
       const port = await listen();
       for (const [type, length] of [["application/json", 5 * mebibyte], [form, 70 * mebibyte], [form.toUpperCase(), 70 * mebibyte]] as const) {
@@ -192,7 +201,7 @@ describe("neighbours at the gateway", () => {
     });
 
     it("are let go when they take nothing for too long, and a slow one is not", async () => {
-      const port = await listen({ idleMs: 1_000, bodyMs: 200 });
+      const port = await listen({ idleMs: 1_500, bodyMs: 200 });
       const stopped = (await send(port, get("/api/large", attacker))).pause();
       const slow = await send(port, get("/api/large", person));
       let bytes = 0;
