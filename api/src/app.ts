@@ -27,6 +27,7 @@ import { operationRoutes } from "./operations/routes.ts";
 import { sweep } from "./operations/sweep.ts";
 import { secretRoutes } from "./secrets/routes.ts";
 import type { Services } from "./services.ts";
+import { createPartsInFlight } from "./uploads/parts-in-flight.ts";
 import { uploadRoutes } from "./uploads/routes.ts";
 import { userRoutes } from "./users/routes.ts";
 import { createVendors } from "./vendors/vendors.ts";
@@ -76,6 +77,7 @@ export async function buildApp(env: Env, { logStream, now = () => new Date() }: 
     recordBox: createRecordBox(env.RECORD_KEY),
     limiter: createRateLimiter(db, env.RECORD_KEY, now, env.RATE_LIMITS),
     calls: createAccountCalls(),
+    parts: createPartsInFlight(),
     mailer: createMailer({ db, vendors, transport, origin, key: env.RECORD_KEY, log: http.log, now }),
     now,
   };

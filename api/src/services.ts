@@ -7,6 +7,7 @@ import type { RateLimiter } from "./http/rate-limits.ts";
 import type { RecordBox } from "./keyring/record-box.ts";
 import type { Mailer } from "./mail/mailer.ts";
 import type { ObjectStore } from "./objects/object-store.ts";
+import type { PartsInFlight } from "./uploads/parts-in-flight.ts";
 import type { Vendors } from "./vendors/vendors.ts";
 
 /** What the resources are made with, built once in app.ts. */
@@ -20,6 +21,7 @@ export interface Services {
   readonly recordBox: RecordBox;
   readonly limiter: RateLimiter;
   readonly calls: AccountCalls;
+  readonly parts: PartsInFlight;
   readonly mailer: Mailer;
   /** The service's clock. */
   readonly now: () => Date;
