@@ -16,6 +16,7 @@ import { factsOf, logAnswers, loggerOptions, type LogStream } from "./http/loggi
 import { answerErrors } from "./http/on-error.ts";
 import { endSlowRequests, longestSeconds } from "./http/slow-requests.ts";
 import { dropUnreadBodies } from "./http/unread-bodies.ts";
+import { createTurns } from "./http/turns.ts";
 import { createRateLimiter } from "./http/rate-limits.ts";
 import { createRecordBox } from "./keyring/record-box.ts";
 import { keyringRoutes } from "./keyring/routes.ts";
@@ -78,6 +79,7 @@ export async function buildApp(env: Env, { logStream, now = () => new Date() }: 
     limiter: createRateLimiter(db, env.RECORD_KEY, now, env.RATE_LIMITS),
     calls: createAccountCalls(),
     parts: createPartsInFlight(),
+    digests: createTurns(),
     mailer: createMailer({ db, vendors, transport, origin, key: env.RECORD_KEY, log: http.log, now }),
     now,
   };

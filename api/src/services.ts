@@ -7,6 +7,7 @@ import type { RateLimiter } from "./http/rate-limits.ts";
 import type { RecordBox } from "./keyring/record-box.ts";
 import type { Mailer } from "./mail/mailer.ts";
 import type { ObjectStore } from "./objects/object-store.ts";
+import type { Turns } from "./http/turns.ts";
 import type { PartsInFlight } from "./uploads/parts-in-flight.ts";
 import type { Vendors } from "./vendors/vendors.ts";
 
@@ -22,6 +23,8 @@ export interface Services {
   readonly limiter: RateLimiter;
   readonly calls: AccountCalls;
   readonly parts: PartsInFlight;
+  /** By account: whole contents are read one after the other. */
+  readonly digests: Turns;
   readonly mailer: Mailer;
   /** The service's clock. */
   readonly now: () => Date;

@@ -151,7 +151,7 @@ export async function readObjectKeys(db: Db | Tx, { accountId }: OwnSecrets, { s
 }
 
 /** An id is taken while its row is there and for ever after it was purged. */
-export async function isTaken(tx: Tx, own: OwnSecrets, id: string): Promise<boolean> {
+export async function isTaken(tx: Db | Tx, own: OwnSecrets, id: string): Promise<boolean> {
   if ((await findSecret(tx, own, id)) !== null) return true;
   const purged = await tx
     .select({ id: purgedSecrets.id })
