@@ -18,6 +18,7 @@ import { factsOf, logAnswers, loggerOptions, type LogStream } from "./http/loggi
 import { answerErrors } from "./http/on-error.ts";
 import { endSlowRequests, longestSeconds } from "./http/slow-requests.ts";
 import { dropUnreadBodies } from "./http/unread-bodies.ts";
+import { createTurns } from "./http/turns.ts";
 import { createRateLimiter } from "./http/rate-limits.ts";
 import { runAgain } from "./http/run-again.ts";
 import { createRecordBox } from "./keyring/record-box.ts";
@@ -31,6 +32,7 @@ import { operationRoutes } from "./operations/routes.ts";
 import { sweep } from "./operations/sweep.ts";
 import { secretRoutes } from "./secrets/routes.ts";
 import type { Services } from "./services.ts";
+import { createPartsInFlight } from "./uploads/parts-in-flight.ts";
 import { uploadRoutes } from "./uploads/routes.ts";
 import { userRoutes } from "./users/routes.ts";
 import { createVendors } from "./vendors/vendors.ts";
@@ -84,6 +86,8 @@ export async function buildApp(env: Env, { logStream, now = () => new Date(), wa
     recordBox: createRecordBox(env.RECORD_KEY),
     limiter: createRateLimiter(db, env.RECORD_KEY, now, env.RATE_LIMITS),
     calls: createAccountCalls(),
+    parts: createPartsInFlight(),
+    digests: createTurns(),
     mailer: createMailer({ db, vendors, transport, origin, key: env.RECORD_KEY, log: http.log, now }),
     now,
   };

@@ -8,6 +8,8 @@ import type { RecordBox } from "./keyring/record-box.ts";
 import type { Mailer } from "./mail/mailer.ts";
 import type { ObjectSource } from "./objects/checked-object.ts";
 import type { ObjectStore } from "./objects/object-store.ts";
+import type { Turns } from "./http/turns.ts";
+import type { PartsInFlight } from "./uploads/parts-in-flight.ts";
 import type { Vendors } from "./vendors/vendors.ts";
 
 /** What the resources are made with, built once in app.ts. */
@@ -22,6 +24,9 @@ export interface Services {
   readonly recordBox: RecordBox;
   readonly limiter: RateLimiter;
   readonly calls: AccountCalls;
+  readonly parts: PartsInFlight;
+  /** By account: whole contents are read one after the other. */
+  readonly digests: Turns;
   readonly mailer: Mailer;
   /** The service's clock. */
   readonly now: () => Date;

@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 import { finished } from "node:stream";
 
 import { Problem } from "./problem.ts";
+import { createTurns, type Turns } from "./turns.ts";
 
 /** Of one account at a time, in each process. A browser makes six; this is enough for several tabs and devices. */
 export const maxCallsInFlight = 32;
@@ -13,13 +14,12 @@ export const maxCallsInFlight = 32;
 export interface AccountCalls {
   /** Counts one call until its answer has gone out or its caller went away. @throws Problem `too_many_requests` with `Retry-After`. */
   enter(accountId: string, answer: ServerResponse): void;
-  /** Runs one `work` of an account after the other. No more wait than calls are in flight. */
-  inTurn<T>(accountId: string, work: () => Promise<T>): Promise<T>;
+  /** By account: what it writes goes one after the other. No more wait than calls are in flight. */
+  readonly inTurn: Turns;
 }
 
 export function createAccountCalls(): AccountCalls {
   const inFlight = new Map<string, number>();
-  const last = new Map<string, Promise<unknown>>();
 
   return {
     enter(accountId, answer) {
@@ -32,15 +32,6 @@ export function createAccountCalls(): AccountCalls {
         else inFlight.set(accountId, left);
       });
     },
-    async inTurn(accountId, work) {
-      const turn = (last.get(accountId) ?? Promise.resolve()).then(work);
-      const over = turn.catch(() => undefined); // who waits does not care how it went; who asked hears of it below
-      last.set(accountId, over);
-      try {
-        return await turn;
-      } finally {
-        if (last.get(accountId) === over) last.delete(accountId);
-      }
-    },
+    inTurn: createTurns(),
   };
 }

@@ -70,20 +70,29 @@ export interface Circumstances {
 }
 
 /**
- * @returns the bytes that are kept more than before; fewer than none when more went.
+ * What can be refused of a change without writing anything; see {@link applyChange}.
+ *
  * @throws Problem `no_keyring`, `state_conflict` (with the current keyring as the member `keyring`), `keyring_change_invalid`.
  */
-export async function applyChange(tx: Tx, account: AccountRow, stored: KeyringRow | null, call: Call, secret: GoesWith | null, deps: Deps, when: Circumstances): Promise<number> {
-  const { change } = call;
+export function checkCall(accountId: string, stored: KeyringRow | null, { change }: Call, secret: GoesWith | null): void {
   if (stored === null && change.state_rev !== 1) throw new Problem("no_keyring");
   if (stored !== null && change.state_rev !== stored.stateRev + 1) throw conflictWith(stored);
   if (stored === null && secret === null) {
     throw new Problem("keyring_change_invalid", { detail: "the first change comes with the first secret" });
   }
-  checkChange(account.id, stored satisfies StoredKeyring | null, change);
+  checkChange(accountId, stored satisfies StoredKeyring | null, change);
   if (secret !== null && change.purge?.includes(secret.secretId) === true) {
     throw new Problem("keyring_change_invalid", { detail: "it purges the secret that it goes with" });
   }
+}
+
+/**
+ * @returns the bytes that are kept more than before; fewer than none when more went.
+ * @throws Problem as {@link checkCall}.
+ */
+export async function applyChange(tx: Tx, account: AccountRow, stored: KeyringRow | null, call: Call, secret: GoesWith | null, deps: Deps, when: Circumstances): Promise<number> {
+  const { change } = call;
+  checkCall(account.id, stored, call, secret);
   const record = { changeSha256: call.changeSha256, callSha256: call.callSha256, secretId: secret?.secretId ?? null, version: secret?.version ?? null };
   const added = await writeChange(tx, account.id, stored, change, record, deps.recordBox, when.now);
   const freed = (await purgeVersions(tx, account, change.purge_versions ?? [], when.now)) + (await purgeSecrets(tx, account, change.purge ?? [], when.now));

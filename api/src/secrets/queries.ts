@@ -44,6 +44,9 @@ export async function readCounters(db: Db | Tx, { accountId }: OwnSecrets): Prom
   return { changes: row.changes, stateRev: row.stateRev ?? 0 };
 }
 
+/** Labels of one page: a thousand of the usual size. Long ones make shorter pages, at least one row each. */
+export const maxPageBytes = 2 * 1024 ** 2;
+
 /** One page, all of one moment. */
 export function listSecrets(
   db: Db,
@@ -54,12 +57,19 @@ export function listSecrets(
   const wanted: (SQL | undefined)[] = [mine, cursor === undefined ? undefined : gt(secrets.id, cursor), since === undefined ? undefined : gt(secrets.change, since)];
   return inOneMoment(db, async (tx) => {
     const counters = await readCounters(tx, own);
+    const sizes = await tx
+      .select({ bytes: octetLength(secrets.label) })
+      .from(secrets)
+      .where(and(...wanted))
+      .orderBy(asc(secrets.id))
+      .limit(limit);
+    const fitting = countFitting(sizes.map(({ bytes }) => bytes));
     const rows = await tx
       .select()
       .from(secrets)
       .where(and(...wanted))
       .orderBy(asc(secrets.id))
-      .limit(limit + 1);
+      .limit(fitting + 1);
     const total = await countSecrets(tx, own);
     const purged =
       since === undefined
@@ -69,10 +79,16 @@ export function listSecrets(
             .from(purgedSecrets)
             .where(and(eq(purgedSecrets.accountId, own.accountId), gt(purgedSecrets.change, since)))
             .orderBy(asc(purgedSecrets.id));
-    const page = rows.slice(0, limit);
-    const nextCursor = rows.length > limit ? (page.at(-1)?.id ?? null) : null;
+    const page = rows.slice(0, fitting);
+    const nextCursor = rows.length > fitting ? (page.at(-1)?.id ?? null) : null;
     return { ...counters, rows: page, total, nextCursor, purged: purged?.map(({ id }) => id) ?? null };
   });
+}
+
+function countFitting(sizes: readonly number[]): number {
+  let bytes = 0;
+  const beyond = sizes.findIndex((size) => (bytes += size) > maxPageBytes);
+  return Math.max(1, beyond === -1 ? sizes.length : beyond);
 }
 
 export async function findSecret(db: Db | Tx, { accountId }: OwnSecrets, id: string): Promise<SecretRow | null> {
@@ -138,7 +154,7 @@ export async function readObjects(db: Db | Tx, { accountId }: OwnSecrets, wanted
 }
 
 /** An id is taken while its row is there and for ever after it was purged. */
-export async function isTaken(tx: Tx, own: OwnSecrets, id: string): Promise<boolean> {
+export async function isTaken(tx: Db | Tx, own: OwnSecrets, id: string): Promise<boolean> {
   if ((await findSecret(tx, own, id)) !== null) return true;
   const purged = await tx
     .select({ id: purgedSecrets.id })

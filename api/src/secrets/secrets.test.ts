@@ -3,14 +3,15 @@ import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { zstdDecompressSync } from "node:zlib";
 
-import { maxJsonBodyBytes, maxSmallSecretBytes, SecretContent, SecretPage, StoredSecret, type StoreSecret } from "@relicario/shared/api";
+import { maxJsonBodyBytes, maxLabelLength, maxSmallSecretBytes, SecretContent, SecretPage, StoredSecret, type StoreSecret } from "@relicario/shared/api";
 import { and, eq } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 
-import { looseObjects, versionObjects } from "../db/schema.ts";
+import { looseObjects, secrets, versionObjects } from "../db/schema.ts";
 import { buildChange, buildLabel, buildSecret, buildJwe, confirm, type Person, type SecretCall } from "../testing/person.ts";
 import { startService, type Answer, type TestService } from "../testing/service.ts";
 import { contentsOf } from "../testing/storage.ts";
+import { maxPageBytes } from "./queries.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -271,6 +272,24 @@ describe("GET /secrets/store", () => {
     for (const query of ["?limit=0", "?limit=1001", "?limit=x", "?cursor=x", "?since=-1", "?unknown=1"]) {
       expect((await service.call("GET", `/secrets/store${query}`, person.token)).status).toBe(422);
     }
+  });
+
+  it("has pages of so many bytes at most, however long the labels are; the cursor goes on behind them", async () => {
+    const person = await service.signIn();
+    const ids = Array.from({ length: 200 }, () => uuidv7());
+    await service.app.services.db.insert(secrets).values(
+      ids.map((id) => ({ accountId: person.userId, id, version: 1, label: `a..a.${"a".repeat(maxLabelLength - 7)}.a`, size: 1, createdAt: new Date(), updatedAt: new Date(), change: 1 })),
+    );
+    const seen: string[] = [];
+    for (let cursor: string | null = ""; cursor !== null; ) {
+      const page: SecretPage = await list(person, cursor === "" ? "" : `?cursor=${cursor}`);
+      const bytes = page.secrets.reduce((sum, { label }) => sum + label.length, 0);
+      expect(bytes).toBeLessThanOrEqual(maxPageBytes);
+      expect(bytes).toBeGreaterThan(page.next_cursor === null ? 0 : maxPageBytes - maxLabelLength);
+      seen.push(...page.secrets.map(({ secret_db_id }) => secret_db_id));
+      cursor = page.next_cursor;
+    }
+    expect(seen).toEqual([...ids].sort());
   });
 
   it("is sent packed to whoever unpacks it, and nothing else is", async () => {

@@ -1,8 +1,8 @@
 import type { KeyringChange, SecretStored } from "@relicario/shared/api";
 
-import type { Tx } from "../db/database.ts";
+import type { Db, Tx } from "../db/database.ts";
 import { Problem } from "../http/problem.ts";
-import { repeatOf, type Call } from "../keyring/apply-change.ts";
+import { checkCall, repeatOf, type Call, type GoesWith } from "../keyring/apply-change.ts";
 import { readKeyring, type KeyringRow } from "../keyring/queries.ts";
 import { hasHeader } from "../keyring/sealed-header.ts";
 import type { OwnSecrets } from "./policy.ts";
@@ -25,6 +25,18 @@ export async function begin(tx: Tx, own: OwnSecrets, call: Call): Promise<Begun>
   return { stored, repeated: { secret_db_id: first.secretId, version: first.version, state_rev: first.stateRev } };
 }
 
+/**
+ * What the transaction will refuse anyway, before something costly is done for it; what holds now may not hold then.
+ *
+ * @throws Problem as {@link refuseConflicts} and {@link checkCall}
+ */
+export async function refuseEarly(db: Db, own: OwnSecrets, call: Call, secret: GoesWith, base: number | undefined): Promise<void> {
+  const stored = await readKeyring(db, own);
+  if (repeatOf(stored, call) !== null) return;
+  await refuseConflicts(db, own, secret.secretId, base);
+  checkCall(own.accountId, stored, call, secret);
+}
+
 /** The version that a content becomes. */
 export function versionAfter(base: number | undefined): number {
   return base === undefined ? 1 : base + 1;
@@ -35,7 +47,7 @@ export function versionAfter(base: number | undefined): number {
  *
  * @throws Problem `id_taken`, `not_found`, `version_conflict` (with the present one as the member `version`)
  */
-export async function refuseConflicts(tx: Tx, own: OwnSecrets, id: string, base: number | undefined): Promise<void> {
+export async function refuseConflicts(tx: Db | Tx, own: OwnSecrets, id: string, base: number | undefined): Promise<void> {
   if (base === undefined) {
     if (await isTaken(tx, own, id)) throw new Problem("id_taken");
     return;

@@ -8,15 +8,16 @@ import { changeAccount } from "../keyring/queries.ts";
 import { streamContent } from "../secrets/content.ts";
 import { nextChange, writeVersion } from "../secrets/queries.ts";
 import { countStored, reserveBytes } from "../secrets/quota.ts";
-import { begin, checkLabel, refuseConflicts, versionAfter } from "../secrets/signed-call.ts";
+import { begin, checkLabel, refuseConflicts, refuseEarly, versionAfter } from "../secrets/signed-call.ts";
 import type { Services } from "../services.ts";
+import { digestOf } from "./content-digest.ts";
 import type { OwnUploads } from "./policy.ts";
 import { findUpload, keepDigest, markPublished, partCount, partSizeOf, readParts, type PartRow, type UploadRow } from "./queries.ts";
 import { expiryAfter } from "./start.ts";
 
 /**
  * All parts become the next version, in one transaction with the keyring change. They are read through before it, without
- * holding anything: parts never change, so what was found stays true.
+ * holding anything: parts never change, so what was found stays true. A change that does not fit is refused before that.
  *
  * @throws Problem `not_found`, `upload_incomplete` (with `missing`), `digest_mismatch`, `conflict` when another call has
  * published it, and those of a keyring change.
@@ -33,7 +34,9 @@ export async function finishUpload(services: Services, own: OwnUploads, uploadId
   const version = versionAfter(base);
   checkLabel(own, keyring, rest.label, upload.secretId, version);
   const parts = await readParts(services.db, own, uploadId);
-  const contentSha256 = await digestOf(services, own, upload, parts);
+  refuseMissing(upload, parts);
+  await refuseEarly(services.db, own, call, { secretId: upload.secretId, version }, base);
+  const contentSha256 = await services.digests(own.accountId, () => contentDigest(services, own, upload, parts, when.now));
   if (!contentSha256.equals(Buffer.from(rest.content_sha256, "base64url"))) throw new Problem("digest_mismatch");
 
   const vendor = services.vendors.require(own.vendorId);
@@ -69,17 +72,20 @@ function answerOf({ secretId, publishedVersion, publishedStateRev, publishedCall
   return { secret_db_id: secretId, version: publishedVersion, state_rev: publishedStateRev };
 }
 
-/** SHA-256 over all parts in order, read once and kept. */
-async function digestOf(services: Services, own: OwnUploads, upload: UploadRow, parts: readonly PartRow[]): Promise<Buffer> {
+function refuseMissing(upload: UploadRow, parts: readonly PartRow[]): void {
   const there = new Set(parts.map(({ part }) => part));
   const missing = Array.from({ length: partCount(upload) }, (_, index) => index + 1).filter((part) => !there.has(part));
   if (missing.length > 0) throw new Problem("upload_incomplete", { members: { missing } });
+}
+
+/** SHA-256 over all parts in order, read once and kept: whoever waited for its turn finds it. */
+async function contentDigest(services: Services, own: OwnUploads, { id }: UploadRow, parts: readonly PartRow[], now: Date): Promise<Buffer> {
+  const upload = await findUpload(services.db, own, id, now);
+  if (upload === null) throw new Problem("not_found");
   if (upload.contentSha256 !== null) return upload.contentSha256;
-  const digest = createHash("sha256");
   const kept = parts.map(({ part, objectKey, sha256 }) => ({ key: objectKey, size: partSizeOf(upload, part), sha256 }));
-  for await (const piece of streamContent(services, upload, kept, { start: 0, end: upload.size - 1 }) as AsyncIterable<Buffer>) digest.update(piece);
-  const found = digest.digest();
-  await keepDigest(services.db, own, upload.id, found);
+  const found = await digestOf(streamContent(services, upload, kept, { start: 0, end: upload.size - 1 }));
+  await keepDigest(services.db, own, id, found);
   return found;
 }
 

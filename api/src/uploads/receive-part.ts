@@ -17,7 +17,8 @@ import { expiryAfter } from "./start.ts";
 /*
  * [Note: Parts] A part is an object of its own, and stays one when the upload is published: nothing is ever copied.
  *
- * 1. The form's fields come first, so that number and digest are known before the first byte.
+ * 1. The form's fields come first, so that number and digest are known before the first byte. Copies of one part take turns
+ *    (parts-in-flight.ts).
  * 2. The object is announced as loose, then written as it arrives ([Note: Objects and rows]). A wrong size or digest is
  *    found at the last byte, before the store gives the object its name, so there is nothing to take back.
  * 3. One transaction makes it a part of the upload. A part that is there already stays; the same bytes once more are
@@ -37,7 +38,8 @@ export async function receivePart(services: Services, own: OwnUploads, uploadId:
       fields[item.fieldname] = item.value;
       continue;
     }
-    return keepPart(services, own, upload, fieldsOf(fields, upload), item.file);
+    const announced = fieldsOf(fields, upload);
+    return services.parts.alone(`${upload.id}/${String(announced.part)}`, request.raw, () => keepPart(services, own, upload, announced, item.file));
   }
   throw wrong("/data", "missing");
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { maxOpenUploads, maxSealedBytes, minPartBytes, SecretContent, SecretPage, uploadPath, UploadStarted, UploadState } from "@relicario/shared/api";
 import { v7 as uuidv7 } from "uuid";
 
-import { buildSecret, confirm, type Person } from "../testing/person.ts";
+import { buildChange, buildSecret, confirm, type Person } from "../testing/person.ts";
 import { startService, type Answer, type TestService } from "../testing/service.ts";
 import { contentsOf } from "../testing/storage.ts";
 import { buildFinish, buildLarge, sentForm, sha256B64u, type LargeContent, type SentForm } from "../testing/upload.ts";
@@ -283,6 +283,33 @@ describe("finishing", () => {
     const wrong = buildFinish(person, large, { content_sha256: sha256B64u(Buffer.from("other")) });
     expect(await finish(person, upload, wrong)).toMatchObject({ status: 422, body: { code: "digest_mismatch" } });
     expect((await finish(person, upload, buildFinish(person, large))).status).toBe(200);
+  });
+
+  it("many times at once reads the content once and answers all of them alike", async () => {
+    const { person, large, upload } = await ready();
+    const read = jest.spyOn(service.app.services.objects, "read");
+    try {
+      const body = buildFinish(person, large);
+      const answers = await Promise.all(Array.from({ length: 10 }, () => finish(person, upload, body)));
+      expect(new Set(answers.map(({ status, text }) => `${String(status)} ${text}`)).size).toBe(1);
+      expect(answers[0]).toMatchObject({ status: 200 });
+      expect(read).toHaveBeenCalledTimes(large.parts.length);
+    } finally {
+      read.mockRestore();
+    }
+  });
+
+  it("with a change that does not fit is refused before the content is read", async () => {
+    const { person, large, upload } = await ready();
+    const read = jest.spyOn(service.app.services.objects, "read");
+    try {
+      const { keyring, ...rest } = buildFinish(person, large);
+      expect(await finish(person, upload, { ...rest, keyring: buildChange(person, { state_rev: 7 }) })).toMatchObject({ status: 404, body: { code: "no_keyring" } });
+      expect(await finish(person, upload, { ...rest, keyring: { ...keyring, sig: Buffer.alloc(64).toString("base64url") } })).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
+      expect(read).not.toHaveBeenCalled();
+    } finally {
+      read.mockRestore();
+    }
   });
 
   it("once more, byte for byte, answers as the first time, at once and after other changes", async () => {
