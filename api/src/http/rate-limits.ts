@@ -5,6 +5,7 @@ import { lt, sql } from "drizzle-orm";
 
 import type { Db } from "../db/database.ts";
 import { rateLimits } from "../db/schema.ts";
+import { deleteInBatches, type Sweeping } from "../operations/sweeping.ts";
 import { Problem } from "./problem.ts";
 
 export interface RateRule {
@@ -40,7 +41,7 @@ export interface RateLimiter {
   /** Counts one call. @throws Problem `too_many_requests` with `Retry-After` when the window is full. */
   count(rule: RateRule, caller: Caller): Promise<void>;
   /** Forgets windows that are over. */
-  sweep(): Promise<void>;
+  sweep(sweeping: Sweeping): Promise<void>;
 }
 
 /** Fixed windows in the database, so that they hold across processes. Addresses are kept as keyed digests only. */
@@ -65,8 +66,13 @@ export function createRateLimiter(db: Db, key: Buffer, now: () => Date = () => n
       if (row === undefined || row.calls <= (overrides[rule.name] ?? rule.calls)) return;
       throw new Problem("too_many_requests", { headers: { "retry-after": String(start + rule.windowSeconds - seconds) } });
     },
-    async sweep() {
-      await db.delete(rateLimits).where(lt(rateLimits.windowStart, new Date(now().getTime() - 2 * 3_600_000)));
+    async sweep(sweeping) {
+      const { subject, rule, windowStart } = rateLimits;
+      const over = lt(windowStart, new Date(sweeping.now.getTime() - 2 * 3_600_000));
+      await deleteInBatches(sweeping, (rows) => {
+        const some = db.select({ subject, rule, windowStart }).from(rateLimits).where(over).limit(rows);
+        return db.delete(rateLimits).where(sql`(${subject}, ${rule}, ${windowStart}) in ${some}`);
+      });
     },
   };
 }
