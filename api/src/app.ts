@@ -27,7 +27,7 @@ import { createDamageReport } from "./objects/damage.ts";
 import { openFolderStore } from "./objects/folder-store.ts";
 import { createMailer } from "./mail/mailer.ts";
 import { openTransport } from "./mail/transport.ts";
-import { measureAnswers } from "./operations/metrics.ts";
+import { countSweepFailures, measureAnswers } from "./operations/metrics.ts";
 import { operationRoutes } from "./operations/routes.ts";
 import { sweep } from "./operations/sweep.ts";
 import { secretRoutes } from "./secrets/routes.ts";
@@ -101,6 +101,7 @@ export async function buildApp(env: Env, { logStream, now = () => new Date(), wa
   endLateCalls(http);
   dropUnreadBodies(http);
   logAnswers(http);
+  const sweepFailures = countSweepFailures(metrics);
   answerErrors(http);
   runAgain(http);
   guardRoutes(http, services);
@@ -124,7 +125,7 @@ export async function buildApp(env: Env, { logStream, now = () => new Date(), wa
   return {
     http,
     services,
-    sweep: () => sweep(services, database),
+    sweep: () => sweep({ services, database, failures: sweepFailures, log: http.log, stopping: stopping.signal }),
     stop: () => (stopped ??= stop()),
   };
 

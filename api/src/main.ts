@@ -19,10 +19,7 @@ async function main(): Promise<void> {
     );
   };
   const sweep = (): void => {
-    // What could not be removed now is due again the next time.
-    app.sweep().catch((error: unknown) => {
-      app.http.log.error({ failure: factsOf(error) }, "the sweep failed");
-    });
+    void app.sweep(); // it says by itself what it could not do
   };
   const sweeper = setInterval(sweep, sweepMilliseconds);
   process.once("SIGTERM", stop);

@@ -69,7 +69,7 @@ async function oneAtATime(pool: Pool, work: (held: AbortSignal) => Promise<void>
   const client = await pool.connect();
   const lost = new AbortController();
   const lose = (): void => lost.abort();
-  client.once("end", lose);
+  client.once("error", lose);
   try {
     const { rows } = await client.query<{ taken: boolean }>("select pg_try_advisory_lock($1) as taken", [lock]);
     if (rows[0]?.taken !== true) return false;
@@ -83,7 +83,7 @@ async function oneAtATime(pool: Pool, work: (held: AbortSignal) => Promise<void>
     if (databaseFault(error) !== null) lose();
     throw error;
   } finally {
-    client.off("end", lose);
+    client.off("error", lose);
     client.release(lost.signal.aborted);
   }
 }

@@ -1,6 +1,7 @@
 import { eq } from "drizzle-orm";
 
 import { openDatabase, type OpenDatabase } from "../db/database.ts";
+import type { Sweeping } from "../operations/sweeping.ts";
 import { rateLimits } from "../db/schema.ts";
 import { serviceDatabase, startService } from "../testing/service.ts";
 import type { TestDatabase } from "@relicario/tooling/database/for-tests";
@@ -82,16 +83,18 @@ describe("a limit of an address", () => {
 });
 
 describe("sweep", () => {
+  const sweeping = (): Sweeping => ({ now: clock, signal: new AbortController().signal, attempt: () => Promise.resolve(true) });
+
   it("forgets windows that are over, and none that is not", async () => {
     const limiter = limiterOf();
     await limiter.count(rateRules.exchange, anybody);
     await limiter.count(rateRules.askRecipient, { subject: "ana@example.org" });
     clock = new Date("2026-11-22T23:59:59Z");
-    await limiter.sweep();
+    await limiter.sweep(sweeping());
     expect(await rowsOf(rateRules.exchange)).toEqual([]);
     expect(await rowsOf(rateRules.askRecipient)).toHaveLength(1);
     clock = new Date("2026-11-23T00:00:01Z");
-    await limiter.sweep();
+    await limiter.sweep(sweeping());
     expect(await rowsOf(rateRules.askRecipient)).toEqual([]);
   });
 });

@@ -5,6 +5,7 @@ import { and, eq, lt, sql } from "drizzle-orm";
 
 import type { Db, Tx } from "../db/database.ts";
 import { rateLimits } from "../db/schema.ts";
+import { deleteInBatches, type Sweeping } from "../operations/sweeping.ts";
 import { addressGroup } from "./address-group.ts";
 import { Problem } from "./problem.ts";
 
@@ -52,7 +53,7 @@ export interface RateLimiter {
    */
   count(rule: RateRule, caller: Caller, tx?: Tx): Promise<void>;
   /** Forgets windows that are over. */
-  sweep(): Promise<void>;
+  sweep(sweeping: Sweeping): Promise<void>;
 }
 
 /** What this process has taken of a window that everybody shares. */
@@ -119,9 +120,14 @@ export function createRateLimiter(db: Db, key: Buffer, now: () => Date = () => n
       const passes = rule.per === "everybody" ? await passesForAll(rule, most, start) : (await add(tx ?? db, rule, subjectOf(key, rule, caller), start, 1)) <= most;
       if (!passes) throw new Problem("too_many_requests", { headers: { "retry-after": String(start + rule.windowSeconds - seconds) } });
     },
-    async sweep() {
+    async sweep(sweeping) {
+      const { subject, rule, windowStart } = rateLimits;
       for (const { name, windowSeconds } of Object.values(rateRules)) {
-        await db.delete(rateLimits).where(and(eq(rateLimits.rule, name), lt(rateLimits.windowStart, new Date(now().getTime() - windowSeconds * 1_000))));
+        const over = and(eq(rule, name), lt(windowStart, new Date(sweeping.now.getTime() - windowSeconds * 1_000)));
+        await deleteInBatches(sweeping, (rows) => {
+          const some = db.select({ subject, rule, windowStart }).from(rateLimits).where(over).limit(rows);
+          return db.delete(rateLimits).where(sql`(${subject}, ${rule}, ${windowStart}) in ${some}`);
+        });
       }
     },
   };

@@ -2,6 +2,7 @@ import { and, eq, inArray, lte } from "drizzle-orm";
 
 import type { Db, Tx } from "../db/database.ts";
 import { looseObjects } from "../db/schema.ts";
+import type { Sweeping } from "../operations/sweeping.ts";
 import type { ObjectStore } from "./object-store.ts";
 
 /*
@@ -17,6 +18,10 @@ import type { ObjectStore } from "./object-store.ts";
  */
 
 const unpublishedHours = 24;
+/** One that could not be deleted is tried again so long after. */
+const againMinutes = 60;
+const rowsAtOnce = 1_000;
+const objectsAtOnce = 20;
 
 export async function announce(db: Db, accountId: string, objectKey: string, now: Date): Promise<void> {
   await db.insert(looseObjects).values({ accountId, objectKey, dueAt: new Date(now.getTime() + unpublishedHours * 3_600_000) });
@@ -29,8 +34,10 @@ export async function publish(tx: Tx, accountId: string, objectKey: string): Pro
 }
 
 export async function discard(tx: Tx, accountId: string, objectKeys: readonly string[], now: Date): Promise<void> {
-  if (objectKeys.length === 0) return;
-  await tx.insert(looseObjects).values(objectKeys.map((objectKey) => ({ accountId, objectKey, dueAt: now })));
+  for (let start = 0; start < objectKeys.length; start += rowsAtOnce) {
+    const some = objectKeys.slice(start, start + rowsAtOnce);
+    await tx.insert(looseObjects).values(some.map((objectKey) => ({ accountId, objectKey, dueAt: now })));
+  }
 }
 
 /** One that was announced and will not be published. */
@@ -40,26 +47,25 @@ export async function abandon(db: Db, objects: ObjectStore, accountId: string, o
 }
 
 /**
- * Removes what is due. Several processes may do so at once: a row is held while its object goes.
- *
- * @returns how many went.
+ * Removes what is due. Several processes may do so at once: a row is held while its object goes. An object that cannot be
+ * deleted is due again later, and the others go.
  */
-export async function collect(db: Db, objects: ObjectStore, now: Date): Promise<number> {
-  for (let count = 0; ; ) {
-    const went = await db.transaction(async (tx) => {
+export async function collect(db: Db, objects: ObjectStore, { now, signal, attempt }: Sweeping): Promise<void> {
+  for (let found = objectsAtOnce; found === objectsAtOnce && !signal.aborted; ) {
+    found = await db.transaction(async (tx) => {
       const due = await tx
         .select({ accountId: looseObjects.accountId, objectKey: looseObjects.objectKey })
         .from(looseObjects)
         .where(lte(looseObjects.dueAt, now))
-        .limit(50)
+        .limit(objectsAtOnce)
         .for("update", { skipLocked: true });
-      for (const { objectKey } of due) await objects.delete(objectKey);
-      const keys = due.map(({ objectKey }) => objectKey); // a key begins with its account's id, so it alone says which row
-      if (keys.length > 0) await tx.delete(looseObjects).where(inArray(looseObjects.objectKey, keys));
+      const [gone, left]: [string[], string[]] = [[], []]; // a key begins with its account's id, so it alone says which row
+      for (const { objectKey } of due) ((await attempt(() => objects.delete(objectKey))) ? gone : left).push(objectKey);
+      if (gone.length > 0) await tx.delete(looseObjects).where(inArray(looseObjects.objectKey, gone));
+      const dueAt = new Date(now.getTime() + againMinutes * 60_000);
+      if (left.length > 0) await tx.update(looseObjects).set({ dueAt }).where(inArray(looseObjects.objectKey, left));
       return due.length;
     });
-    if (went === 0) return count;
-    count += went;
   }
 }
 

@@ -1,28 +1,71 @@
+import type { FastifyBaseLogger } from "fastify";
+import type { Counter } from "prom-client";
+
 import type { OpenDatabase } from "../db/database.ts";
+import { factsOf, type FailureFacts } from "../http/logging.ts";
 import { dropFormer } from "../keyring/former-collector.ts";
 import { collect } from "../objects/loose.ts";
 import { dropTrashed, warnOfDropping } from "../secrets/trash-collector.ts";
 import type { Services } from "../services.ts";
 import { dropExpiredUploads } from "../uploads/remove.ts";
 import { dropOldQuestions } from "../users/contact-address.ts";
+import type { Sweeping } from "./sweeping.ts";
+
+export interface SweepParts {
+  readonly services: Services;
+  readonly database: OpenDatabase;
+  /** By `step`. */
+  readonly failures: Counter<"step">;
+  readonly log: FastifyBaseLogger;
+  /** Aborted when the process stops. */
+  readonly stopping: AbortSignal;
+}
+
+/** In this order: objects come last, so that what was dropped before them goes in the same sweep. */
+const steps: Readonly<Record<string, (services: Services, sweeping: Sweeping) => Promise<unknown>>> = {
+  warnings: ({ db, mailer }, sweeping) => warnOfDropping(db, mailer, sweeping),
+  trash: ({ db }, sweeping) => dropTrashed(db, sweeping),
+  uploads: ({ db }, sweeping) => dropExpiredUploads(db, sweeping),
+  former: ({ db }, sweeping) => dropFormer(db, sweeping),
+  questions: ({ db }, sweeping) => dropOldQuestions(db, sweeping),
+  rate_limits: ({ limiter }, sweeping) => limiter.sweep(sweeping),
+  objects: ({ db, objects }, sweeping) => collect(db, objects, sweeping),
+};
 
 /**
- * Removes what is due, in one process at a time, then sends the mails that are. What fails is due again the next time.
- * Objects come last: what was dropped before them goes in the same sweep.
+ * Removes what is due, in one process at a time, then sends the mails that are. A step that fails, or an item of one, is
+ * counted and logged, is due again the next time, and holds up nothing else. Never throws.
  *
- * @returns false when another process is at it.
+ * @returns false when another process is at it, or none could be.
  */
-export async function sweep({ db, mailer, objects, limiter, now }: Services, database: OpenDatabase): Promise<boolean> {
-  const ran = await database.oneAtATime(async () => {
-    const at = now();
-    await warnOfDropping(db, mailer, at);
-    await dropTrashed(db, at);
-    await dropExpiredUploads(db, at);
-    await dropFormer(db, at);
-    await dropOldQuestions(db, at);
-    await limiter.sweep();
-    await collect(db, objects, at);
+export async function sweep({ services, database, failures, log, stopping }: SweepParts): Promise<boolean> {
+  const doStep = async (step: string, work: (attempt: Sweeping["attempt"]) => Promise<unknown>): Promise<void> => {
+    const seen: { failed: number; failure?: FailureFacts } = { failed: 0 };
+    const attempt: Sweeping["attempt"] = async (item) => {
+      try {
+        await item();
+        return true;
+      } catch (error) {
+        seen.failed += 1;
+        seen.failure ??= factsOf(error); // the first of what may be thousands
+        return false;
+      }
+    };
+    await attempt(() => work(attempt));
+    if (seen.failed === 0) return;
+    failures.inc({ step }, seen.failed);
+    log.error({ step, ...seen }, "not all of the sweep was done");
+  };
+
+  let ran = false;
+  await doStep("lock", async () => {
+    ran = await database.oneAtATime(async (held) => {
+      const signal = AbortSignal.any([held, stopping]);
+      for (const [step, work] of Object.entries(steps)) {
+        if (!signal.aborted) await doStep(step, (attempt) => work(services, { now: services.now(), signal, attempt }));
+      }
+    });
   });
-  await mailer.deliver();
+  await doStep("mails", () => services.mailer.deliver());
   return ran;
 }

@@ -1,16 +1,21 @@
-import { and, eq, isNotNull, isNull, lte } from "drizzle-orm";
+import { and, eq, inArray, isNotNull, isNull, lte } from "drizzle-orm";
 
 import type { Db } from "../db/database.ts";
 import { secrets } from "../db/schema.ts";
 import { lockAccount } from "../keyring/queries.ts";
 import type { Mailer } from "../mail/mailer.ts";
+import { forEachAccount, type Sweeping } from "../operations/sweeping.ts";
 import { addStorage, dropVersions, nextChange } from "./queries.ts";
 import { dropBefore, warnBefore } from "./trash-times.ts";
 
-/** Says by mail what will be dropped in 7 days, once for each account. @returns how many secrets were warned of. */
-export async function warnOfDropping(db: Db, mailer: Mailer, now: Date): Promise<number> {
+/** In one transaction: each can have fifty versions of a thousand objects. */
+const secretsAtOnce = 20;
+
+/** Says by mail what will be dropped in 7 days, once for each account. */
+export function warnOfDropping(db: Db, mailer: Mailer, sweeping: Sweeping): Promise<void> {
+  const { now } = sweeping;
   const due = and(isNotNull(secrets.deletedAt), isNull(secrets.droppedAt), isNull(secrets.dropWarnedAt), lte(secrets.deletedAt, warnBefore(now)));
-  return forEachAccount(db, due, (accountId) =>
+  return forEachAccount(db, sweeping, { accountId: secrets.accountId, due }, (accountId) =>
     db.transaction(async (tx) => {
       await lockAccount(tx, accountId);
       const warned = await tx
@@ -19,39 +24,27 @@ export async function warnOfDropping(db: Db, mailer: Mailer, now: Date): Promise
         .where(and(eq(secrets.accountId, accountId), due))
         .returning({ id: secrets.id });
       if (warned.length > 0) await mailer.queue(tx, accountId, "drop_warning", { now });
-      return warned.length;
     }),
   );
 }
 
 /** Contents and tickets of what was warned of and has been in the trash for 30 days. The row stays until the person purges it. */
-export async function dropTrashed(db: Db, now: Date): Promise<number> {
+export function dropTrashed(db: Db, sweeping: Sweeping): Promise<void> {
+  const { now } = sweeping;
   const { deleted, warned } = dropBefore(now);
   const due = and(isNotNull(secrets.deletedAt), isNull(secrets.droppedAt), lte(secrets.deletedAt, deleted), lte(secrets.dropWarnedAt, warned));
-  return forEachAccount(db, due, (accountId) =>
+  const dropSome = (accountId: string): Promise<number> =>
     db.transaction(async (tx) => {
       const { vendorId } = await lockAccount(tx, accountId);
+      const own = eq(secrets.accountId, accountId);
+      const ids = (await tx.select({ id: secrets.id }).from(secrets).where(and(own, due)).limit(secretsAtOnce)).map(({ id }) => id);
+      if (ids.length === 0) return 0;
       const change = await nextChange(tx, accountId);
-      const dropped = await tx
-        .update(secrets)
-        .set({ droppedAt: now, change })
-        .where(and(eq(secrets.accountId, accountId), due))
-        .returning({ id: secrets.id });
-      const freed = await dropVersions(
-        tx,
-        { accountId, vendorId },
-        dropped.map(({ id }) => id),
-        now,
-      );
-      await addStorage(tx, accountId, -freed);
-      return dropped.length;
-    }),
-  );
-}
-
-async function forEachAccount(db: Db, due: ReturnType<typeof and>, work: (accountId: string) => Promise<number>): Promise<number> {
-  const found = await db.selectDistinct({ accountId: secrets.accountId }).from(secrets).where(due);
-  let count = 0;
-  for (const { accountId } of found) count += await work(accountId);
-  return count;
+      await tx.update(secrets).set({ droppedAt: now, change }).where(and(own, inArray(secrets.id, ids)));
+      await addStorage(tx, accountId, -(await dropVersions(tx, { accountId, vendorId }, ids, now)));
+      return ids.length;
+    });
+  return forEachAccount(db, sweeping, { accountId: secrets.accountId, due }, async (accountId) => {
+    while ((await dropSome(accountId)) === secretsAtOnce && !sweeping.signal.aborted);
+  });
 }

@@ -1,4 +1,4 @@
-import { and, asc, count, eq, gt, isNull, lte } from "drizzle-orm";
+import { and, asc, count, eq, gt, isNull, lte, sql } from "drizzle-orm";
 
 import type { Db, Tx } from "../db/database.ts";
 import { uploadParts, uploads } from "../db/schema.ts";
@@ -91,9 +91,15 @@ export async function deleteUpload(tx: Tx, accountId: string, id: string, now: D
   return keys;
 }
 
-/** A few whose time is over, of any account. */
-export function readExpired(db: Db, now: Date): Promise<UploadRow[]> {
-  return db.select().from(uploads).where(lte(uploads.expiresAt, now)).limit(100);
+/** Those whose time is over, of any account, in the order of their key. */
+export function readExpired(db: Db, now: Date, last: UploadRow | null, length: number): Promise<UploadRow[]> {
+  const after = last === null ? undefined : sql`(${uploads.accountId}, ${uploads.id}) > (${last.accountId}, ${last.id})`;
+  return db
+    .select()
+    .from(uploads)
+    .where(and(lte(uploads.expiresAt, now), after))
+    .orderBy(uploads.accountId, uploads.id)
+    .limit(length);
 }
 
 async function deleteParts(tx: Tx, accountId: string, id: string): Promise<string[]> {

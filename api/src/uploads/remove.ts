@@ -2,10 +2,11 @@ import type { Db } from "../db/database.ts";
 import { Problem } from "../http/problem.ts";
 import { changeAccount, lockAccount } from "../keyring/queries.ts";
 import { abandon } from "../objects/loose.ts";
+import { forEachItem, type Sweeping } from "../operations/sweeping.ts";
 import { addStorage } from "../secrets/queries.ts";
 import type { Services } from "../services.ts";
 import type { OwnUploads } from "./policy.ts";
-import { deleteUpload, findUpload, readExpired } from "./queries.ts";
+import { deleteUpload, findUpload, readExpired, type UploadRow } from "./queries.ts";
 
 /** Gives an upload up. Its parts go at once; one that is on its way right now finds no upload and goes as well. */
 export async function cancelUpload(services: Services, own: OwnUploads, id: string): Promise<void> {
@@ -20,20 +21,19 @@ export async function cancelUpload(services: Services, own: OwnUploads, id: stri
   for (const key of keys) await abandon(db, objects, own.accountId, key);
 }
 
-/** Uploads whose time is over, and the rows of those that were published a day ago. @returns how many went. */
-export async function dropExpiredUploads(db: Db, now: Date): Promise<number> {
-  for (let count = 0; ; ) {
-    const expired = await readExpired(db, now);
-    for (const { accountId, id } of expired) {
-      await db.transaction(async (tx) => {
+/** Uploads whose time is over, and the rows of those that were published a day ago. */
+export function dropExpiredUploads(db: Db, sweeping: Sweeping): Promise<void> {
+  const { now } = sweeping;
+  return forEachItem<UploadRow>(
+    sweeping,
+    (last, length) => readExpired(db, now, last, length),
+    ({ accountId, id }) =>
+      db.transaction(async (tx) => {
         const { vendorId } = await lockAccount(tx, accountId);
         const upload = await findUpload(tx, { accountId, vendorId }, id, new Date(0));
         if (upload === null || upload.expiresAt > now) return; // a part came in between
         if (upload.publishedVersion === null) await addStorage(tx, accountId, -upload.size);
         await deleteUpload(tx, accountId, id, now);
-      });
-    }
-    count += expired.length;
-    if (expired.length === 0) return count;
-  }
+      }),
+  );
 }

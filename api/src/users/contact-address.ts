@@ -1,5 +1,5 @@
 import { emailValidationHours } from "@relicario/shared/api";
-import { and, eq, lte } from "drizzle-orm";
+import { and, eq, inArray, lte } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 
 import type { Db, Tx } from "../db/database.ts";
@@ -9,6 +9,7 @@ import type { Circumstances } from "../keyring/apply-change.ts";
 import { isNonceOf } from "../mail/address-nonce.ts";
 import { rateRules, type RateLimiter } from "../http/rate-limits.ts";
 import type { Mailer } from "../mail/mailer.ts";
+import { deleteInBatches, type Sweeping } from "../operations/sweeping.ts";
 import type { OwnAccount } from "./policy.ts";
 import { readAccount } from "./queries.ts";
 
@@ -67,8 +68,13 @@ export async function answerAddress(tx: Tx, own: OwnAccount, key: Buffer, { valu
   await tx.delete(emailValidations).where(and(eq(emailValidations.accountId, own.accountId), eq(emailValidations.id, question.id)));
 }
 
-export async function dropOldQuestions(db: Db, now: Date): Promise<void> {
-  await db.delete(emailValidations).where(lte(emailValidations.createdAt, oldest(now)));
+export async function dropOldQuestions(db: Db, sweeping: Sweeping): Promise<void> {
+  const { accountId, createdAt } = emailValidations;
+  const due = lte(createdAt, oldest(sweeping.now));
+  await deleteInBatches(sweeping, (rows) => {
+    const some = db.select({ accountId }).from(emailValidations).where(due).limit(rows);
+    return db.delete(emailValidations).where(and(inArray(accountId, some), due));
+  });
 }
 
 function oldest(now: Date): Date {

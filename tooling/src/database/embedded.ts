@@ -6,11 +6,13 @@ import { setTimeout as pause } from "node:timers/promises";
 
 import { Client, escapeIdentifier } from "pg";
 
-import { cannotStart, commandAs, postgresPrograms, run, spawnServer, type RunAs } from "./programs.ts";
+import { cannotStart, commandAs, postgresPrograms, run, spawnServer, type RunAs, type SpawnedServer } from "./programs.ts";
 
 export interface DatabaseSettings {
   /** Everything of the server lies here: data, password (0600), log. Made when it is missing. */
   readonly folder: string;
+  /** Where it listens; a free port by default. */
+  readonly port?: number;
   /** Server settings besides the usual ones, such as `{ fsync: "off" }` in tests. */
   readonly settings?: Readonly<Record<string, string>>;
 }
@@ -20,14 +22,19 @@ export interface Database {
   url(database: string): string;
   /** Makes a database when there is none of this name. */
   createDatabase(name: string): Promise<void>;
+  readonly port: number;
+  /** Resolves when the server has ended, with how it did: a signal or an exit code. */
+  readonly ended: Promise<string>;
   /** Ends the server in an orderly way; connections that are still open are cut. */
   stop(): Promise<void>;
+  /** SIGKILL, as a crash would be. */
+  kill(): Promise<void>;
 }
 
 const user = "relicario";
 
 /**
- * Starts a real PostgreSQL server on a free port of 127.0.0.1. Not for production.
+ * Starts a real PostgreSQL server on 127.0.0.1. Not for production.
  *
  * Works as root too (see programs.ts). A server that a killed process left behind on the same folder is ended first; one
  * whose starter still lives is an error. The first start of a folder makes it under a temporary name, so that an
@@ -35,7 +42,7 @@ const user = "relicario";
  *
  * @throws DatabaseUnavailable with one clear line when this machine cannot run it.
  */
-export async function startDatabase({ folder, settings = {} }: DatabaseSettings): Promise<Database> {
+export async function startDatabase({ folder, settings = {}, port: wanted }: DatabaseSettings): Promise<Database> {
   const root = resolve(folder);
   await mkdir(root, { recursive: true, mode: 0o700 });
   const programs = postgresPrograms();
@@ -46,21 +53,23 @@ export async function startDatabase({ folder, settings = {} }: DatabaseSettings)
   await initialise(programs.initdb, runAs, root);
 
   for (let attempt = 1; ; attempt++) {
-    const port = await freePort();
+    const port = wanted ?? (await freePort());
     const log = await open(join(root, "postgres.log"), "w", 0o600);
     const server = spawnServer(programs.postgres, runAs, flagsOf(join(root, "cluster"), port, settings), log.fd);
     await log.close(); // the server has its own copy
-    if (await becomesReady(root, server.ended)) return databaseAt(root, port, password, server);
+    if (await becomesReady(root, server)) return databaseAt(root, port, password, server);
     const said = await readFile(join(root, "postgres.log"), "utf8");
     // Between asking for a free port and taking it somebody else may have taken it.
     if (!/could not bind|Address already in use/.test(said) || attempt === 5) throw cannotStart(lastLine(said));
   }
 }
 
-function databaseAt(root: string, port: number, password: string, server: ReturnType<typeof spawnServer>): Database {
+function databaseAt(root: string, port: number, password: string, server: SpawnedServer): Database {
   const url = (database: string): string => `postgresql://${user}:${password}@127.0.0.1:${String(port)}/${encodeURIComponent(database)}`;
   return {
     url,
+    port,
+    ended: server.ended,
     async createDatabase(name) {
       const client = new Client({ connectionString: url("postgres") });
       await client.connect();
@@ -75,6 +84,10 @@ function databaseAt(root: string, port: number, password: string, server: Return
       server.kill("SIGINT"); // "fast": open transactions are rolled back
       await server.ended;
       await rm(join(root, "starter.pid"), { force: true });
+    },
+    async kill() {
+      server.kill("SIGKILL");
+      await server.ended;
     },
   };
 }
@@ -116,8 +129,8 @@ function flagsOf(cluster: string, port: number, settings: Readonly<Record<string
   return ["-D", cluster, ...Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`])];
 }
 
-/** The eighth line of postmaster.pid says how far the server is, the same that pg_ctl reads. */
-async function becomesReady(root: string, ended: Promise<void>): Promise<boolean> {
+/** The eighth line of postmaster.pid says how far the server is, the same that pg_ctl reads; the first, whether it is this one. */
+async function becomesReady(root: string, { pid, ended }: SpawnedServer): Promise<boolean> {
   const state = { ended: false };
   void ended.then(() => {
     state.ended = true;
@@ -125,7 +138,7 @@ async function becomesReady(root: string, ended: Promise<void>): Promise<boolean
   for (;;) {
     if (state.ended) return false;
     const lines = (await textOf(join(root, "cluster", "postmaster.pid"))).split("\n");
-    if (lines[7]?.trim() === "ready") return true;
+    if (Number(lines[0]) === pid && lines[7]?.trim() === "ready") return true;
     await pause(5);
   }
 }

@@ -93,22 +93,30 @@ export async function run(program: string, { before, ids }: RunAs, flags: readon
   await execute(first, rest, { ...ids, cwd: "/", env: environment() });
 }
 
+export interface SpawnedServer {
+  /** Undefined when it could not be started at all. */
+  readonly pid: number | undefined;
+  readonly kill: ChildProcess["kill"];
+  /** How it ended: the signal, or its exit code. */
+  readonly ended: Promise<string>;
+}
+
 /** Starts the server in a process group of its own: Ctrl-C in a terminal must not end it before those who use it. */
 export function spawnServer(
   program: string,
   { before, ids }: RunAs,
   flags: readonly string[],
   logFd: number,
-): { kill: ChildProcess["kill"]; ended: Promise<void> } {
+): SpawnedServer {
   const [first = program, ...rest] = [...before, program, ...flags];
   const child = spawn(first, rest, { ...ids, cwd: "/", env: environment(), detached: true, stdio: ["ignore", logFd, logFd] });
-  const ended = new Promise<void>((resolve) => {
-    child.once("error", () => {
-      resolve();
+  const ended = new Promise<string>((resolve) => {
+    child.once("error", ({ message }) => {
+      resolve(message);
     });
-    child.once("exit", () => {
-      resolve();
+    child.once("exit", (code, signal) => {
+      resolve(signal ?? `exit code ${String(code)}`);
     });
   });
-  return { kill: (signal) => child.kill(signal), ended };
+  return { pid: child.pid, kill: (signal) => child.kill(signal), ended };
 }

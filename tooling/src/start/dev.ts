@@ -26,7 +26,7 @@ const Message = z.object({ built: z.string() });
 
 try {
   const { port, dataDir } = readStartSettings(process.env);
-  const portal = await startPortal({ port, dataDir, log, watch: processes, onDeath: (name, how) => log(`${name} ended (${how}).`) });
+  const portal = await startPortal({ port, dataDir, log, watch: processes });
   const watchers = packages.map((name) => watch(name, portal.publish));
   let stopping = false;
   const stop = (): void => {

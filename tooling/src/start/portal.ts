@@ -7,7 +7,6 @@ import { RemoteManifest, type PortalPage, type RemoteName } from "@relicario/sha
 import { z } from "zod";
 
 import { ensureBuilt } from "../bundle/ensure-built.ts";
-import { startDatabase, type Database } from "../database/embedded.ts";
 import { publishDeployment } from "../deployment/deployment.ts";
 import { developmentKey, teamKey } from "../keys/development-keys.ts";
 import { rootFolder } from "../paths.ts";
@@ -15,13 +14,15 @@ import { makeRelease, presentRelease } from "../release/release.ts";
 import { remoteNames } from "../remotes.ts";
 import { createChild, type Child, type ChildSettings } from "./child.ts";
 import { Complaint } from "./complaint.ts";
+import { createDatabaseChild } from "./database-child.ts";
 import { takeLock } from "./lock.ts";
 import { choosePorts } from "./ports.ts";
+import { createRevival } from "./revival.ts";
 import { secretsOf, type DemoAccount } from "./secrets.ts";
 import { readStartSettings } from "./settings.ts";
 
-/** The service, the identity provider, the static server of each remote, and the gateway in front of them. */
-export const processNames: readonly string[] = ["identity", "service", ...remoteNames, "gateway"];
+/** The database server, the service, the identity provider, the static server of each remote, and the gateway in front of them. */
+export const processNames: readonly string[] = ["database", "identity", "service", ...remoteNames, "gateway"];
 /** One of {@link processNames}. */
 export type ProcessName = string;
 
@@ -30,12 +31,10 @@ export interface PortalSettings {
   readonly port: number;
   /** Everything that lasts: database, objects, mail, keys, logs. */
   readonly dataDir: string;
-  /** Told what is being built. */
+  /** Told what is being built, what ended by itself and when it is started again. */
   readonly log?: (line: string) => void;
   /** More environment for some processes, such as short lifetimes in a test. */
   readonly environment?: Readonly<Partial<Record<"identity" | "service" | "gateway", Readonly<Record<string, string>>>>>;
-  /** A process ended that nobody had asked to. The others go on. */
-  readonly onDeath?: (name: ProcessName, how: string) => void;
   /** Built remotes from outside this repository, beside those of `REMOTES`. */
   readonly remoteFolders?: readonly string[];
   /** Processes that start anew when their sources change. */
@@ -74,7 +73,7 @@ const renewEveryMs = 24 * 60 * 60_000;
  * Builds what is not built, starts everything and waits until it is healthy.
  * @throws Complaint, with one line, for what the person can put right: a port in use, a second start on the same folder
  */
-export async function startPortal({ port, dataDir, log = () => undefined, environment = {}, onDeath, remoteFolders = [], watch = [], signal }: PortalSettings): Promise<RunningPortal> {
+export async function startPortal({ port, dataDir, log = () => undefined, environment = {}, remoteFolders = [], watch = [], signal }: PortalSettings): Promise<RunningPortal> {
   const given = readStartSettings({ ...process.env, PORT: String(port), DATA_DIR: dataDir });
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const lock = takeLock(join(dataDir, "running.lock"));
@@ -83,7 +82,18 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
   /** How to undo what was started, the last first. */
   const undo: (() => Promise<void> | void)[] = [lock.release];
   let stopped: Promise<void> | null = null;
-  const stop = (): Promise<void> => (stopped ??= undoAll(undo));
+  const parts: Child[] = [];
+  const named = (name: ProcessName): Child => {
+    const found = parts.find((each) => each.name === name);
+    if (found === undefined) throw new TypeError(`${name} is not run here`);
+    return found;
+  };
+  const revival = createRevival({ log, start: (name) => named(name).start() });
+  const onDeath = (name: ProcessName, how: string): void => void revival.ended(name, how);
+  const stop = (): Promise<void> => {
+    revival.stop();
+    return (stopped ??= undoAll(undo));
+  };
   try {
     const ports = await choosePorts(port);
     await untilStopped(ensureBuilt(log), signal); // builds end with this process
@@ -93,7 +103,7 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
     const apiBase = `${origin}/api`;
     const secrets = await secretsOf(join(dataDir, "keys"));
     const portalKey = await developmentKey(join(dataDir, "keys"), "portal");
-    const databases = given.databaseUrls ?? (await embeddedDatabases(join(dataDir, "database"), undo));
+    const databases = given.databaseUrls ?? (await embeddedDatabases());
     signal?.throwIfAborted();
 
     const child = (settings: Omit<ChildSettings, "logFile" | "onDeath" | "name" | "watch"> & { readonly name: ProcessName }): Child =>
@@ -102,7 +112,7 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
         environment: (ownPort) => ({ ...settings.environment(ownPort), ...Object.entries(environment).find(([name]) => name === settings.name)?.[1] }),
         watch: watch.includes(settings.name),
         logFile: join(dataDir, "logs", `${settings.name}.log`),
-        onDeath: (_name, how) => onDeath?.(settings.name, how),
+        onDeath,
       });
     const identity = child({
       name: "identity",
@@ -179,6 +189,7 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
     };
 
     const all = [...(given.authority === null ? [identity] : []), service, ...remotes.map((remote) => remote.child), gateway];
+    parts.push(...all);
     undo.push(async () => {
       await gateway.stop();
       await Promise.all(all.map((each) => each.stop()));
@@ -197,11 +208,6 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
     renewal.unref();
     undo.push(() => clearInterval(renewal));
 
-    const named = (name: ProcessName): Child => {
-      const found = all.find((each) => each.name === name);
-      if (found === undefined) throw new TypeError(`${name} is not run here`);
-      return found;
-    };
     return {
       origin,
       identityOrigin: new URL(authority).origin,
@@ -209,7 +215,7 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
       demo: secrets.demo,
       databaseUrl: (name) => (name === "relicario" ? databases.service : (databases.identity ?? "")),
       processes: {
-        names: all.map((each) => each.name),
+        names: parts.map((each) => each.name),
         stop: (name) => named(name).stop(),
         kill: (name) => named(name).kill(),
         start: (name) => named(name).start(),
@@ -222,6 +228,16 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
     await stop();
     throw error;
   }
+
+  async function embeddedDatabases(): Promise<{ readonly service: string; readonly identity: string }> {
+    const database = createDatabaseChild({ folder: join(dataDir, "database"), onDeath });
+    parts.push(database);
+    undo.push(() => database.stop());
+    await database.start();
+    await database.createDatabase("relicario");
+    await database.createDatabase("relicario_identity");
+    return { service: database.url("relicario"), identity: database.url("relicario_identity") };
+  }
 }
 
 /** The work's own end, or the signal's reason as soon as it is given. */
@@ -232,16 +248,6 @@ async function untilStopped(work: Promise<void>, signal: AbortSignal | undefined
   });
   await Promise.race([work, stopped]);
   signal?.throwIfAborted();
-}
-
-async function embeddedDatabases(folder: string, undo: (() => Promise<void> | void)[]): Promise<{ readonly service: string; readonly identity: string }> {
-  const database: Database = await startDatabase({ folder }).catch((error: unknown) => {
-    throw error instanceof Error && error.name === "DatabaseUnavailable" ? new Complaint(error.message, { cause: error }) : error;
-  });
-  undo.push(() => database.stop());
-  await database.createDatabase("relicario");
-  await database.createDatabase("relicario_identity");
-  return { service: database.url("relicario"), identity: database.url("relicario_identity") };
 }
 
 /** A remote whose releases are served here. */

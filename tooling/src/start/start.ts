@@ -2,7 +2,7 @@
 import { relative } from "node:path";
 
 import { Complaint } from "./complaint.ts";
-import { startPortal, type ProcessName, type RunningPortal } from "./portal.ts";
+import { startPortal, type RunningPortal } from "./portal.ts";
 import { readStartSettings } from "./settings.ts";
 
 const began = performance.now();
@@ -30,12 +30,7 @@ function stop(code: number): void {
   );
 }
 
-function handleDeath(name: ProcessName, how: string): void {
-  if (stopping) return;
-  log(`${name} ended (${how}). The rest goes on; to start it again: kill -USR2 ${String(process.pid)}`);
-}
-
-/** Starts again what has ended. */
+/** Starts again what has ended, without waiting for its turn. */
 async function revive(running: RunningPortal): Promise<void> {
   for (const name of running.processes.names) {
     if (running.processes.running(name)) continue;
@@ -50,7 +45,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal
 
 try {
   const { port, dataDir } = readStartSettings(process.env);
-  const running = await startPortal({ port, dataDir, log, onDeath: handleDeath, signal: starting.signal });
+  const running = await startPortal({ port, dataDir, log, signal: starting.signal });
   portal = running;
   process.on("SIGUSR2", () => void revive(running));
   const here = (path: string): string => relative(process.cwd(), path) || ".";

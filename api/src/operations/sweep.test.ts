@@ -1,0 +1,146 @@
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+import { eq, sql } from "drizzle-orm";
+import { v7 as uuidv7 } from "uuid";
+
+import { accounts, emailValidations, keyringFormer, looseObjects, mails, rateLimits, secrets } from "../db/schema.ts";
+import { discard } from "../objects/loose.ts";
+import { openSaboteur } from "../testing/database-faults.ts";
+import { buildSecret } from "../testing/person.ts";
+import { outboxOf, startService, type TestService } from "../testing/service.ts";
+
+let service: TestService;
+let clock: Date;
+beforeEach(async () => {
+  clock = new Date();
+  service = await startService({}, () => clock);
+});
+afterEach(() => service.stop());
+
+const db = () => service.app.services.db;
+const later = (days: number): void => {
+  clock = new Date(clock.getTime() + days * 86_400_000);
+};
+const failures = async (step: string): Promise<number> => {
+  const { text } = await service.call("GET", "/metrics", null);
+  return Number(new RegExp(`^relicario_sweep_failures_total\\{step="${step}"\\} (\\d+)$`, "m").exec(text)?.[1] ?? 0);
+};
+
+/** Somebody with one secret that has been in the trash for long enough to be dropped. */
+const trashed = async () => {
+  const person = await service.signIn();
+  const { body } = buildSecret(person);
+  await service.call("POST", "/secrets/store", person.token, { body });
+  await service.call("DELETE", `/secrets/store/${body.secret_db_id}`, person.token);
+  const dropped = async () => (await db().select().from(secrets).where(eq(secrets.accountId, person.userId)))[0]?.droppedAt != null;
+  return { person, dropped };
+};
+
+const looseObject = async (accountId: string): Promise<{ key: string; path: string }> => {
+  const key = `${accountId}/${uuidv7()}/1-abc`;
+  const path = join(service.objectsFolder, key);
+  await mkdir(dirname(path), { recursive: true });
+  await db().insert(looseObjects).values({ accountId, objectKey: key, dueAt: clock });
+  return { key, path };
+};
+
+const sent = async (): Promise<number> => (await readdir(outboxOf(service.objectsFolder))).filter((name) => name.endsWith(".eml")).length;
+
+const dueMail = async (): Promise<void> => {
+  const { userId } = await service.signIn();
+  await db().update(accounts).set({ contactEmail: "ana@example.org", contactEmailVerified: true }).where(eq(accounts.id, userId));
+  await db().insert(mails).values({ accountId: userId, id: uuidv7(), kind: "openers_changed", createdAt: clock, dueAt: clock });
+};
+
+describe("the sweep", () => {
+  it("goes past an object that cannot be deleted, says so without its key, and tries it again an hour later", async () => {
+    const accountId = uuidv7();
+    const bad = await looseObject(accountId);
+    await mkdir(bad.path); // a folder in its place
+    const good = await looseObject(accountId);
+    await writeFile(good.path, "x");
+    await dueMail();
+    const left = async () => (await db().select().from(looseObjects)).map(({ objectKey }) => objectKey);
+
+    expect(await service.app.sweep()).toBe(true);
+    expect(await left()).toEqual([bad.key]);
+    await expect(readdir(dirname(good.path))).resolves.toEqual([]);
+    expect(await sent()).toBe(1);
+    expect(await failures("objects")).toBe(1);
+    expect(service.log()).toMatch(/"step":"objects","failed":1/);
+    expect(service.log()).not.toContain(bad.key);
+
+    await rm(bad.path, { recursive: true });
+    await service.app.sweep();
+    expect(await left()).toEqual([bad.key]); // not again at once
+    later(0.05);
+    await service.app.sweep();
+    expect(await left()).toEqual([]);
+    expect(await failures("objects")).toBe(1);
+  });
+
+  it("goes past a step that fails as a whole, and past an account of which something cannot be dropped", async () => {
+    const [stuck, free] = [await trashed(), await trashed()];
+    later(23.1);
+    await service.app.sweep();
+    await db().execute(sql`alter table keyring_former rename to elsewhere`);
+    await db().execute(sql`create function refuse() returns trigger language plpgsql as 'begin if new.dropped_at is not null then raise exception ''planted''; end if; return new; end'`);
+    await db().execute(sql.raw(`create trigger refuses before update on secrets for each row when (new.account_id = '${stuck.person.userId}') execute function refuse()`));
+    const { path } = await looseObject(uuidv7());
+    await writeFile(path, "x");
+    await dueMail();
+    later(7.1);
+    await service.app.sweep();
+    expect([await stuck.dropped(), await free.dropped()]).toEqual([false, true]);
+    expect(await readdir(dirname(path))).toEqual([]);
+    expect(await sent()).toBe(1);
+    expect([await failures("trash"), await failures("former")]).toEqual([1, 1]);
+    expect(service.log()).not.toContain("planted");
+
+    await db().execute(sql`drop trigger refuses on secrets`);
+    await service.app.sweep();
+    expect(await stuck.dropped()).toBe(true);
+  });
+
+  it("never deletes more than a thousand rows in a statement", async () => {
+    await db().execute(sql`create function few() returns trigger language plpgsql as 'begin if (select count(*) from gone) > 1000 then raise exception ''too many''; end if; return null; end'`);
+    for (const table of ["keyring_former", "rate_limits", "email_validations"]) {
+      await db().execute(sql.raw(`create trigger few after delete on ${table} referencing old table as gone for each statement execute function few()`));
+    }
+    const accountId = uuidv7();
+    const old = new Date(clock.getTime() - 40 * 86_400_000);
+    const many = Array.from({ length: 1_500 }, (_, index) => index + 1);
+    await db().insert(keyringFormer).values(many.map((stateRev) => ({ accountId, stateRev, part: "book" as const, partId: "", value: Buffer.alloc(1), endedAt: old })));
+    await db().insert(rateLimits).values(many.map((subject) => ({ subject: String(subject), rule: "x", windowStart: old, calls: 1 })));
+    await db().insert(emailValidations).values(many.map(() => ({ accountId: uuidv7(), id: uuidv7(), address: "a@example.org", createdAt: old })));
+    await service.app.sweep();
+    for (const table of [keyringFormer, rateLimits, emailValidations]) expect(await db().$count(table)).toBe(0);
+    expect([await failures("former"), await failures("rate_limits"), await failures("questions")]).toEqual([0, 0, 0]);
+  });
+
+  it("writes down as many objects at once as a secret with all its versions can have", async () => {
+    const accountId = uuidv7();
+    const keys = Array.from({ length: 22_000 }, (_, index) => `${accountId}/${accountId}/${String(index)}-x`);
+    await db().transaction((tx) => discard(tx, accountId, keys, clock));
+    expect(await db().$count(looseObjects)).toBe(keys.length);
+    await db().delete(looseObjects);
+  });
+
+  it("ends when the connection with its lock does, without a word to whoever calls, and is done by the next one", async () => {
+    const { path } = await looseObject(uuidv7());
+    await writeFile(path, "x");
+    const saboteur = await openSaboteur(service.database.url);
+    await saboteur.hold("keyring_former");
+    const swept = service.app.sweep();
+    await saboteur.waiting(1);
+    expect(await saboteur.query("select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())")).toHaveLength(1);
+    while (!service.log().includes("lost a database connection")) await saboteur.query("select 1");
+    await saboteur.release();
+    await swept;
+    expect(await readdir(dirname(path))).toHaveLength(1);
+    await saboteur.close();
+    expect(await service.app.sweep()).toBe(true);
+    expect(await readdir(dirname(path))).toEqual([]);
+  });
+});
