@@ -1,10 +1,13 @@
-import { ContactEmail, UserName } from "@relicario/shared/api";
+import { ContactEmail } from "@relicario/shared/api";
 import type { Pool } from "pg";
 import { v7 as uuidv7 } from "uuid";
 
 import { addressGroup } from "../http/address-group.ts";
 import { attemptLimits, type Attempts } from "./attempts.ts";
 import { hashPassword, problemOfPassword, verifyPassword, type PasswordProblem } from "./passwords.ts";
+
+/** Its own rule: the service shows this name to its owner alone. 3 to 40 characters, without @. */
+const usernamePattern = /^[\p{L}\p{N}][\p{L}\p{N}._-]{1,38}[\p{L}\p{N}]$/u;
 
 interface Account {
   /** UUIDv7, the `sub` of every token; never reused. */
@@ -116,7 +119,7 @@ export class Accounts {
 function malformedParts({ username, email, password }: NewAccount): SignUpProblems {
   const passwordProblem = problemOfPassword(password, username, email);
   return {
-    ...(username === "" ? { username: "username_missing" } : UserName.safeParse(username).success ? {} : { username: "username_malformed" }),
+    ...(username === "" ? { username: "username_missing" } : usernamePattern.test(username) ? {} : { username: "username_malformed" }),
     ...(email === "" ? { email: "email_missing" } : ContactEmail.safeParse(email).success ? {} : { email: "email_malformed" }),
     ...(passwordProblem === null ? {} : { password: passwordProblem }),
   };

@@ -5,6 +5,7 @@ import { dropTrashed, warnOfDropping } from "../secrets/trash-collector.ts";
 import type { Services } from "../services.ts";
 import { dropExpiredUploads } from "../uploads/remove.ts";
 import { dropOldQuestions } from "../users/contact-address.ts";
+import { dropRestedNames } from "../users/user-name.ts";
 
 /**
  * Removes what is due, in one process at a time, then sends the mails that are. What fails is due again the next time.
@@ -20,6 +21,7 @@ export async function sweep({ db, mailer, objects, limiter, now }: Services, dat
     await dropExpiredUploads(db, at);
     await dropFormer(db, at);
     await dropOldQuestions(db, at);
+    await dropRestedNames(db, at);
     await limiter.sweep();
     await collect(db, objects, at);
   });
