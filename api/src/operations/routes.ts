@@ -1,8 +1,11 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+
 import { sql } from "drizzle-orm";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import type { Registry } from "prom-client";
 import { z } from "zod";
 
+import { bearerOf } from "../http/access.ts";
 import { answers } from "../http/answers.ts";
 import { Problem } from "../http/problem.ts";
 import type { Services } from "../services.ts";
@@ -28,11 +31,16 @@ export const operationRoutes: FastifyPluginAsyncZod<{ services: Services; stoppi
   });
 
   app.get("/metrics", { schema: { hide: true }, config: { access: "anybody" } }, async (request, reply) => {
-    // For the machine's own network: what came through the gateway was forwarded, and gets nothing.
-    const forwarded = Object.keys(request.headers).some((name) => name === "forwarded" || name.startsWith("x-forwarded-"));
-    if (forwarded) throw new Problem("not_found");
+    if (services.env.METRICS_TOKEN === undefined) throw new Problem("not_found");
+    if (!isSame(bearerOf(request), services.env.METRICS_TOKEN)) throw new Problem("unauthorized", { headers: { "www-authenticate": "Bearer" } });
     return reply.type(metrics.contentType).send(await metrics.metrics());
   });
 
   app.get("/openapi.json", { schema: { hide: true }, config: { access: "anybody" } }, () => app.swagger());
 };
+
+/** Takes as long for a wrong one, wherever it differs. */
+function isSame(given: string, expected: string): boolean {
+  const [one, other] = [given, expected].map((text) => createHash("sha256").update(text).digest());
+  return one !== undefined && other !== undefined && timingSafeEqual(one, other);
+}
