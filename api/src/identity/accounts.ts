@@ -70,7 +70,7 @@ export class Accounts {
   /**
    * Makes an account, or says what is wrong with which field.
    *
-   * @throws TooManyAttempts when too many taken names were asked for from this address
+   * @throws TooManyAttempts when too many accounts were made, or taken names asked for, from this address; or made by all
    */
   async signUp(asked: NewAccount, address: string | undefined): Promise<{ account: Account } | { problems: SignUpProblems }> {
     // A full window refuses every sign-up from there: were it only the taken names, the refusal itself would tell.
@@ -89,6 +89,8 @@ export class Accounts {
     if (found.rows.length > 0) await this.#attempts.take(attemptLimits.taken, addressGroup(address));
     const problems = { ...malformed, ...taken };
     if (Object.keys(problems).length > 0) return { problems };
+    await this.#attempts.take(attemptLimits.signUp, addressGroup(address));
+    await this.#attempts.take(attemptLimits.signUpOfAll, "");
     return this.#insert({ id: uuidv7(), username, email }, await hashPassword(asked.password));
   }
 
