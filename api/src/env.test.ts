@@ -51,6 +51,7 @@ describe("parseEnv", () => {
     ["MAIL_FROM", "nobody"],
     ["TRUSTED_PROXIES", "loopback, gateway"],
     ["TRUSTED_PROXIES", "192.0.2.0/33"],
+    ["METRICS_TOKEN", "guessable"],
     ["RATE_LIMITS", '{"writes":5}'],
     ["RATE_LIMITS", '{"write":0}'],
     ["VENDORS", '[{"vendor_id":"x","name":"x","part_bytes":1000}]'],

@@ -80,6 +80,12 @@ const Environment = z.object({
     .string()
     .refine((text) => text.split(",").every((part) => isProxy(part.trim())), "names something else than loopback, linklocal, uniquelocal, addresses and networks")
     .default("loopback"),
+  /** Whoever reads `/metrics` shows it; without one nobody can. Empty is none. */
+  METRICS_TOKEN: z
+    .string()
+    .regex(/^([A-Za-z0-9._-]{32,256})?$/, "is not 32 to 256 letters, digits, dots, dashes or underscores")
+    .transform((text) => (text === "" ? undefined : text))
+    .optional(),
   ENVIRONMENT: z.string().min(1).default("test"),
   APP_VERSION: z.string().min(1).default("0.3.1"),
   LOG_LEVEL: z.enum(["debug", "info", "warn", "error", "silent"]).default("info"),

@@ -3,7 +3,7 @@ import type { Locator, Page } from "@playwright/test";
 import { newAccount, signOut, signUp } from "../pages/account.ts";
 import { expect, test } from "../support/portal-test.ts";
 
-const longName = { ...newAccount(), userName: `maria-de-los-angeles-${newAccount().userName}` };
+const longName = { ...newAccount(), userName: `maria-los-angeles-${newAccount().userName}` };
 
 const widthOf = async (element: Locator) => Math.round((await element.boundingBox())?.width ?? 0);
 const sidebar = (page: Page) => page.getByRole("banner");

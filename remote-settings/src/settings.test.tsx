@@ -4,7 +4,7 @@ import userEvent from "@testing-library/user-event";
 import type { Me } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 import { createFakeHttp, expectAccessible, readTexts, renderApp, textKeys, type FakeHttp } from "@relicario/shared/testing";
-import { changesOf } from "./profile/profile-draft.ts";
+import { changesOf, profileDraftOf } from "./profile/profile-draft.ts";
 import remote from "./remote.tsx";
 
 const me: Me = {
@@ -133,6 +133,12 @@ describe("the profile", () => {
     await userEvent.click(screen.getByRole("button", { name: "Save" }));
     expect(await screen.findByText("This is not an e-mail address.")).toBeVisible();
   });
+});
+
+it("profileDraftOf lets a name stay that could not be chosen any more", () => {
+  const old = { ...me, user_name: "ñandú" };
+  expect(profileDraftOf(old).safeParse({ userName: "ñandú", contactEmail: "" }).success).toBe(true);
+  expect(profileDraftOf(old).safeParse({ userName: "ñandu", contactEmail: "" }).success).toBe(false);
 });
 
 it("changesOf names only what differs", () => {

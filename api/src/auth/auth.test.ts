@@ -63,9 +63,19 @@ describe("POST /auth/token", () => {
     await service.signIn("dora");
     const same = await exchange(await service.issuer.accessToken("dora-2", { preferred_username: "DORA" }));
     const mail = await exchange(await service.issuer.accessToken("dora-3", { preferred_username: undefined, email: "d@example.org" }));
-    const names = await Promise.all([same, mail].map(async ({ body }) => (await service.call("GET", "/user/me", String(body["token"]))).body["user_name"]));
+    const script = await exchange(await service.issuer.accessToken("dora-4", { preferred_username: "josé" }));
+    const long = await exchange(await service.issuer.accessToken("dora-5", { preferred_username: "a".repeat(40) }));
+    const names = await Promise.all([same, mail, script, long].map(async ({ body }) => (await service.call("GET", "/user/me", String(body["token"]))).body["user_name"]));
     expect(names[0]).toMatch(/^DORA-[0-9a-f]{12}$/);
-    expect(names[1]).toMatch(/^user-[0-9a-f]{12}$/);
+    for (const name of names.slice(1, 3)) expect(name).toMatch(/^user-[0-9a-f]{12}$/);
+    expect(names[3]).toMatch(/^a{19}-[0-9a-f]{12}$/);
+  });
+
+  it("gives nobody a name that rests", async () => {
+    const former = await service.signIn("nora");
+    await service.call("POST", "/user/me", former.token, { body: { user_name: "nora-2" } });
+    const next = await exchange(await service.issuer.accessToken("nora-x", { preferred_username: "nora" }));
+    expect((await service.call("GET", "/user/me", String(next.body["token"]))).body["user_name"]).toMatch(/^nora-[0-9a-f]{12}$/);
   });
 
   it.each<[string, Record<string, unknown>, string]>([

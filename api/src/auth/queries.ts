@@ -3,9 +3,9 @@ import { and, eq, lt, or } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 
 import type { Tx } from "../db/database.ts";
-import { accounts, identities, sessions, userNames } from "../db/schema.ts";
+import { accounts, identities, sessions } from "../db/schema.ts";
 import { lockAccount } from "../keyring/queries.ts";
-import { nameKeyOf } from "../users/user-name.ts";
+import { claimUserName } from "../users/user-name.ts";
 import type { ProvenIdentity } from "./identity-provider.ts";
 import { sessionPolicy, type OwnSession } from "./policy.ts";
 
@@ -61,7 +61,7 @@ async function accountOf(tx: Tx, vendorId: string, identity: ProvenIdentity): Pr
     if (other === null) throw new Error("an identity without its account");
     return other;
   }
-  const userName = await claimUserName(tx, vendorId, accountId, identity.username);
+  const userName = await firstUserName(tx, vendorId, accountId, identity.username);
   await tx.insert(accounts).values({ id: accountId, vendorId, userName, username: identity.username });
   return accountId;
 }
@@ -75,12 +75,11 @@ async function findAccount(tx: Tx, vendorId: string, { issuer, subject }: Proven
 }
 
 /** The provider's name where it can be a user name and is free, else one made of the account's id. */
-async function claimUserName(tx: Tx, vendorId: string, accountId: string, username: string): Promise<string> {
+async function firstUserName(tx: Tx, vendorId: string, accountId: string, username: string): Promise<string> {
   const tail = accountId.replaceAll("-", "").slice(-12);
-  const wishes = [username, `${username.slice(0, 27)}-${tail}`, `user-${tail}`].filter((name) => userNamePattern.test(name));
+  const wishes = [username, `${username.slice(0, 19)}-${tail}`, `user-${tail}`].filter((name) => userNamePattern.test(name));
   for (const name of wishes) {
-    const claimed = await tx.insert(userNames).values({ vendorId, nameKey: nameKeyOf(name), accountId }).onConflictDoNothing().returning();
-    if (claimed.length === 1) return name;
+    if (await claimUserName(tx, { vendorId, name }, accountId, new Date())) return name;
   }
   throw new Error("no user name is free");
 }

@@ -58,7 +58,8 @@ export function actorOf(request: FastifyRequest): Actor {
   return request.actor;
 }
 
-function bearerOf(request: FastifyRequest): string {
+/** @throws Problem `unauthorized` when the call brings none. */
+export function bearerOf(request: FastifyRequest): string {
   const [, token] = /^Bearer ([A-Za-z0-9._-]{1,4096})$/i.exec(request.headers.authorization ?? "") ?? [];
   if (token === undefined) throw new Problem("unauthorized", { headers: { "www-authenticate": "Bearer" } });
   return token;

@@ -23,6 +23,8 @@ export const rateRules = {
   exchangeOfPerson: { name: "exchange_person", calls: 120, windowSeconds: 60, per: "subject" },
   exchangeOfAll: { name: "exchange_all", calls: 6_000, windowSeconds: 60, per: "everybody" },
   write: { name: "write", calls: 1_200, windowSeconds: 60, per: "account" },
+  /** Names asked for, taken ones too: else one account lays many aside, or lists who is here. */
+  rename: { name: "rename", calls: 20, windowSeconds: 24 * 3_600, per: "account" },
   imageRecords: { name: "image_records", calls: imageRecordReadsAnHour, windowSeconds: 3_600, per: "account" },
   askAddress: { name: "ask_address", calls: 5, windowSeconds: 3_600, per: "account" },
   askAddressOfAll: { name: "ask_address_all", calls: 1_000, windowSeconds: 3_600, per: "everybody" },

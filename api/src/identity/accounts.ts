@@ -1,10 +1,13 @@
-import { ContactEmail, UserName } from "@relicario/shared/api";
+import { ContactEmail } from "@relicario/shared/api";
 import type { Pool } from "pg";
 import { v7 as uuidv7 } from "uuid";
 
 import { addressGroup } from "../http/address-group.ts";
 import { attemptLimits, type Attempts } from "./attempts.ts";
 import { hashPassword, problemOfPassword, verifyPassword, type PasswordProblem } from "./passwords.ts";
+
+/** Its own rule: the service shows this name to its owner alone. 3 to 40 characters, without @. */
+const usernamePattern = /^[\p{L}\p{N}][\p{L}\p{N}._-]{1,38}[\p{L}\p{N}]$/u;
 
 interface Account {
   /** UUIDv7, the `sub` of every token; never reused. */
@@ -67,7 +70,7 @@ export class Accounts {
   /**
    * Makes an account, or says what is wrong with which field.
    *
-   * @throws TooManyAttempts when too many taken names were asked for from this address
+   * @throws TooManyAttempts when too many accounts were made, or taken names asked for, from this address; or made by all
    */
   async signUp(asked: NewAccount, address: string | undefined): Promise<{ account: Account } | { problems: SignUpProblems }> {
     // A full window refuses every sign-up from there: were it only the taken names, the refusal itself would tell.
@@ -86,6 +89,8 @@ export class Accounts {
     if (found.rows.length > 0) await this.#attempts.take(attemptLimits.taken, addressGroup(address));
     const problems = { ...malformed, ...taken };
     if (Object.keys(problems).length > 0) return { problems };
+    await this.#attempts.take(attemptLimits.signUp, addressGroup(address));
+    await this.#attempts.take(attemptLimits.signUpOfAll, "");
     return this.#insert({ id: uuidv7(), username, email }, await hashPassword(asked.password));
   }
 
@@ -116,7 +121,7 @@ export class Accounts {
 function malformedParts({ username, email, password }: NewAccount): SignUpProblems {
   const passwordProblem = problemOfPassword(password, username, email);
   return {
-    ...(username === "" ? { username: "username_missing" } : UserName.safeParse(username).success ? {} : { username: "username_malformed" }),
+    ...(username === "" ? { username: "username_missing" } : usernamePattern.test(username) ? {} : { username: "username_malformed" }),
     ...(email === "" ? { email: "email_missing" } : ContactEmail.safeParse(email).success ? {} : { email: "email_malformed" }),
     ...(passwordProblem === null ? {} : { password: passwordProblem }),
   };

@@ -10,6 +10,7 @@ interface AttemptLimit {
 }
 
 const quarter = 15 * 60;
+const hour = 60 * 60;
 export const attemptLimits = {
   /** Wrong passwords for one account, whoever tries. */
   account: { name: "account", most: 10, windowSeconds: quarter },
@@ -17,6 +18,9 @@ export const attemptLimits = {
   address: { name: "address", most: 50, windowSeconds: quarter },
   /** Names and e-mails that were taken, asked from one address: else the sign-up page lists who has an account. */
   taken: { name: "taken", most: 50, windowSeconds: quarter },
+  /** New accounts from one address: each costs a password's hash, and may cost others their limits. */
+  signUp: { name: "sign_up", most: 100, windowSeconds: hour },
+  signUpOfAll: { name: "sign_up_all", most: 1_000, windowSeconds: hour },
 } as const satisfies Record<string, AttemptLimit>;
 
 export class TooManyAttempts extends Error {

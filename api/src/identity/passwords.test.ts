@@ -28,11 +28,42 @@ describe("commonPasswords", () => {
   });
 });
 
+/** Of "llueve sobre mojado", by hash-wasm 4.13. */
+const hashOfBefore = "$argon2id$v=19$m=19456,t=2,p=1$CQkJCQkJCQkJCQkJCQkJCQ$ZoX0M6TiW+3KU4RDTd3ozgwq7F8cUmg2Xo2hzNWsZK4";
+
 describe("verifyPassword", () => {
   it("knows the password and no other", async () => {
     const hash = await hashPassword("llueve sobre mojado");
     expect(await verifyPassword("llueve sobre mojado", hash)).toBe(true);
     for (const other of ["llueve sobre mojado ", "Llueve sobre mojado", "", "x".repeat(100_000)]) expect(await verifyPassword(other, hash)).toBe(false);
+  });
+
+  it.each([
+    ["hashing", () => hashPassword("llueve sobre mojado")],
+    ["comparing", async () => verifyPassword("llueve sobre mojado", hashOfBefore)],
+  ])("leaves the event loop to others while it is %s", async (_, work) => {
+    let turns = 0;
+    const at = { work: true };
+    const done = work().finally(() => {
+      at.work = false;
+    });
+    while (at.work) {
+      await new Promise((turn) => setImmediate(turn));
+      turns += 1;
+    }
+    await done;
+    expect(turns).toBeGreaterThan(20); // one when it is computed on the loop
+  });
+
+  it("knows a hash that was made by the library used before", async () => {
+    expect(await verifyPassword("llueve sobre mojado", hashOfBefore)).toBe(true);
+    expect(await verifyPassword("llueve sobre seco", hashOfBefore)).toBe(false);
+  });
+
+  it("refuses to compare with what is no hash of its kind", async () => {
+    for (const hash of ["", "llueve sobre mojado", hashOfBefore.replace("argon2id", "argon2i"), hashOfBefore.replace("v=19", "v=16")]) {
+      await expect(verifyPassword("llueve sobre mojado", hash)).rejects.toThrow("not an Argon2id hash");
+    }
   });
 
   it("takes ñ and é as any keyboard writes them", async () => {

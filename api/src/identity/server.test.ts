@@ -545,7 +545,7 @@ describe("wrong passwords", () => {
     const { landed } = await signIn(new Visitor(), { name: person.email, password: person.password }, { ui_locales: "es" });
     expect(landed.status).toBe(429);
     expect(Number(landed.headers.get("retry-after"))).toBeGreaterThan(60);
-    expect(wordsOf(landed)).toMatch(/Demasiados intentos fallidos\. Espera 15 minutos e inténtalo otra vez\./);
+    expect(wordsOf(landed)).toMatch(/Demasiados intentos\. Espera 15 minutos e inténtalo otra vez\./);
     expect(landed.text).toContain(`value="${person.email}"`);
     expect((await signIn(new Visitor(), { name: demo.username, password: demo.password })).landed.url.origin).toBe(portal);
     await ask("update attempts set ends_at = now()");

@@ -1,5 +1,5 @@
 import { canonicalText, KeyStatement, type KeyringChange } from "@relicario/shared/api";
-import { and, asc, eq, gt, inArray, sql } from "drizzle-orm";
+import { and, asc, eq, gt, inArray, isNull, sql } from "drizzle-orm";
 
 import type { Db, Tx } from "../db/database.ts";
 import { accounts, imageRecords, keyringFormer, keyrings, keyringStates, slots, userNames } from "../db/schema.ts";
@@ -86,7 +86,7 @@ export async function readKeyStatement(db: Db, { vendorId }: Directory, userName
     .select({ keyStatement: keyrings.keyStatement })
     .from(userNames)
     .innerJoin(keyrings, eq(keyrings.accountId, userNames.accountId))
-    .where(and(eq(userNames.vendorId, vendorId), eq(userNames.nameKey, nameKeyOf(userName))));
+    .where(and(eq(userNames.vendorId, vendorId), eq(userNames.nameKey, nameKeyOf(userName)), isNull(userNames.releasedAt)));
   return row === undefined ? null : KeyStatement.parse(JSON.parse(row.keyStatement));
 }
 

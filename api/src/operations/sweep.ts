@@ -9,6 +9,7 @@ import { dropTrashed, warnOfDropping } from "../secrets/trash-collector.ts";
 import type { Services } from "../services.ts";
 import { dropExpiredUploads } from "../uploads/remove.ts";
 import { dropOldQuestions } from "../users/contact-address.ts";
+import { dropRestedNames } from "../users/user-name.ts";
 import type { Sweeping } from "./sweeping.ts";
 
 export interface SweepParts {
@@ -28,6 +29,7 @@ const steps: Readonly<Record<string, (services: Services, sweeping: Sweeping) =>
   uploads: ({ db }, sweeping) => dropExpiredUploads(db, sweeping),
   former: ({ db }, sweeping) => dropFormer(db, sweeping),
   questions: ({ db }, sweeping) => dropOldQuestions(db, sweeping),
+  names: ({ db }, sweeping) => dropRestedNames(db, sweeping),
   rate_limits: ({ limiter }, sweeping) => limiter.sweep(sweeping),
   objects: ({ db, objects }, sweeping) => collect(db, objects, sweeping),
 };

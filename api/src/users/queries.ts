@@ -1,13 +1,13 @@
 import type { UpdateMe } from "@relicario/shared/api";
-import { and, count, eq } from "drizzle-orm";
+import { count, eq } from "drizzle-orm";
 
 import type { Db, Tx } from "../db/database.ts";
-import { accounts, secrets, userNames } from "../db/schema.ts";
+import { accounts, secrets } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
 import type { Circumstances } from "../keyring/apply-change.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import type { OwnAccount } from "./policy.ts";
-import { nameKeyOf } from "./user-name.ts";
+import { claimUserName, nameKeyOf, releaseUserName } from "./user-name.ts";
 
 export type Account = typeof accounts.$inferSelect;
 
@@ -18,7 +18,7 @@ export async function readAccount(db: Db | Tx, { accountId }: OwnAccount): Promi
   return { account, secrets: counted?.rows ?? 0 };
 }
 
-/** @throws Problem `validation_error` with the reason `taken` when another account of the vendor has the name. */
+/** @throws Problem `validation_error` with the reason `taken` when another account of the vendor has the name, or had it not long ago. */
 export async function updateAccount(
   tx: Tx,
   own: OwnAccount,
@@ -27,7 +27,7 @@ export async function updateAccount(
   when: Circumstances,
 ): Promise<void> {
   const { account } = await readAccount(tx, own);
-  if (userName !== undefined && userName !== account.userName) await rename(tx, own, account.userName, userName);
+  if (userName !== undefined && userName !== account.userName) await rename(tx, own, { before: account.userName, after: userName, now: when.now });
   if (contactEmail !== undefined && contactEmail !== account.contactEmail) {
     // Whoever took a session over could turn the mails away from their reader: the reader hears of it.
     if (account.contactEmail !== null && account.contactEmailVerified) {
@@ -37,11 +37,12 @@ export async function updateAccount(
   }
 }
 
-async function rename(tx: Tx, { accountId, vendorId }: OwnAccount, before: string, after: string): Promise<void> {
+async function rename(tx: Tx, { accountId, vendorId }: OwnAccount, { before, after, now }: { before: string; after: string; now: Date }): Promise<void> {
   if (nameKeyOf(before) !== nameKeyOf(after)) {
-    const claimed = await tx.insert(userNames).values({ vendorId, nameKey: nameKeyOf(after), accountId }).onConflictDoNothing().returning();
-    if (claimed.length === 0) throw new Problem("validation_error", { members: { errors: [{ path: "/user_name", reason: "taken" }] } });
-    await tx.delete(userNames).where(and(eq(userNames.vendorId, vendorId), eq(userNames.nameKey, nameKeyOf(before))));
+    if (!(await claimUserName(tx, { vendorId, name: after }, accountId, now))) {
+      throw new Problem("validation_error", { members: { errors: [{ path: "/user_name", reason: "taken" }] } });
+    }
+    await releaseUserName(tx, { vendorId, name: before }, now);
   }
   await tx.update(accounts).set({ userName: after }).where(eq(accounts.id, accountId));
 }

@@ -13,7 +13,7 @@ import { readAccount, updateAccount } from "./queries.ts";
 import { userSchemas } from "./schema.ts";
 
 export const userRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
-  const { db, env, mailer, vendors, now } = services;
+  const { db, env, limiter, mailer, vendors, now } = services;
 
   async function me(own: OwnAccount) {
     const vendor = vendors.find(own.vendorId);
@@ -26,6 +26,7 @@ export const userRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (
 
   app.post("/user/me", { schema: userSchemas.update, config: { access: "signed_in", rates: [rateRules.write] } }, async (request) => {
     const own = accountPolicy(actorOf(request));
+    if (request.body.user_name !== undefined) await limiter.count(rateRules.rename, { accountId: own.accountId });
     await changeAccount(services, own.accountId, (tx) => updateAccount(tx, own, request.body, mailer, { now: now(), language: languageOf(request) }));
     return me(own);
   });

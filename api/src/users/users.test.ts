@@ -1,15 +1,24 @@
 import { Me } from "@relicario/shared/api";
+import { eq } from "drizzle-orm";
 
+import { userNames } from "../db/schema.ts";
 import { startService, type TestService } from "../testing/service.ts";
-import type { Person } from "../testing/person.ts";
+import { buildSecret, type Person } from "../testing/person.ts";
 
 let service: TestService;
+let clock: Date;
 beforeAll(async () => {
-  service = await startService();
+  clock = new Date();
+  service = await startService({}, () => clock);
 });
 afterAll(() => service.stop());
 
+const days = (count: number): void => {
+  clock = new Date(clock.getTime() + count * 86_400_000);
+};
 const update = (person: Person, body: unknown) => service.call("POST", "/user/me", person.token, { body });
+
+const taken = { status: 422, body: { code: "validation_error", errors: [{ path: "/user_name", reason: "taken" }] } };
 
 describe("GET /user/me", () => {
   it("shows the account that is signed in", async () => {
@@ -29,19 +38,61 @@ describe("GET /user/me", () => {
 describe("POST /user/me", () => {
   it("changes name and address and answers with the account as it is then", async () => {
     const person = await service.signIn();
-    const name = `Ñandú-${person.subject}`.slice(0, 40);
+    const name = `Ana.B_${person.subject}`.slice(0, 32);
     const answer = await update(person, { user_name: name, contact_email: "me@example.org" });
     expect(answer).toMatchObject({ status: 200, body: { user_name: name, contact_email: "me@example.org", contact_email_verified: false } });
     expect((await service.call("GET", "/user/me", person.token)).body).toEqual(answer.body);
     expect((await update(person, {})).body).toEqual(answer.body);
   });
 
-  it("frees the former name, and gives a name to one person alone", async () => {
+  it("gives a name to one person alone, whatever its case, and shows it as it was typed", async () => {
     const [one, two] = [await service.signIn("karl"), await service.signIn("kai-1")];
-    expect(await update(two, { user_name: "KARL" })).toMatchObject({ status: 422, body: { code: "validation_error", errors: [{ path: "/user_name", reason: "taken" }] } });
+    expect(await update(two, { user_name: "KARL" })).toMatchObject(taken);
     expect((await update(one, { user_name: "Karl" })).body).toMatchObject({ user_name: "Karl" });
-    expect((await update(one, { user_name: "karla" })).status).toBe(200);
-    expect((await update(two, { user_name: "KARL" })).body).toMatchObject({ user_name: "KARL" });
+  });
+
+  it("lets a former name rest for 90 days, from everybody but the one who had it", async () => {
+    const [one, two] = [await service.signIn("rest.1"), await service.signIn("other.1")];
+    expect((await update(one, { user_name: "rest.2" })).status).toBe(200);
+    days(89);
+    expect(await update(two, { user_name: "REST.1" })).toMatchObject(taken);
+    expect((await update(one, { user_name: "rest.1" })).status).toBe(200);
+    expect((await update(one, { user_name: "rest.3" })).status).toBe(200);
+    days(89);
+    await service.app.sweep();
+    expect(await update(two, { user_name: "rest.1" })).toMatchObject(taken);
+    days(1.1);
+    expect((await update(two, { user_name: "rest.1" })).body).toMatchObject({ user_name: "rest.1" });
+    expect(await update(one, { user_name: "rest.1" })).toMatchObject(taken);
+  });
+
+  it("leads from a name to the key of whoever has it, and from one that rests to nobody", async () => {
+    const [person, asker] = [await service.signIn("key.1"), await service.signIn()];
+    const { body } = buildSecret(person);
+    await service.call("POST", "/secrets/store", person.token, { body });
+    const key = async (name: string) => (await service.call("GET", `/users/${name}/key`, asker.token)).status;
+    expect(await key("key.1")).toBe(200);
+    await update(person, { user_name: "key.2" });
+    expect([await key("key.1"), await key("key.2")]).toEqual([404, 200]);
+  });
+
+  it("forgets who had a name once it has rested", async () => {
+    const person = await service.signIn("forget.1");
+    await update(person, { user_name: "forget.2" });
+    const names = async () => (await service.app.services.db.select().from(userNames).where(eq(userNames.accountId, person.userId))).map(({ nameKey }) => nameKey).sort();
+    await service.app.sweep();
+    expect(await names()).toEqual(["forget.1", "forget.2"]);
+    days(90.1);
+    await service.app.sweep();
+    expect(await names()).toEqual(["forget.2"]);
+  });
+
+  it("is limited in a day, so that nobody lays names aside or lists who is here", async () => {
+    const [person, other] = [await service.signIn("hoard-0"), await service.signIn()];
+    for (let count = 1; count <= 20; count++) expect((await update(person, { user_name: `hoard-${String(count)}` })).status).toBe(200);
+    expect(await update(person, { user_name: "hoard-21" })).toMatchObject({ status: 429, body: { code: "too_many_requests" } });
+    expect((await update(person, { contact_email: "me@example.org" })).status).toBe(200);
+    expect((await update(other, { user_name: "hoard-21" })).status).toBe(200);
   });
 
   it("gives a name to exactly one of two who ask at once", async () => {
@@ -56,7 +107,11 @@ describe("POST /user/me", () => {
     expect((await service.call("GET", "/user/me", here.token)).body).toMatchObject({ user_name: "lena" });
   });
 
-  it.each([{ user_name: "ab" }, { user_name: "a b c" }, { user_name: "-abc" }, { user_name: "a".repeat(41) }, { contact_email: "nobody" }, { username: "other" }, { user_id: "x" }])(
+  it.each(["abc", "-._", "0123456789-abcdefghijklmnopqrs.Z"])("takes the name %s", async (name) => {
+    expect((await update(await service.signIn(), { user_name: name })).body).toMatchObject({ user_name: name });
+  });
+
+  it.each([{ user_name: "ab" }, { user_name: "a b c" }, { user_name: "ñandu" }, { user_name: "\u0430na" }, { user_name: "ana\n" }, { user_name: "a".repeat(33) }, { contact_email: "nobody" }, { username: "other" }, { user_id: "x" }])(
     "refuses %j",
     async (body) => {
       const person = await service.signIn();

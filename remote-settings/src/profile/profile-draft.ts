@@ -4,10 +4,10 @@ import { z } from "zod";
 export const profileProblems = ["name_invalid", "email_invalid"] as const;
 export type ProfileProblem = (typeof profileProblems)[number];
 
-/** Values of the form, checked by the service's own schemas. The address may be empty only while the account has none. */
-export function profileDraftOf(me: Pick<Me, "contact_email">) {
+/** Values of the form, checked by the service's own schemas. A name from before they were ASCII may stay; the address may be empty only while the account has none. */
+export function profileDraftOf(me: Pick<Me, "user_name" | "contact_email">) {
   return z.object({
-    userName: z.string().trim().refine((name) => UserName.safeParse(name).success, { error: "name_invalid" satisfies ProfileProblem }),
+    userName: z.string().trim().refine((name) => name === me.user_name || UserName.safeParse(name).success, { error: "name_invalid" satisfies ProfileProblem }),
     contactEmail: z
       .string()
       .trim()

@@ -42,7 +42,8 @@ export const trashDays = 30;
 export const trashWarningDays = 7;
 export const quotaBytes = 10 * 1024 ** 3;
 
-export const userNamePattern = /^[\p{L}\p{N}][\p{L}\p{N}._-]{1,38}[\p{L}\p{N}]$/u; // 3 to 40 characters
+/** ASCII alone, so that no other script has a letter that looks the same. Compared without case. */
+export const userNamePattern = /^[A-Za-z0-9._-]{3,32}$/;
 
 export const imageRecordReadsAnHour = 60;
 export const emailValidationHours = 24;

@@ -22,7 +22,7 @@ describe("importBoundaries", () => {
     ["remote-recovery/vault/src/seal/book.ts", "@relicario/engine"],
     ["remote-recovery/vault/src/seal/book.ts", "../device/device.ts"],
     ["remote-recovery/src/remote.tsx", "@relicario/vault"],
-    ["api/src/identity/passwords.ts", "hash-wasm"],
+    ["remote-recovery/vault/src/seal/kdf.ts", "hash-wasm"],
     ["api/src/secrets/routes.ts", "@relicario/shared/api"],
     ["api/src/secrets/routes.test.ts", "@relicario/tooling/database"],
     ["host/src/session/x.test.ts", "jose"],

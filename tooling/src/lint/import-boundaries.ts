@@ -56,8 +56,8 @@ const homes = [
   },
   {
     library: "hash-wasm",
-    folders: ["remote-recovery/vault", "api/src/identity"],
-    instead: "passphrases are stretched in the vault, passwords by the identity provider, and nowhere else",
+    folders: ["remote-recovery/vault"],
+    instead: "passphrases are stretched in the vault and nowhere else; passwords by Node's own argon2 in the identity provider",
   },
   {
     library: "jose",
