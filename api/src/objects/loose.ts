@@ -1,4 +1,4 @@
-import { and, eq, inArray, lte } from "drizzle-orm";
+import { and, eq, inArray, lte, sql } from "drizzle-orm";
 
 import type { Db, Tx } from "../db/database.ts";
 import { looseObjects } from "../db/schema.ts";
@@ -13,10 +13,16 @@ import type { ObjectStore } from "./object-store.ts";
  * 4. `discard`, in the transaction that removes a row: its key is loose and due now.
  * 5. `collect`: what is due goes, first the object, then its key.
  *
+ * Nothing goes while a backup holds the lease: it took the rows of one moment, and their objects must stay until they are
+ * copied. What was due then goes at the next collection after it.
+ *
  * kill -9 between any two of them leaves a published object with its row, or a loose one that is collected.
  */
 
 const unpublishedHours = 24;
+
+/** Any number, the same in every release and in tooling/src/backup/lease.ts, which takes it alone. */
+const lease = 7_235_003;
 
 export async function announce(db: Db, accountId: string, objectKey: string, now: Date): Promise<void> {
   await db.insert(looseObjects).values({ accountId, objectKey, dueAt: new Date(now.getTime() + unpublishedHours * 3_600_000) });
@@ -35,8 +41,11 @@ export async function discard(tx: Tx, accountId: string, objectKeys: readonly st
 
 /** One that was announced and will not be published. */
 export async function abandon(db: Db, objects: ObjectStore, accountId: string, objectKey: string): Promise<void> {
-  await objects.delete(objectKey);
-  await db.delete(looseObjects).where(isThat(accountId, objectKey));
+  await db.transaction(async (tx) => {
+    if (!(await mayDelete(tx))) return;
+    await objects.delete(objectKey);
+    await tx.delete(looseObjects).where(isThat(accountId, objectKey));
+  });
 }
 
 /**
@@ -47,6 +56,7 @@ export async function abandon(db: Db, objects: ObjectStore, accountId: string, o
 export async function collect(db: Db, objects: ObjectStore, now: Date): Promise<number> {
   for (let count = 0; ; ) {
     const went = await db.transaction(async (tx) => {
+      if (!(await mayDelete(tx))) return 0;
       const due = await tx
         .select({ accountId: looseObjects.accountId, objectKey: looseObjects.objectKey })
         .from(looseObjects)
@@ -61,6 +71,12 @@ export async function collect(db: Db, objects: ObjectStore, now: Date): Promise<
     if (went === 0) return count;
     count += went;
   }
+}
+
+/** Shared, until the transaction ends: any number of processes may delete, and a backup waits for them. */
+async function mayDelete(tx: Tx): Promise<boolean> {
+  const { rows } = await tx.execute<{ taken: boolean }>(sql`select pg_try_advisory_xact_lock_shared(${lease}) as taken`);
+  return rows[0]?.taken === true;
 }
 
 const isThat = (accountId: string, objectKey: string) => and(eq(looseObjects.accountId, accountId), eq(looseObjects.objectKey, objectKey));
