@@ -1,6 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { appendFile, mkdtemp, open, readdir, readFile, rm, writeFile, type FileHandle } from "node:fs/promises";
+import { appendFile, mkdir, mkdtemp, open, readdir, readFile, rm, writeFile, type FileHandle } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -234,25 +234,29 @@ describe("makeBackup", () => {
     expect(await readdir(join(backup, "states"))).toHaveLength(1);
   });
 
-  it("names an object that is missing or changed, keeps all others, and takes it when it is back", async () => {
+  it("names an object that is missing, changed or unreadable, keeps all others, and takes it when it is back", async () => {
     const person = await service.signIn();
-    const [changed, missing] = [await fileOf((await keep(person)).body.secret_db_id), await fileOf((await keep(person)).body.secret_db_id)];
-    const written = [await readFile(changed), await readFile(missing)] as const;
-    const [changedKey, missingKey] = [keyOf(changed), keyOf(missing)];
+    const files = [];
+    for (let count = 0; count < 3; count++) files.push(await fileOf((await keep(person)).body.secret_db_id));
+    const [changed, missing, unreadable] = files as [string, string, string];
+    const written = await Promise.all(files.map((file) => readFile(file)));
+    const [changedKey, missingKey, unreadableKey] = [keyOf(changed), keyOf(missing), keyOf(unreadable)];
     const stray = join(service.objectsFolder, person.userId, "stray");
     try {
       await writeFile(changed, "other bytes");
       await rm(missing);
+      await rm(unreadable);
+      await mkdir(unreadable); // nobody can read it as a file
       await writeFile(stray, "nobody's");
       const { damaged, state } = await makeBackup(source(), backup);
-      expect(damaged).toEqual([changedKey, missingKey].sort());
-      expect(await checkSystem(source())).toMatchObject({ missing: [missingKey], changed: [changedKey], leftOver: [keyOf(stray)] });
+      expect(damaged).toEqual([changedKey, missingKey, unreadableKey].sort());
+      expect(await checkSystem(source())).toMatchObject({ missing: [missingKey], changed: [changedKey, unreadableKey].sort(), leftOver: [keyOf(stray)] });
       const { looked, ...found } = await checkBackup(backup);
-      expect(found).toEqual({ missing: [changedKey, missingKey].sort(), changed: [], leftOver: [] });
+      expect(found).toEqual({ missing: [changedKey, missingKey, unreadableKey].sort(), changed: [], leftOver: [] });
       expect(looked).toBeGreaterThan(state.objects.count);
     } finally {
-      await writeFile(changed, written[0]);
-      await writeFile(missing, written[1]);
+      await rm(unreadable, { recursive: true, force: true });
+      for (const [index, file] of files.entries()) await writeFile(file, written[index] ?? "");
       await rm(stray);
     }
     expect((await makeBackup(source(), backup)).damaged).toEqual([]);

@@ -50,18 +50,23 @@ export async function digestOfFile(file: string): Promise<FileFacts | null> {
 /**
  * A copy under its name only when it is whole and holds what was expected; a `sha256` of null expects the size alone.
  *
- * @returns what the source holds, null when there is none; the copy is there when it fits.
+ * @returns what the source holds, null when it is missing or cannot be read; the copy is there when it fits.
  */
 export async function copyChecked(from: string, to: string, expected: { readonly size: number; readonly sha256: string | null }): Promise<{ readonly facts: FileFacts | null; readonly fits: boolean }> {
   await mkdir(dirname(to), { recursive: true, mode: 0o700 });
   const beside = `${to}.${randomBytes(6).toString("hex")}.tmp`;
+  const source = createReadStream(from);
+  let unreadable: unknown = null;
+  source.once("error", (error) => {
+    unreadable = error;
+  });
   try {
-    const facts = await keepFile(createReadStream(from), beside);
+    const facts = await keepFile(source, beside);
     const fits = facts.size === expected.size && (expected.sha256 === null || facts.sha256 === expected.sha256);
     if (fits) await rename(beside, to);
     return { facts, fits };
   } catch (error) {
-    if (codeOf(error) !== "ENOENT") throw error;
+    if (error !== unreadable) throw error; // the copy could not be written
     return { facts: null, fits: false };
   } finally {
     await rm(beside, { force: true });

@@ -35,6 +35,9 @@ export interface Findings {
   readonly leftOver: readonly string[];
 }
 
+/** A file that is there and cannot be read is not what was kept: it is named like one that changed. */
+const unreadable = { size: -1, sha256: "" };
+
 /**
  * Reads every object.
  *
@@ -45,7 +48,7 @@ export async function compareObjects(folder: string, names: readonly RowObject[]
   const missing: string[] = [];
   const changed: string[] = [];
   for (const { key, size, sha256 } of names) {
-    const found = await digestOfFile(join(folder, key));
+    const found = await digestOfFile(join(folder, key)).catch(() => unreadable);
     if (found === null) missing.push(key);
     else if (found.size !== size || (sha256 !== null && found.sha256 !== sha256)) changed.push(key);
   }
