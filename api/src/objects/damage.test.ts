@@ -85,6 +85,7 @@ const linesOf = (key: string): { level?: number; finding?: string }[] =>
     .filter((line) => line.includes(`"object":"${key}"`))
     .map((line) => JSON.parse(line) as { finding?: string });
 
+const twoParts = minPartBytes + 300_000;
 /** Two whole parts and a rest. */
 const manyBytes = 2 * minPartBytes + 300_000;
 
@@ -106,13 +107,13 @@ describe("a stored object", () => {
     ["no bytes at all", "missing", (file) => rm(file)],
   ])("with %s ends the answer before it is whole, and is counted and named", async (_, finding, damage) => {
     const person = await service.signIn();
-    const large = await keepLarge(person, manyBytes);
+    const large = await keepLarge(person, twoParts);
     const last = (await filesOf(person, large.id)).at(-1) ?? { key: "", file: "" };
     const before = await counted(finding);
     await damage(last.file);
     const { status, bytes, complete } = await download(person, large.id);
     expect({ status, complete }).toEqual({ status: 200, complete: false });
-    expect(bytes.length).toBeLessThan(manyBytes);
+    expect(bytes.length).toBeLessThan(twoParts);
     expect(await counted(finding)).toBe(before + 1);
     expect(linesOf(last.key)).toMatchObject([{ level: 50, finding }]);
   });

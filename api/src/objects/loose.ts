@@ -1,4 +1,4 @@
-import { and, eq, inArray, lte } from "drizzle-orm";
+import { and, eq, inArray, lte, sql } from "drizzle-orm";
 
 import type { Db, Tx } from "../db/database.ts";
 import { looseObjects } from "../db/schema.ts";
@@ -14,6 +14,9 @@ import type { ObjectStore } from "./object-store.ts";
  * 4. `discard`, in the transaction that removes a row: its key is loose and due now.
  * 5. `collect`: what is due goes, first the object, then its key.
  *
+ * Nothing goes while a backup holds the lease: it took the rows of one moment, and their objects must stay until they are
+ * copied. What was due then goes at the next collection after it.
+ *
  * kill -9 between any two of them leaves a published object with its row, or a loose one that is collected.
  */
 
@@ -22,6 +25,9 @@ const unpublishedHours = 24;
 const againMinutes = 60;
 const rowsAtOnce = 1_000;
 const objectsAtOnce = 20;
+
+/** Any number, the same in every release and in tooling/src/backup/lease.ts, which takes it alone. */
+const lease = 7_235_003;
 
 export async function announce(db: Db, accountId: string, objectKey: string, now: Date): Promise<void> {
   await db.insert(looseObjects).values({ accountId, objectKey, dueAt: new Date(now.getTime() + unpublishedHours * 3_600_000) });
@@ -42,8 +48,11 @@ export async function discard(tx: Tx, accountId: string, objectKeys: readonly st
 
 /** One that was announced and will not be published. */
 export async function abandon(db: Db, objects: ObjectStore, accountId: string, objectKey: string): Promise<void> {
-  await objects.delete(objectKey);
-  await db.delete(looseObjects).where(isThat(accountId, objectKey));
+  await db.transaction(async (tx) => {
+    if (!(await mayDelete(tx))) return;
+    await objects.delete(objectKey);
+    await tx.delete(looseObjects).where(isThat(accountId, objectKey));
+  });
 }
 
 /**
@@ -53,6 +62,7 @@ export async function abandon(db: Db, objects: ObjectStore, accountId: string, o
 export async function collect(db: Db, objects: ObjectStore, { now, signal, attempt }: Sweeping): Promise<void> {
   for (let found = objectsAtOnce; found === objectsAtOnce && !signal.aborted; ) {
     found = await db.transaction(async (tx) => {
+      if (!(await mayDelete(tx))) return 0;
       const due = await tx
         .select({ accountId: looseObjects.accountId, objectKey: looseObjects.objectKey })
         .from(looseObjects)
@@ -67,6 +77,12 @@ export async function collect(db: Db, objects: ObjectStore, { now, signal, attem
       return due.length;
     });
   }
+}
+
+/** Shared, until the transaction ends: any number of processes may delete, and a backup waits for them. */
+async function mayDelete(tx: Tx): Promise<boolean> {
+  const { rows } = await tx.execute<{ taken: boolean }>(sql`select pg_try_advisory_xact_lock_shared(${lease}) as taken`);
+  return rows[0]?.taken === true;
 }
 
 const isThat = (accountId: string, objectKey: string) => and(eq(looseObjects.accountId, accountId), eq(looseObjects.objectKey, objectKey));

@@ -64,8 +64,22 @@ export async function startDatabase({ folder, settings = {}, port: wanted }: Dat
   }
 }
 
+/** Address of a database on the server that another process runs on this folder now; null when none does. */
+export async function runningDatabase(folder: string): Promise<Database["url"] | null> {
+  const root = resolve(folder);
+  const lines = (await textOf(join(root, "cluster", "postmaster.pid"))).split("\n");
+  const [pid, port] = [Number(lines[0]), Number(lines[3])];
+  if (lines[7]?.trim() !== "ready" || !isAlive(pid)) return null;
+  return urlAt(port, await passwordOf(root));
+}
+
+const urlAt =
+  (port: number, password: string): Database["url"] =>
+  (database) =>
+    `postgresql://${user}:${password}@127.0.0.1:${String(port)}/${encodeURIComponent(database)}`;
+
 function databaseAt(root: string, port: number, password: string, server: SpawnedServer): Database {
-  const url = (database: string): string => `postgresql://${user}:${password}@127.0.0.1:${String(port)}/${encodeURIComponent(database)}`;
+  const url = urlAt(port, password);
   return {
     url,
     port,

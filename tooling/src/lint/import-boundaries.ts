@@ -66,7 +66,7 @@ const homes = [
   },
   {
     library: "pg",
-    folders: ["api/src/db", "api/src/identity", "tooling/src/database", "e2e"],
+    folders: ["api/src/db", "api/src/identity", "tooling/src/database", "tooling/src/backup", "e2e"],
     instead: "queries go through api/src/db",
   },
 ];

@@ -1,0 +1,97 @@
+import { createHash, randomBytes } from "node:crypto";
+import { createReadStream, createWriteStream } from "node:fs";
+import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import type { Readable } from "node:stream";
+
+import { codeOf } from "../error-code.ts";
+
+export interface FileFacts {
+  readonly size: number;
+  /** Hex. */
+  readonly sha256: string;
+}
+
+/** Writes a new file and brings it to the disk. Readable by its owner alone. */
+export async function keepFile(source: Readable, file: string): Promise<FileFacts> {
+  const digest = createHash("sha256");
+  let size = 0;
+  await pipeline(
+    source,
+    async function* (pieces: AsyncIterable<Buffer>) {
+      for await (const piece of pieces) {
+        digest.update(piece);
+        size += piece.length;
+        yield piece;
+      }
+    },
+    createWriteStream(file, { flags: "wx", mode: 0o600, flush: true }),
+  );
+  return { size, sha256: digest.digest("hex") };
+}
+
+/** What a file holds; null when there is none. */
+export async function digestOfFile(file: string): Promise<FileFacts | null> {
+  const digest = createHash("sha256");
+  let size = 0;
+  try {
+    for await (const piece of createReadStream(file) as AsyncIterable<Buffer>) {
+      digest.update(piece);
+      size += piece.length;
+    }
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return null;
+    throw error;
+  }
+  return { size, sha256: digest.digest("hex") };
+}
+
+/**
+ * A copy under its name only when it is whole and holds what was expected; a `sha256` of null expects the size alone.
+ *
+ * @returns what the source holds, null when it is missing or cannot be read; the copy is there when it fits.
+ */
+export async function copyChecked(from: string, to: string, expected: { readonly size: number; readonly sha256: string | null }): Promise<{ readonly facts: FileFacts | null; readonly fits: boolean }> {
+  await mkdir(dirname(to), { recursive: true, mode: 0o700 });
+  const beside = `${to}.${randomBytes(6).toString("hex")}.tmp`;
+  const source = createReadStream(from);
+  let unreadable: unknown = null;
+  source.once("error", (error) => {
+    unreadable = error;
+  });
+  try {
+    const facts = await keepFile(source, beside);
+    const fits = facts.size === expected.size && (expected.sha256 === null || facts.sha256 === expected.sha256);
+    if (fits) await rename(beside, to);
+    return { facts, fits };
+  } catch (error) {
+    if (error !== unreadable) throw error; // the copy could not be written
+    return { facts: null, fits: false };
+  } finally {
+    await rm(beside, { force: true });
+  }
+}
+
+/** Brings the entries of these files to the disk, and those of the folders that they are in, up to and with `root`. */
+export async function syncFolders(root: string, files: readonly string[]): Promise<void> {
+  const folders = new Set([root]);
+  for (const file of files) for (let folder = dirname(file); folder.length > root.length; folder = dirname(folder)) folders.add(folder);
+  for (const folder of folders) {
+    const handle = await open(folder, "r");
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  }
+}
+
+/** Paths of all files below a folder, with `/` between their parts; none when there is no folder. */
+export async function filesBelow(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
+    if (codeOf(error) === "ENOENT") return [];
+    throw error;
+  });
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1).replaceAll("\\", "/"));
+}

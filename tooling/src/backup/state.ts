@@ -1,0 +1,89 @@
+/*
+ * [Note: Backup folder]
+ *
+ * states/<time>/state.json       what the state holds, with a digest of each file below
+ * states/<time>/<database>/*     rows, one file for a table, as PostgreSQL's COPY writes them
+ * states/<time>/objects          one line for each object: key, bytes, SHA-256 (hex), separated by tabs
+ * objects/<key>                  the objects of all states
+ *
+ * A state is made under `.unfinished` and gets its name when everything that it names is there.
+ */
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import { z } from "zod";
+
+import { codeOf } from "../error-code.ts";
+import { Complaint } from "../start/complaint.ts";
+import { digestOfFile } from "./files.ts";
+
+const Digest = z.string().regex(/^[0-9a-f]{64}$/);
+
+export const databaseNames = ["service", "identity"] as const;
+export type DatabaseName = (typeof databaseNames)[number];
+
+const Table = z.strictObject({ schema: z.string().min(1), name: z.string().min(1), columns: z.array(z.string().min(1)).min(1), rows: z.int().nonnegative(), sha256: Digest });
+export type Table = z.infer<typeof Table>;
+
+const DatabaseState = z.strictObject({
+  /** What was applied when the rows were taken: they fit a database with exactly these. */
+  migrations: z.array(z.string()).min(1),
+  tables: z.array(Table),
+});
+export type DatabaseState = z.infer<typeof DatabaseState>;
+
+const State = z.strictObject({
+  v: z.literal(1),
+  made_at: z.iso.datetime(),
+  databases: z.strictObject({ service: DatabaseState, identity: DatabaseState.optional() }),
+  objects: z.strictObject({ count: z.int().nonnegative(), bytes: z.int().nonnegative(), sha256: Digest }),
+});
+export type State = z.infer<typeof State>;
+
+/** An object as a state names it. `sha256` is hex. */
+export interface NamedObject {
+  readonly key: string;
+  /** Bytes. */
+  readonly size: number;
+  readonly sha256: string;
+}
+
+export const statesFolder = (backup: string): string => join(backup, "states");
+export const objectsFolder = (backup: string): string => join(backup, "objects");
+export const unfinished = ".unfinished";
+
+/** The names of the states of a backup, oldest first. */
+export async function stateNames(backup: string): Promise<string[]> {
+  const names = await readdir(statesFolder(backup)).catch((error: unknown) => {
+    if (codeOf(error) === "ENOENT") return [];
+    throw error;
+  });
+  return names.filter((name) => !name.startsWith(".")).sort();
+}
+
+/** @throws Complaint when it is not one that this release reads. */
+export async function readState(backup: string, name: string): Promise<State> {
+  const file = join(statesFolder(backup), name, "state.json");
+  try {
+    return State.parse(JSON.parse(await readFile(file, "utf8")));
+  } catch (cause) {
+    throw new Complaint(`${file} is not a state of a backup that this release reads.`, { cause });
+  }
+}
+
+export const tableFile = (state: string, database: DatabaseName, { schema, name }: Pick<Table, "schema" | "name">): string => join(state, database, `${schema}.${name}`);
+
+export const listFile = (state: string): string => join(state, "objects");
+
+export const lineOf = ({ key, size, sha256 }: NamedObject): string => `${key}\t${String(size)}\t${sha256}\n`;
+
+/** The objects that a state names. @throws Complaint when the list is not what was written. */
+export async function readList(backup: string, name: string, state: State): Promise<NamedObject[]> {
+  const file = listFile(join(statesFolder(backup), name));
+  if ((await digestOfFile(file))?.sha256 !== state.objects.sha256) throw new Complaint(`${file} is not what was written.`);
+  const lines = (await readFile(file, "utf8")).split("\n").slice(0, -1);
+  return lines.map((line) => {
+    const [key = "", size, sha256 = ""] = line.split("\t");
+    return { key, size: Number(size), sha256 };
+  });
+}
