@@ -12,6 +12,7 @@ import type { Env } from "./env.ts";
 import { createAccountCalls } from "./http/account-calls.ts";
 import { guardRoutes } from "./http/access.ts";
 import { answerHeaders } from "./http/headers.ts";
+import { parseShapedJson } from "./http/json-shape.ts";
 import { factsOf, logAnswers, loggerOptions, type LogStream } from "./http/logging.ts";
 import { answerErrors } from "./http/on-error.ts";
 import { endSlowRequests, longestSeconds } from "./http/slow-requests.ts";
@@ -90,6 +91,7 @@ export async function buildApp(env: Env, { logStream, now = () => new Date() }: 
   answerHeaders(http, origin);
   endSlowRequests(http);
   dropUnreadBodies(http);
+  parseShapedJson(http);
   logAnswers(http);
   const metrics = measureAnswers(http);
   answerErrors(http);
