@@ -14,6 +14,7 @@ import { createAccountCalls } from "./http/account-calls.ts";
 import { guardRoutes } from "./http/access.ts";
 import { answerHeaders } from "./http/headers.ts";
 import { endLateCalls } from "./http/late-calls.ts";
+import { parseShapedJson } from "./http/json-shape.ts";
 import { factsOf, logAnswers, loggerOptions, type LogStream } from "./http/logging.ts";
 import { answerErrors } from "./http/on-error.ts";
 import { endSlowRequests, longestSeconds } from "./http/slow-requests.ts";
@@ -100,6 +101,7 @@ export async function buildApp(env: Env, { logStream, now = () => new Date(), wa
   endSlowRequests(http);
   endLateCalls(http);
   dropUnreadBodies(http);
+  parseShapedJson(http);
   logAnswers(http);
   const sweepFailures = countSweepFailures(metrics);
   answerErrors(http);

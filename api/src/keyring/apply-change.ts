@@ -29,8 +29,19 @@ export interface Call {
   readonly callSha256: Buffer;
 }
 
+/** Both digests are computed when they are asked for: a call that is refused before costs none. */
 export function callOf(change: KeyringChange, rest: Json = null): Call {
-  return { change, changeSha256: sha256(canonicalBytes(change)), callSha256: sha256(canonicalBytes(rest)) };
+  let changeSha256: Buffer | undefined;
+  let callSha256: Buffer | undefined;
+  return {
+    change,
+    get changeSha256() {
+      return (changeSha256 ??= sha256(canonicalBytes(change)));
+    },
+    get callSha256() {
+      return (callSha256 ??= sha256(canonicalBytes(rest)));
+    },
+  };
 }
 
 export interface FirstAnswer {
@@ -46,7 +57,7 @@ export interface FirstAnswer {
  * @throws Problem `state_conflict` for such a call.
  */
 export function repeatOf(stored: KeyringRow | null, call: Call): FirstAnswer | null {
-  if (!stored?.lastChangeSha256.equals(call.changeSha256)) return null;
+  if (stored?.stateRev !== call.change.state_rev || !stored.lastChangeSha256.equals(call.changeSha256)) return null;
   const bringsNothing = call.callSha256.equals(nothing);
   if (!bringsNothing && !stored.lastCallSha256.equals(call.callSha256)) throw conflictWith(stored);
   return { stateRev: stored.stateRev, secretId: stored.lastSecretId, version: stored.lastVersion };

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 
 /**
- * SHA-256 over all pieces, computed in a thread of its own: for 1 GiB the event loop copies for a quarter of a second instead
- * of computing for more than two. One piece is under way while the next is read.
+ * SHA-256 over all pieces, computed in a thread of its own: the event loop reads and copies them, half of the work where the
+ * processor has instructions for SHA-256, and far less where it has none. One piece is under way while the next is read.
  *
  * @throws what reading the pieces throws.
  */

@@ -16,6 +16,21 @@ describe("bytesB64u", () => {
     expect(bytesB64u(64).safeParse(text).success).toBe(false);
   });
 
+  it("judges every text as fromB64u does", () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^[AQgwEIMUYckosw048BZ9=+ _-]{1,9}\n?$/), (text) => {
+        let decodes = true;
+        try {
+          fromB64u(text);
+        } catch {
+          decodes = false;
+        }
+        expect(bytesB64u(64).safeParse(text).success).toBe(decodes);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
   it("refuses another length when the length is exact", () => {
     const three = bytesB64u(3, { exact: true });
     expect(three.safeParse("AAAA").success).toBe(true);
