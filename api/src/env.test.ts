@@ -27,6 +27,10 @@ describe("parseEnv", () => {
     });
   });
 
+  it("takes an empty METRICS_TOKEN for none, as containers pass on what is not set", async () => {
+    expect(parseEnv({ ...(await variables()), METRICS_TOKEN: "" }).METRICS_TOKEN).toBeUndefined();
+  });
+
   it("lists every missing and every wrong name in one line, without a value", async () => {
     const { DATABASE_URL: _, ...given } = await variables();
     const message = messageOf({ ...given, RECORD_KEY: "tooshort", API_PORT: "99999", SESSION_KEYS: "{broken", PUBLIC_ORIGIN: "http://localhost:3000/path" });

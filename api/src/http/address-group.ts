@@ -3,6 +3,8 @@ export function addressGroup(address: string | undefined): string {
   if (address === undefined) return "unknown";
   const mapped = /^(?:0*:)*ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;
+  const [, high, low] = /^(?:0*:)*ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/i.exec(address) ?? [];
+  if (high !== undefined && low !== undefined) return [high, low].flatMap((group) => [parseInt(group, 16) >> 8, parseInt(group, 16) & 255]).join(".");
   if (!address.includes(":")) return address;
   const [head = "", tail] = address.toLowerCase().split("%", 1).join("").split("::");
   const front = head === "" ? [] : head.split(":");

@@ -32,7 +32,7 @@ export async function checkHealth(name: HealthName, deps: HealthDeps): Promise<v
       await deps.http.request("GET", "/readyz", z.unknown());
       return;
     case "identity":
-      return ask(`${deps.authority}/.well-known/openid-configuration`, deps);
+      return ask(`${deps.authority.replace(/\/$/, "")}/.well-known/openid-configuration`, deps);
     case "trust": {
       const { keys } = await deps.http.request("GET", "/auth/certs", ProviderCerts);
       if (keys.length === 0) throw new PortalError("bad_answer");

@@ -30,6 +30,12 @@ describe("checkHealth", () => {
     expect(fetch).toHaveBeenCalledWith(address, expect.objectContaining({ cache: "no-store", credentials: "omit" }));
   });
 
+  it("asks a provider whose issuer ends with a slash where discovery is, not below two slashes", async () => {
+    const fetch = jest.fn(() => Promise.resolve(new Response("{}")));
+    await checkHealth("identity", depsWith({ authority: "https://id.example/", fetch }));
+    expect(fetch).toHaveBeenCalledWith("https://id.example/.well-known/openid-configuration", expect.anything());
+  });
+
   it.each([
     ["service", "/readyz"],
     ["trust", "/auth/certs"],

@@ -198,7 +198,7 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
     await settleAll([publish(), ...all.filter((each) => each !== gateway).map((each) => each.start())]);
     signal?.throwIfAborted();
     await gateway.start();
-    await becomesHealthy([`${origin}/healthz`, `${origin}/api/readyz`, `${authority}/.well-known/openid-configuration`, ...served.map(({ name }) => `${origin}/r/${name}/healthz`)]);
+    await becomesHealthy([`${origin}/healthz`, `${origin}/api/readyz`, `${authority.replace(/\/$/, "")}/.well-known/openid-configuration`, ...served.map(({ name }) => `${origin}/r/${name}/healthz`)]);
     signal?.throwIfAborted();
 
     // A document lives for a week; a portal that runs for longer signs again long before.
