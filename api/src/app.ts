@@ -119,6 +119,11 @@ export async function buildApp(env: Env, { logStream, now = () => new Date(), wa
   const typed = http.withTypeProvider<ZodTypeProvider>();
   for (const routes of [authRoutes, keyringRoutes, secretRoutes, uploadRoutes, userRoutes, vendorRoutes]) await typed.register(routes, { services });
   await typed.register(operationRoutes, { services, database, metrics, stopping: () => stopping.signal.aborted });
+  // A connection that is kept after its answer would keep the process, once it stops, until it is cut.
+  http.addHook("onSend", (_request, reply, payload, done) => {
+    if (stopping.signal.aborted) void reply.header("connection", "close");
+    done(null, payload);
+  });
   http.addHook("onResponse", async () => {
     services.mailer.kick();
   });

@@ -5,8 +5,7 @@ import { databaseFault } from "./faults.ts";
 import { transact } from "./transaction.ts";
 
 export type Db = NodePgDatabase;
-/** Inside `db.transaction` only this one is used. */
-export type Tx = Parameters<Parameters<Db["transaction"]>[0]>[0];
+export type { Tx } from "./transaction.ts";
 
 export interface DatabaseSettings {
   readonly url: string;

@@ -4,6 +4,7 @@ import { openSaboteur, type Saboteur } from "../testing/database-faults.ts";
 import { buildSecret, confirm } from "../testing/person.ts";
 import { prepareProcess } from "../testing/process.ts";
 import { startService, type TestService } from "../testing/service.ts";
+import { buildLarge } from "../testing/upload.ts";
 import { accounts } from "./schema.ts";
 
 jest.setTimeout(60_000);
@@ -57,21 +58,45 @@ describe("a connection that is terminated", () => {
     expect((await service.call("GET", "/user/me", person.token)).status).toBe(200);
   });
 
-  it("when the commit was sent and its answer lost: it is not run again by itself, and the caller is told to ask again", async () => {
-    const { db } = service.app.services;
-    await saboteur.query("create table gate ()");
-    await saboteur.query("create table gated (id integer)");
-    await saboteur.query("create function pass() returns trigger language plpgsql as 'begin lock table gate in access share mode; return null; end'");
-    await saboteur.query("create constraint trigger at_commit after insert on gated deferrable initially deferred for each row execute function pass()");
-    let runs = 0;
-    const lost = cutAt("gate", () =>
-      db.transaction(async (tx) => {
-        runs += 1;
-        await tx.execute(sql`insert into gated values (1)`);
-      }),
-    );
-    await expect(lost).rejects.toThrow();
-    expect(runs).toBe(1);
+  describe("when the commit was sent and its answer lost", () => {
+    beforeAll(async () => {
+      await saboteur.query("create table gate ()");
+      await saboteur.query("create table gated (id integer)");
+      await saboteur.query("create function pass() returns trigger language plpgsql as 'begin lock table gate in access share mode; return null; end'");
+      for (const table of ["gated", "keyrings", "uploads"]) {
+        await saboteur.query(`create constraint trigger at_commit after insert on ${table} deferrable initially deferred for each row execute function pass()`);
+      }
+    });
+    afterAll(async () => {
+      for (const table of ["gated", "keyrings", "uploads"]) await saboteur.query(`drop trigger at_commit on ${table}`);
+    });
+
+    it("the transaction is not run again by itself", async () => {
+      const { db } = service.app.services;
+      let runs = 0;
+      const lost = cutAt("gate", () =>
+        db.transaction(async (tx) => {
+          runs += 1;
+          await tx.execute(sql`insert into gated values (1)`);
+        }),
+      );
+      await expect(lost).rejects.toThrow();
+      expect(runs).toBe(1);
+    });
+
+    it("a call that answers the same once more is run again as a whole", async () => {
+      const person = await service.signIn();
+      const { body } = buildSecret(person);
+      expect(await cutAt("gate", () => service.call("POST", "/secrets/store", person.token, { body }))).toMatchObject({ status: 200, body: { version: 1, state_rev: 1 } });
+      expect((await service.call("GET", "/secrets/store", person.token)).body).toMatchObject({ total: 1 });
+    });
+
+    it("any other call is answered 503", async () => {
+      const person = await service.signIn();
+      const form = await buildLarge({ bytes: 100 }).start();
+      const answer = await cutAt("gate", () => service.call("POST", "/v2/secrets/secret", person.token, form));
+      expect(answer).toMatchObject({ status: 503, headers: { "retry-after": "3" } });
+    });
   });
 });
 

@@ -1,8 +1,11 @@
-import { drizzle } from "drizzle-orm/node-postgres";
+import { drizzle, type NodePgDatabase } from "drizzle-orm/node-postgres";
 import type { Pool } from "pg";
 
-import type { Db, Tx } from "./database.ts";
 import { databaseFault, tryAgain } from "./faults.ts";
+
+type Transaction = NodePgDatabase["transaction"];
+/** Inside `db.transaction` only this one is used. */
+export type Tx = Parameters<Parameters<Transaction>[0]>[0];
 
 /**
  * Drizzle's transaction on a connection of the pool, and what it leaves to its caller:
@@ -12,7 +15,7 @@ import { databaseFault, tryAgain } from "./faults.ts";
  * - A connection that is lost or does not answer is ended, also when BEGIN fails; it never goes back to the pool.
  * - What went wrong first is thrown, not what a ROLLBACK said after it.
  */
-export async function transact<T>(pool: Pool, work: (tx: Tx) => Promise<T>, config?: Parameters<Db["transaction"]>[1]): Promise<T> {
+export async function transact<T>(pool: Pool, work: (tx: Tx) => Promise<T>, config?: Parameters<Transaction>[1]): Promise<T> {
   let committing = false;
   return tryAgain(
     async () => {
