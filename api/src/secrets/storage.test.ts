@@ -148,7 +148,7 @@ describe("what the service counts", () => {
       }),
       { numRuns: rounds, endOnFailure: true },
     );
-  });
+  }, rounds * 60_000);
 });
 
 describe("a full account", () => {
