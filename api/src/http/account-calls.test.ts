@@ -1,8 +1,10 @@
+import { uploadPath } from "@relicario/shared/api";
 import { Client } from "pg";
 
 import { buildSecret, confirm, type Person } from "../testing/person.ts";
 import { startService, type Answer, type TestService } from "../testing/service.ts";
-import { createAccountCalls, maxCallsInFlight } from "./account-calls.ts";
+import { buildFinish, buildLarge } from "../testing/upload.ts";
+import { createAccountCalls, maxCallsInFlight, maxDownloadsInFlight } from "./account-calls.ts";
 
 let service: TestService;
 let busy: { readonly person: Person; readonly id: string };
@@ -81,6 +83,34 @@ describe("calls of one account", () => {
       while ((await me()).status !== 200);
     });
     expect(await star(false)).toMatchObject({ status: 200 });
+  });
+});
+
+describe("downloads of one account", () => {
+  it("are so many at a time, and the next is answered too_many_requests until one has ended", async () => {
+    const address = await service.listen();
+    const { person } = busy;
+    const large = buildLarge({ bytes: 20 * 1024 ** 2 }); // more than the buffers of a connection take
+    const { body: started } = await service.call("POST", "/v2/secrets/secret", person.token, await large.start());
+    for (const index of large.parts.keys()) await service.call("POST", uploadPath(String(started["upload_id"])), person.token, await large.part(index + 1));
+    const finish = buildFinish(person, large);
+    expect(await service.call("PUT", uploadPath(String(started["upload_id"])), person.token, { body: finish })).toMatchObject({ status: 200 });
+    confirm(person, finish.keyring);
+    const download = (signal?: AbortSignal) =>
+      fetch(`${address}/v2/secrets/get-secret`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${person.token}`, "content-type": "application/json" },
+        body: JSON.stringify({ secret_db_id: large.id }),
+        ...(signal === undefined ? {} : { signal }),
+      });
+    const leaving = new AbortController();
+    const unread = await Promise.all(Array.from({ length: maxDownloadsInFlight }, () => download(leaving.signal)));
+    expect(new Set(unread.map(({ status }) => status))).toEqual(new Set([200]));
+    expect((await download()).status).toBe(429);
+    leaving.abort();
+    let last = await download();
+    while (last.status === 429) last = await download();
+    expect(Buffer.from(await last.arrayBuffer()).equals(large.content)).toBe(true);
   });
 });
 

@@ -7,6 +7,9 @@ import { createTurns, type Turns } from "./turns.ts";
 /** Of one account at a time, in each process. A browser makes six; this is enough for several tabs and devices. */
 export const maxCallsInFlight = 32;
 
+/** Downloads among them: each reads ahead, and checks what it reads. A browser takes one at a time. */
+export const maxDownloadsInFlight = 6;
+
 /**
  * What one account may have under way in this process, so that it cannot take what all accounts share. The database holds
  * the account's row anyway; here its calls wait without a connection.
@@ -14,24 +17,28 @@ export const maxCallsInFlight = 32;
 export interface AccountCalls {
   /** Counts one call until its answer has gone out or its caller went away. @throws Problem `too_many_requests` with `Retry-After`. */
   enter(accountId: string, answer: ServerResponse): void;
+  /** Counts a download as well. @throws Problem `too_many_requests` with `Retry-After`. */
+  enterDownload(accountId: string, answer: ServerResponse): void;
   /** By account: what it writes goes one after the other. No more wait than calls are in flight. */
   readonly inTurn: Turns;
+  /** Pages of its list likewise: each may be a megabyte. */
+  readonly pageInTurn: Turns;
 }
 
 export function createAccountCalls(): AccountCalls {
-  const inFlight = new Map<string, number>();
+  return { enter: atMost(maxCallsInFlight), enterDownload: atMost(maxDownloadsInFlight), inTurn: createTurns(), pageInTurn: createTurns() };
+}
 
-  return {
-    enter(accountId, answer) {
-      const count = inFlight.get(accountId) ?? 0;
-      if (count >= maxCallsInFlight) throw new Problem("too_many_requests", { headers: { "retry-after": "1" } });
-      inFlight.set(accountId, count + 1);
-      finished(answer, () => {
-        const left = (inFlight.get(accountId) ?? 1) - 1;
-        if (left === 0) inFlight.delete(accountId);
-        else inFlight.set(accountId, left);
-      });
-    },
-    inTurn: createTurns(),
+function atMost(most: number): (accountId: string, answer: ServerResponse) => void {
+  const inFlight = new Map<string, number>();
+  return (accountId, answer) => {
+    const count = inFlight.get(accountId) ?? 0;
+    if (count >= most) throw new Problem("too_many_requests", { headers: { "retry-after": "1" } });
+    inFlight.set(accountId, count + 1);
+    finished(answer, () => {
+      const left = (inFlight.get(accountId) ?? 1) - 1;
+      if (left === 0) inFlight.delete(accountId);
+      else inFlight.set(accountId, left);
+    });
   };
 }

@@ -67,6 +67,15 @@ describe("a limit that everybody shares", () => {
 });
 
 describe("a limit of an address", () => {
+  it("that is reached is known without the database until its window ends", async () => {
+    const limiter = limiterOf({ exchange: 2 });
+    for (const passed of [true, true, false, false, false]) expect(await passes(limiter, rateRules.exchange, anybody)).toBe(passed);
+    expect(await rowsOf(rateRules.exchange)).toMatchObject([{ calls: 3 }]);
+    expect(await passes(limiter, rateRules.exchange, { accountId: null, address: "192.0.2.2" })).toBe(true);
+    clock = new Date(clock.getTime() + 60_000);
+    expect(await passes(limiter, rateRules.exchange, anybody)).toBe(true);
+  });
+
   const countedTogether = async (one: string, other: string): Promise<boolean> => {
     const limiter = limiterOf({ exchange: 1 });
     clock = new Date(clock.getTime() + 60_000);

@@ -68,6 +68,8 @@ interface Portion {
 }
 
 const portionsOfWindow = 100;
+/** Full windows that a process remembers. */
+const mostFull = 10_000;
 
 /**
  * Fixed windows in the database, so that they hold across processes. Addresses are kept as keyed digests only.
@@ -78,6 +80,8 @@ const portionsOfWindow = 100;
 export function createRateLimiter(db: Db, key: Buffer, now: () => Date = () => new Date(), overrides: RateOverrides = {}): RateLimiter {
   const portions = new Map<string, Portion>();
   const taking = new Map<string, Promise<void>>();
+  /** Windows that are full, by rule and subject: when they began, in seconds since 1970. */
+  const full = new Map<string, number>();
 
   /** @returns the calls of this window so far, these included. */
   async function add(executor: Db | Tx, rule: RateRule, subject: string, start: number, calls: number): Promise<number> {
@@ -114,12 +118,22 @@ export function createRateLimiter(db: Db, key: Buffer, now: () => Date = () => n
     portions.set(rule.name, { start, left, last: left < size });
   }
 
+  /** A window that is full stays so until it ends: what comes then is refused without the database. */
+  async function passesForOne(executor: Db | Tx, rule: RateRule, subject: string, most: number, start: number): Promise<boolean> {
+    const one = `${rule.name} ${subject}`;
+    if (full.get(one) === start) return false;
+    if ((await add(executor, rule, subject, start, 1)) <= most) return true;
+    if (full.size >= mostFull) full.clear(); // those that are still full are found so again
+    full.set(one, start);
+    return false;
+  }
+
   return {
     async count(rule, caller, tx) {
       const seconds = Math.floor(now().getTime() / 1_000);
       const start = seconds - (seconds % rule.windowSeconds);
       const most = overrides[rule.name] ?? rule.calls;
-      const passes = rule.per === "everybody" ? await passesForAll(rule, most, start) : (await add(tx ?? db, rule, subjectOf(key, rule, caller), start, 1)) <= most;
+      const passes = rule.per === "everybody" ? await passesForAll(rule, most, start) : await passesForOne(tx ?? db, rule, subjectOf(key, rule, caller), most, start);
       if (!passes) throw new Problem("too_many_requests", { headers: { "retry-after": String(start + rule.windowSeconds - seconds) } });
     },
     async sweep(sweeping) {

@@ -45,7 +45,7 @@ export async function readCounters(db: Db | Tx, { accountId }: OwnSecrets): Prom
 }
 
 /** Labels of one page: a thousand of the usual size. Long ones make shorter pages, at least one row each. */
-export const maxPageBytes = 2 * 1024 ** 2;
+export const maxPageBytes = 512 * 1024;
 
 /** One page, all of one moment. */
 export function listSecrets(

@@ -17,7 +17,7 @@ import { openContent, readContent } from "./stream.ts";
 import { trashSecret } from "./trash.ts";
 
 export const secretRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
-  const { db, now } = services;
+  const { calls, db, now } = services;
   const write = { access: "signed_in", rates: [rateRules.write], idempotent: true } as const;
 
   // Labels are base64url of noise: a quarter of the bytes is air. Bodies that come in are never unpacked.
@@ -25,7 +25,7 @@ export const secretRoutes: FastifyPluginAsyncZod<{ services: Services }> = async
   app.get("/secrets/store", { schema: secretSchemas.list, compress: {}, config: { access: "signed_in" } }, async (request, reply) => {
     const own = secretsPolicy(actorOf(request));
     if (request.headers["if-none-match"] === etagOf(await readCounters(db, own))) return reply.code(304).send();
-    const page = await listSecrets(db, own, request.query);
+    const page = await calls.pageInTurn(own.accountId, () => listSecrets(db, own, request.query));
     return reply.header("etag", etagOf(page)).send(presentPage(page));
   });
 
@@ -54,7 +54,9 @@ export const secretRoutes: FastifyPluginAsyncZod<{ services: Services }> = async
   app.post("/v2/secrets/get-secret", { schema: secretSchemas.stream, config: { access: "signed_in", idempotent: true } }, async (request, reply) => {
     const { secret_db_id: id, version } = request.body;
     const { range, "if-range": ifRange } = request.headers;
-    const { status, headers, bytes } = await openContent(services, secretsPolicy(actorOf(request)), { id, version, range, ifRange: typeof ifRange === "string" ? ifRange : undefined });
+    const own = secretsPolicy(actorOf(request));
+    calls.enterDownload(own.accountId, reply.raw);
+    const { status, headers, bytes } = await openContent(services, own, { id, version, range, ifRange: typeof ifRange === "string" ? ifRange : undefined });
     return reply.code(status).headers(headers).send(bytes);
   });
 

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { answers } from "../http/answers.ts";
 
 export const secretSchemas = {
-  list: { summary: "Rows of the account by id, trash included, as many as were asked for or as fit 2 MiB of labels; with since what changed", querystring: ListQuery, response: { ...answers(SecretPage), 304: z.undefined().describe("nothing changed since the ETag") } },
+  list: { summary: "Rows of the account by id, trash included, as many as were asked for or as fit 512 KiB of labels; with since what changed", querystring: ListQuery, response: { ...answers(SecretPage), 304: z.undefined().describe("nothing changed since the ETag") } },
   store: {
     summary: "A new secret or version, a new label or ticket, or a restore from the trash",
     body: StoreSecret,

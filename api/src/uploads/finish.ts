@@ -35,9 +35,10 @@ export async function finishUpload(services: Services, own: OwnUploads, uploadId
   checkLabel(own, keyring, rest.label, upload.secretId, version);
   const parts = await readParts(services.db, own, uploadId);
   refuseMissing(upload, parts);
+  if (upload.contentSha256 !== null) refuseOther(upload.contentSha256, rest.content_sha256);
   await refuseEarly(services.db, own, call, { secretId: upload.secretId, version }, base);
   const contentSha256 = await services.digests(own.accountId, () => contentDigest(services, own, upload, parts, when.now));
-  if (!contentSha256.equals(Buffer.from(rest.content_sha256, "base64url"))) throw new Problem("digest_mismatch");
+  refuseOther(contentSha256, rest.content_sha256);
 
   const vendor = services.vendors.require(own.vendorId);
   return changeAccount(services, own.accountId, async (tx, account) => {
@@ -70,6 +71,10 @@ function answerOf({ secretId, publishedVersion, publishedStateRev, publishedCall
   if (publishedVersion === null || publishedStateRev === null) return null;
   if (publishedCallSha256?.equals(wholeCall(call)) !== true) throw published();
   return { secret_db_id: secretId, version: publishedVersion, state_rev: publishedStateRev };
+}
+
+function refuseOther(found: Buffer, claimed: string): void {
+  if (!found.equals(Buffer.from(claimed, "base64url"))) throw new Problem("digest_mismatch");
 }
 
 function refuseMissing(upload: UploadRow, parts: readonly PartRow[]): void {

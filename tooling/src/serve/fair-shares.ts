@@ -4,10 +4,14 @@ import { errorOfStatus } from "@relicario/shared/errors";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 import { neighbourhood, type IsTrusted } from "./address.ts";
-import { heldBytes, isTooLarge } from "./bodies.ts";
+import { heldBytes, isStreamed, isTooLarge } from "./bodies.ts";
 import type { ServeLimits } from "./limits.ts";
 import { sendProblem } from "./problem.ts";
 import { Tally } from "./tally.ts";
+import { Turns } from "./turns.ts";
+
+/** Reading, passing on and parsing so much takes as long as a small call. */
+const bytesOfTurn = 256 * 1024;
 
 /** Sees to it that no address takes what the others need: connections, calls under way, memory for bodies, and time. */
 export class FairShares {
@@ -16,12 +20,14 @@ export class FairShares {
   readonly #connections = new Tally();
   readonly #calls = new Tally();
   readonly #bodyBytes = new Tally();
+  readonly #turns: Turns;
   /** Connections beyond what their address may have: their first request is told so. */
   readonly #tooMany = new WeakSet<Socket>();
   readonly #held = new WeakMap<object, Holding>();
 
   constructor(limits: ServeLimits, isTrusted: IsTrusted) {
     this.#limits = limits;
+    this.#turns = new Turns(limits.turnsOfAddress);
     this.#isTrusted = isTrusted;
   }
 
@@ -39,13 +45,26 @@ export class FairShares {
       const { callsOfAddress, bodyBytesOfAddress, callsOfAll, bodyBytesOfAll } = this.#limits;
       if (this.#calls.of(who) >= callsOfAddress || (bytes > 0 && this.#bodyBytes.of(who) + bytes > bodyBytesOfAddress)) return this.#refuse(reply, 429);
       if (this.#calls.total >= callsOfAll || this.#bodyBytes.total + bytes > bodyBytesOfAll) return this.#refuse(reply, 503);
-      const giveBack = [this.#calls.take(who), this.#bodyBytes.take(who, bytes)];
-      const holding = new Holding(() => giveBack.forEach((give) => give()));
+      const holding = new Holding([this.#calls.take(who), this.#bodyBytes.take(who, bytes)]);
       this.#held.set(request, holding);
       reply.raw.once("close", () => {
         holding.release(); // answered, or the browser has left
       });
       if (bytes > 0) this.#limitTime(request, reply);
+    });
+  }
+
+  /** Lets an address have so much done behind at a time, until an answer begins. A stream waits for nobody: it takes as long as its sender. */
+  takeTurns(scope: FastifyInstance): void {
+    const ends = new WeakMap<FastifyRequest, () => void>();
+    scope.addHook("preHandler", async (request) => {
+      if (isStreamed(request)) return;
+      const end = await this.#turns.enter(neighbourhood(request.ip), 1 + Math.floor(heldBytes(request) / bytesOfTurn));
+      ends.set(request, end);
+      this.#held.get(request)?.whenDone(end);
+    });
+    scope.addHook("onSend", async (request) => {
+      ends.get(request)?.();
     });
   }
 
@@ -85,15 +104,21 @@ export class FairShares {
 /** Something that is held until the last of those who need it is done. */
 class Holding {
   #users = 1;
-  readonly #end: () => void;
+  readonly #ends: (() => void)[];
 
-  constructor(end: () => void) {
-    this.#end = end;
+  constructor(ends: (() => void)[]) {
+    this.#ends = ends;
+  }
+
+  /** At once when it is done already. */
+  whenDone(end: () => void): void {
+    if (this.#users === 0) end();
+    else this.#ends.push(end);
   }
 
   release(): void {
     this.#users -= 1;
-    if (this.#users === 0) this.#end();
+    if (this.#users === 0) for (const end of this.#ends) end();
   }
 
   alsoUntil(): () => void {

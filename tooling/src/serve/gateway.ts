@@ -91,6 +91,7 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
     app.register(async (scope) => {
       guardAnswers(scope, { rules, own: ofEverything, code, refused: (failure) => { note({ upstream, failure }); } });
       readBodies(scope);
+      shares.takeTurns(scope);
       await scope.register(httpProxy, { ...options, proxyPayloads: false, rewritePrefix: "/" });
     });
   const proxyTo = proxiesOf(app, shares, { connections: limits.callsOfAll, note });

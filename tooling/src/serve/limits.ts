@@ -13,6 +13,11 @@ export const ServeLimits = z.strictObject({
   connectionsOfAddress: atMost(1_024),
   /** Calls of one address under way: 64 people with four parts and four more calls each, or eight pages that load 64 files at the same moment. */
   callsOfAddress: atMost(512),
+  /**
+   * Calls of one address that a server behind works on at a time, each 256 KiB of body as one more; the others wait their turn
+   * here. Streams do not count, nor does an answer once it has begun. An office of a hundred makes some ten calls in the same moment.
+   */
+  turnsOfAddress: atMost(8),
   /** Calls under way altogether, and connections to each server behind: four times what one address may hold. */
   callsOfAll: atMost(2_048),
   /** Announced bytes of bodies that are held until they are whole, of one address: 16 of the largest. */

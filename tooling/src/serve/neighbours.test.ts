@@ -252,6 +252,33 @@ describe("neighbours at the gateway", () => {
       await untilAnswered(port, 200, { from: attacker });
     });
 
+    it("has so much done behind at a time, and the rest waits in its order; others do not wait for it", async () => {
+      const port = await listen({ turnsOfAddress: 2 });
+      const waiting = await Promise.all([1, 2].map(() => send(port, post("/api/never", "application/json", 2), "{}")));
+      await until(() => asked.length === 2);
+      const third = call(port, "/api/ok", { from: attacker });
+      expect((await call(port, "/api/ok", { from: person })).status).toBe(200);
+      expect(asked.map(({ url }) => url)).toEqual(["/never", "/never", "/ok"]);
+      waiting[0]?.destroy(); // the service works on, so it is still this call's turn
+      expect((await call(port, "/api/ok", { from: person })).status).toBe(200);
+      expect(asked).toHaveLength(4);
+      asked[0]?.destroy();
+      expect((await third).status).toBe(200);
+    });
+
+    it("has a large body done alone, and passes answers on beside it", async () => {
+      const port = await listen({ turnsOfAddress: 2 });
+      await send(port, post("/api/endless", "application/json", 2), "{}");
+      await until(() => downloads.length === 1); // its answer has begun
+      await send(port, post("/api/never", "application/json", 600_000), Buffer.alloc(600_000));
+      await until(() => asked.length === 2);
+      const second = call(port, "/api/ok", { from: attacker });
+      expect((await call(port, "/api/ok", { from: person })).status).toBe(200);
+      expect(asked).toHaveLength(3);
+      asked[1]?.destroy();
+      expect((await second).status).toBe(200);
+    });
+
     it("has so many connections and no more", async () => {
       const port = await listen({ connectionsOfAddress: 2 }, "");
       const silent = await Promise.all([1, 2].map(async () => {
