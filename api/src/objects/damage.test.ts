@@ -8,6 +8,7 @@ import { maxSmallSecretBytes, minPartBytes, uploadPath } from "@relicario/shared
 import { and, asc, eq } from "drizzle-orm";
 
 import { uploadParts, versionObjects } from "../db/schema.ts";
+import { figureOf, metricsToken } from "../testing/metrics.ts";
 import { buildSecret, confirm, type Person } from "../testing/person.ts";
 import { startService, type TestService } from "../testing/service.ts";
 import { buildFinish, buildLarge, type LargeContent } from "../testing/upload.ts";
@@ -15,7 +16,7 @@ import { buildFinish, buildLarge, type LargeContent } from "../testing/upload.ts
 let service: TestService;
 let address: string;
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ METRICS_TOKEN: metricsToken });
   address = await service.listen();
 });
 afterAll(() => service.stop());
@@ -73,10 +74,7 @@ async function flip(file: string, at: number): Promise<void> {
   await writeFile(file, bytes);
 }
 
-const counted = async (finding: string): Promise<number> => {
-  const { text } = await service.call("GET", "/metrics", null);
-  return Number(new RegExp(`^relicario_damaged_objects_total\\{finding="${finding}"\\} (\\d+)$`, "m").exec(text)?.[1] ?? 0);
-};
+const counted = (finding: string): Promise<number> => figureOf(service, "relicario_damaged_objects_total", `finding="${finding}"`);
 
 const linesOf = (key: string): { level?: number; finding?: string }[] =>
   service

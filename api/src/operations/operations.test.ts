@@ -1,6 +1,7 @@
 import { rm } from "node:fs/promises";
 
 import { openSaboteur } from "../testing/database-faults.ts";
+import { metricsToken } from "../testing/metrics.ts";
 import { startService, type TestService } from "../testing/service.ts";
 
 let service: TestService;
@@ -42,7 +43,7 @@ describe("health and readiness", () => {
 });
 
 describe("GET /metrics", () => {
-  const token = "t".repeat(32);
+  const token = metricsToken;
   const measured = () => startService({ METRICS_TOKEN: token });
 
   it("is not there without a token of its own, whoever asks", async () => {

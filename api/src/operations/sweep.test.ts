@@ -7,6 +7,7 @@ import { v7 as uuidv7 } from "uuid";
 import { accounts, emailValidations, keyringFormer, looseObjects, mails, rateLimits, secrets } from "../db/schema.ts";
 import { discard } from "../objects/loose.ts";
 import { openSaboteur } from "../testing/database-faults.ts";
+import { figureOf, metricsToken } from "../testing/metrics.ts";
 import { buildSecret } from "../testing/person.ts";
 import { outboxOf, startService, type TestService } from "../testing/service.ts";
 
@@ -14,7 +15,7 @@ let service: TestService;
 let clock: Date;
 beforeEach(async () => {
   clock = new Date();
-  service = await startService({}, () => clock);
+  service = await startService({ METRICS_TOKEN: metricsToken }, () => clock);
 });
 afterEach(() => service.stop());
 
@@ -22,10 +23,7 @@ const db = () => service.app.services.db;
 const later = (days: number): void => {
   clock = new Date(clock.getTime() + days * 86_400_000);
 };
-const failures = async (step: string): Promise<number> => {
-  const { text } = await service.call("GET", "/metrics", null);
-  return Number(new RegExp(`^relicario_sweep_failures_total\\{step="${step}"\\} (\\d+)$`, "m").exec(text)?.[1] ?? 0);
-};
+const failures = (step: string): Promise<number> => figureOf(service, "relicario_sweep_failures_total", `step="${step}"`);
 
 /** Somebody with one secret that has been in the trash for long enough to be dropped. */
 const trashed = async () => {
