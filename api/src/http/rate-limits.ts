@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 
 import { imageRecordReadsAnHour } from "@relicario/shared/api";
-import { and, eq, lt, sql } from "drizzle-orm";
+import { and, eq, lt, or, sql } from "drizzle-orm";
 
 import type { Db, Tx } from "../db/database.ts";
 import { rateLimits } from "../db/schema.ts";
@@ -138,13 +138,14 @@ export function createRateLimiter(db: Db, key: Buffer, now: () => Date = () => n
     },
     async sweep(sweeping) {
       const { subject, rule, windowStart } = rateLimits;
-      for (const { name, windowSeconds } of Object.values(rateRules)) {
-        const over = and(eq(rule, name), lt(windowStart, new Date(sweeping.now.getTime() - windowSeconds * 1_000)));
-        await deleteInBatches(sweeping, (rows) => {
-          const some = db.select({ subject, rule, windowStart }).from(rateLimits).where(over).limit(rows);
-          return db.delete(rateLimits).where(sql`(${subject}, ${rule}, ${windowStart}) in ${some}`);
-        });
-      }
+      const rules = Object.values(rateRules);
+      const begunBefore = (windowSeconds: number) => lt(windowStart, new Date(sweeping.now.getTime() - windowSeconds * 1_000));
+      const longest = Math.max(...rules.map(({ windowSeconds }) => windowSeconds)); // of rules that there are no more, too
+      const over = or(begunBefore(longest), ...rules.map(({ name, windowSeconds }) => and(eq(rule, name), begunBefore(windowSeconds))));
+      await deleteInBatches(sweeping, (rows) => {
+        const some = db.select({ subject, rule, windowStart }).from(rateLimits).where(over).limit(rows);
+        return db.delete(rateLimits).where(sql`(${subject}, ${rule}, ${windowStart}) in ${some}`);
+      });
     },
   };
 }
