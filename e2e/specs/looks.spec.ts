@@ -100,6 +100,7 @@ test("every route is accessible, wide and narrow, in both languages and themes",
     await wear(page, look);
     await page.setViewportSize(looks.indexOf(look) % 2 === 0 ? wide : narrow);
     await page.goto("/help");
+    await expect(page.locator("h1")).toBeVisible(); // the router is there
     for (const route of routes) {
       await test.step(`${route} (${look.join(", ")})`, async () => {
         await goWithin(page, route.replace(":id", secretId));
