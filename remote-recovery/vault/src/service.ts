@@ -45,11 +45,12 @@ export function serviceOn(http: Http): Service {
       const keyring = await read(statesSince);
       if (keyring?.states === undefined) return keyring;
       const states = [...keyring.states];
-      for (let last = states.at(-1); last !== undefined && last.state_rev < keyring.state_rev; ) {
-        const { state_rev: reached } = last;
-        const more = ((await read(reached))?.states ?? []).filter(({ state_rev: rev }) => rev > reached && rev <= keyring.state_rev);
+      let reached = states[states.length - 1]?.state_rev;
+      while (reached !== undefined && reached < keyring.state_rev) {
+        const last = reached;
+        const more = ((await read(last))?.states ?? []).filter(({ state_rev: rev }) => rev > last && rev <= keyring.state_rev);
         states.push(...more);
-        last = more.at(-1); // none: whoever follows the chain finds the gap
+        reached = more[more.length - 1]?.state_rev; // none: whoever follows the chain finds the gap
       }
       return { ...keyring, states };
     },
