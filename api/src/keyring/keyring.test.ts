@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 
-import { Keyring, type Json, type KeyringChange } from "@relicario/shared/api";
+import { Keyring, maxStatesPage, type Json, type KeyringChange } from "@relicario/shared/api";
 import { asc, eq } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 
@@ -256,6 +256,17 @@ describe("GET /user/keyring?states_since", () => {
     await db.update(keyrings).set({ keyEpoch: 2, stateRev: 2, state: rotated }).where(eq(keyrings.accountId, person.userId));
     const { states } = Keyring.parse((await service.call("GET", "/user/keyring?states_since=0", person.token)).body);
     expect(states).toEqual([{ state_rev: 1, state: person.state }, { state_rev: 2, state: rotated }]);
+  });
+
+  it("gives so many at a time, the oldest first", async () => {
+    const { person } = await settled();
+    const { db } = service.app.services;
+    const further = Array.from({ length: maxStatesPage + 1 }, (_, index) => ({ accountId: person.userId, stateRev: index + 2, state: String(person.state), createdAt: new Date() }));
+    await db.insert(keyringStates).values(further);
+    const after = async (since: number): Promise<number[]> =>
+      (Keyring.parse((await service.call("GET", `/user/keyring?states_since=${String(since)}`, person.token)).body).states ?? []).map(({ state_rev: rev }) => rev);
+    expect(await after(0)).toEqual(Array.from({ length: maxStatesPage }, (_, index) => index + 1));
+    expect(await after(maxStatesPage)).toEqual([maxStatesPage + 1, maxStatesPage + 2]);
   });
 
   it("gives the chain of states, oldest first, each following the one before", async () => {

@@ -1,4 +1,4 @@
-import { canonicalText, KeyStatement, type KeyringChange } from "@relicario/shared/api";
+import { canonicalText, KeyStatement, maxStatesPage, type KeyringChange } from "@relicario/shared/api";
 import { and, asc, eq, gt, inArray, isNull, sql } from "drizzle-orm";
 
 import type { Db, Tx } from "../db/database.ts";
@@ -62,13 +62,14 @@ export async function readKeyring(db: Db | Tx, { accountId }: OwnKeyring): Promi
   };
 }
 
-/** The states after `since`, oldest first. */
+/** The states after `since`, oldest first, so many at most. */
 export function readStates(db: Db | Tx, { accountId }: OwnKeyring, since: number): Promise<{ stateRev: number; state: string }[]> {
   return db
     .select({ stateRev: keyringStates.stateRev, state: keyringStates.state })
     .from(keyringStates)
     .where(and(eq(keyringStates.accountId, accountId), gt(keyringStates.stateRev, since)))
-    .orderBy(asc(keyringStates.stateRev));
+    .orderBy(asc(keyringStates.stateRev))
+    .limit(maxStatesPage);
 }
 
 /** All reads of one keyring are of one moment. */

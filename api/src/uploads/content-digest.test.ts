@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
+import { setTimeout as pause } from "node:timers/promises";
 
 import { digestOf } from "./content-digest.ts";
 
@@ -16,5 +17,13 @@ describe("digestOf", () => {
       throw new Error("a broken disk");
     };
     await expect(digestOf(broken())).rejects.toThrow("a broken disk");
+  });
+
+  it.each([["fails", "throw new Error('out of memory')", "out of memory"], ["ends", "process.exit(0)", "ended by itself"]])("fails when its thread %s before the first piece came", async (_what, script, words) => {
+    const slow = async function* () {
+      await pause(500);
+      yield Buffer.from("some");
+    };
+    await expect(digestOf(slow(), new URL(`data:text/javascript,${encodeURIComponent(script)}`))).rejects.toThrow(words);
   });
 });

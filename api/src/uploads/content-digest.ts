@@ -7,11 +7,16 @@ import { Worker } from "node:worker_threads";
  *
  * @throws what reading the pieces throws.
  */
-export async function digestOf(pieces: AsyncIterable<Buffer>): Promise<Buffer> {
-  const worker = new Worker(new URL("digest.worker.ts", import.meta.url), { name: "digest" });
+export async function digestOf(pieces: AsyncIterable<Buffer>, thread = new URL("digest.worker.ts", import.meta.url)): Promise<Buffer> {
+  const worker = new Worker(thread, { name: "digest" });
+  // It may fail while nothing was asked of it: an error that nobody hears ends the process.
+  const failed = once(worker, "exit").then((): never => {
+    throw new Error("a thread that ended by itself");
+  });
+  failed.catch(() => undefined); // heard of at the next piece
   const send = async (piece: Buffer | null): Promise<Uint8Array | null> => {
     worker.postMessage(piece);
-    const [answer] = (await once(worker, "message")) as [Uint8Array | null]; // rejects when the thread fails
+    const [answer] = await Promise.race([once(worker, "message") as Promise<[Uint8Array | null]>, failed]);
     return answer;
   };
   try {

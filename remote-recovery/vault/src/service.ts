@@ -17,7 +17,7 @@ import { z } from "zod";
 
 /** The calls that carry sealed bytes. Answers are parsed here; what they say is checked by acts and steps. */
 export interface Service {
-  /** Null when there is none yet. With `statesSince`, the chain of states after that one too. */
+  /** Null when there is none yet. With `statesSince`, the chain of states after that one too, all that the service gives piece by piece. */
   readonly keyring: (statesSince: number | null, signal?: AbortSignal) => Promise<Keyring | null>;
   readonly imageRecords: (signal?: AbortSignal) => Promise<readonly ImageRecord[]>;
   /** With `since` only what changed after that value of the account's counter. */
@@ -37,9 +37,22 @@ export function serviceOn(http: Http): Service {
   const bySignal = (signal: AbortSignal | undefined): { signal?: AbortSignal } => (signal === undefined ? {} : { signal });
 
   return {
-    keyring: (statesSince, signal) => {
-      const query = { or_none: true, ...(statesSince === null ? {} : { states_since: statesSince }) };
-      return http.request("GET", "/user/keyring", Keyring.nullable(), { query, ...bySignal(signal) });
+    keyring: async (statesSince, signal) => {
+      const read = (since: number | null): Promise<Keyring | null> => {
+        const query = { or_none: true, ...(since === null ? {} : { states_since: since }) };
+        return http.request("GET", "/user/keyring", Keyring.nullable(), { query, ...bySignal(signal) });
+      };
+      const keyring = await read(statesSince);
+      if (keyring?.states === undefined) return keyring;
+      const states = [...keyring.states];
+      let reached = states[states.length - 1]?.state_rev;
+      while (reached !== undefined && reached < keyring.state_rev) {
+        const last = reached;
+        const more = ((await read(last))?.states ?? []).filter(({ state_rev: rev }) => rev > last && rev <= keyring.state_rev);
+        states.push(...more);
+        reached = more[more.length - 1]?.state_rev; // none: whoever follows the chain finds the gap
+      }
+      return { ...keyring, states };
     },
     imageRecords: async (signal) => (await http.request("GET", "/user/image-records", ImageRecords, bySignal(signal))).image_records,
     page: ({ cursor, since }, signal) => {

@@ -66,7 +66,7 @@ export const Keyring = z.strictObject({
   requests: compactJwe(maxBookLength).nullable(),
   slots: z.array(Slot),
   key_statement: KeyStatement,
-  /** With `?states_since=N`: the states N+1 … `state_rev`, oldest first, so that a device can follow `previous`. */
+  /** With `?states_since=N`: the states N+1 … `state_rev`, oldest first, so that a device can follow `previous`; {@link maxStatesPage} at most. */
   states: z.array(z.strictObject({ state_rev: Counter, state: compactJwe(maxStateLength) })).optional(),
 });
 export type Keyring = z.infer<typeof Keyring>;

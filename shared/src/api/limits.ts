@@ -33,6 +33,8 @@ export const uploadHours = 24;
 export const maxOpenUploads = 32; // of one account at a time
 
 export const maxListPage = 1_000;
+/** States of one answer: a megabyte of the longest. A device that missed more asks again. */
+export const maxStatesPage = 256;
 /** Former versions of a secret that are kept with content and ticket. */
 export const maxFormerVersions = 50;
 /** So long after it was replaced, no version gives way to a newer one. */

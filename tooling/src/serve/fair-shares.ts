@@ -20,14 +20,12 @@ export class FairShares {
   readonly #connections = new Tally();
   readonly #calls = new Tally();
   readonly #bodyBytes = new Tally();
-  readonly #turns: Turns;
   /** Connections beyond what their address may have: their first request is told so. */
   readonly #tooMany = new WeakSet<Socket>();
   readonly #held = new WeakMap<object, Holding>();
 
   constructor(limits: ServeLimits, isTrusted: IsTrusted) {
     this.#limits = limits;
-    this.#turns = new Turns(limits.turnsOfAddress);
     this.#isTrusted = isTrusted;
   }
 
@@ -54,14 +52,24 @@ export class FairShares {
     });
   }
 
-  /** Lets an address have so much done behind at a time, until an answer begins. A stream waits for nobody: it takes as long as its sender. */
+  /**
+   * Lets an address have so much done by this server behind at a time, until an answer begins; files come though the service
+   * hangs. A stream waits for nobody: it takes as long as its sender. A call that is left while it waits is not made.
+   */
   takeTurns(scope: FastifyInstance): void {
+    const turns = new Turns(this.#limits.turnsOfAddress);
     const ends = new WeakMap<FastifyRequest, () => void>();
-    scope.addHook("preHandler", async (request) => {
-      if (isStreamed(request)) return;
-      const end = await this.#turns.enter(neighbourhood(request.ip), 1 + Math.floor(heldBytes(request) / bytesOfTurn));
-      ends.set(request, end);
-      this.#held.get(request)?.whenDone(end);
+    scope.addHook("preHandler", (request, reply, done) => {
+      if (isStreamed(request)) {
+        done();
+        return;
+      }
+      const leave = turns.enter(neighbourhood(request.ip), 1 + Math.floor(heldBytes(request) / bytesOfTurn), (end) => {
+        ends.set(request, end);
+        this.#held.get(request)?.whenDone(end);
+        done();
+      });
+      reply.raw.once("close", leave);
     });
     scope.addHook("onSend", async (request) => {
       ends.get(request)?.();

@@ -83,7 +83,7 @@ describe("neighbours at the gateway", () => {
     const gateway = await buildGateway({
       ...{ origin, hostFolder: folder, deploymentsFolder: folder, page, identityOrigin: origin, apiOrigin: origin },
       service: `http://127.0.0.1:${String(addressOf(service))}`,
-      remotes: new Map(),
+      remotes: new Map([["secrets", `http://127.0.0.1:${String(addressOf(service))}`]]),
       trustedProxies: TrustedProxies.parse(trusted),
       limits: { ...defaultLimits, ...limits },
       note: () => undefined,
@@ -264,6 +264,28 @@ describe("neighbours at the gateway", () => {
       expect(asked).toHaveLength(4);
       asked[0]?.destroy();
       expect((await third).status).toBe(200);
+    });
+
+    it("has nothing done for those of its calls that were left while they waited", async () => {
+      const port = await listen({ turnsOfAddress: 2 });
+      const body = [post("/api/never", "application/json", 2), "{}"] as const;
+      await Promise.all([1, 2].map(() => send(port, ...body)));
+      await until(() => asked.length === 2);
+      const left = await Promise.all(Array.from({ length: 20 }, () => send(port, ...body)));
+      await pause(50);
+      for (const socket of left) socket.destroy();
+      await pause(50);
+      const last = call(port, "/api/ok", { from: attacker });
+      asked[0]?.destroy();
+      expect((await last).status).toBe(200);
+      expect(asked.map(({ url }) => url)).toEqual(["/never", "/never", "/ok"]);
+    });
+
+    it("has files of remotes though the service hangs", async () => {
+      const port = await listen({ turnsOfAddress: 2 });
+      await Promise.all([1, 2].map(() => send(port, post("/api/never", "application/json", 2), "{}")));
+      await until(() => asked.length === 2);
+      expect((await call(port, "/r/secrets/1/main.js", { from: attacker })).status).toBe(200);
     });
 
     it("has a large body done alone, and passes answers on beside it", async () => {

@@ -15,14 +15,23 @@ export class Turns {
     this.#budget = budget;
   }
 
-  /** Resolves when it is its turn, with the function that ends it. What costs more than there is waits until it is alone. */
-  enter(who: string, cost: number): Promise<() => void> {
-    return new Promise((begin) => {
-      const queue = this.#waiting.get(who) ?? [];
-      queue.push({ cost: Math.min(cost, this.#budget), begin });
-      this.#waiting.set(who, queue);
-      this.#advance(who);
-    });
+  /**
+   * Calls `begin` when it is its turn, with the function that ends it. What costs more than there is waits until it is alone.
+   *
+   * @returns gives the place up while it still waits, and does nothing after that.
+   */
+  enter(who: string, cost: number, begin: Waiting["begin"]): () => void {
+    const queue = this.#waiting.get(who) ?? [];
+    const waiting = { cost: Math.min(cost, this.#budget), begin };
+    queue.push(waiting);
+    this.#waiting.set(who, queue);
+    this.#advance(who);
+    return () => {
+      const place = queue.indexOf(waiting);
+      if (place === -1) return;
+      queue.splice(place, 1);
+      this.#advance(who); // it may have been the large one that the next waited behind
+    };
   }
 
   #advance(who: string): void {

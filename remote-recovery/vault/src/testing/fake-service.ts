@@ -1,4 +1,4 @@
-import { canonicalText, fromB64u, KeyringChange, maxSmallSecretBytes, StoreSecret, toB64u, type VersionLine } from "@relicario/shared/api";
+import { canonicalText, fromB64u, KeyringChange, maxSmallSecretBytes, maxStatesPage, StoreSecret, toB64u, type VersionLine } from "@relicario/shared/api";
 import type { Http, HttpMethod, HttpOptions, HttpStream } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import type { z } from "zod";
@@ -94,7 +94,7 @@ function presentKeyring(account: FakeAccount, { states_since: since, or_none: or
     requests: keyring.requests,
     slots: keyring.slots,
     key_statement: keyring.keyStatement,
-    ...(since === undefined ? {} : { states: keyring.states.filter((state) => state.state_rev > Number(since)) }),
+    ...(since === undefined ? {} : { states: keyring.states.filter((state) => state.state_rev > Number(since)).slice(0, maxStatesPage) }),
   };
 }
 
