@@ -322,18 +322,19 @@ describe("a mail that is slow or not taken", () => {
 
   it("is not sent again when it was taken and the database's connection was lost then", async () => {
     const saboteur = await openSaboteur(service.database.url);
-    let cut: Promise<void> | null = null;
+    const cuts: Promise<void>[] = [];
     const send = async (): Promise<void> => {
       await saboteur.hold("mails");
-      cut = saboteur.waiting(1).then(async () => {
+      const cut = saboteur.waiting(1).then(async () => {
         await saboteur.terminate("waiting");
         await saboteur.release();
       });
+      cuts.push(cut);
     };
     const { mailer } = await mailerOf({ transport: { send, close: () => undefined } });
     await queueFor(mailer);
     expect(await mailer.deliver()).toBe(1);
-    await cut;
+    await Promise.all(cuts);
     await saboteur.close();
     expect(await service.app.services.db.select().from(mails)).toEqual([]);
     await mailer.stop();
