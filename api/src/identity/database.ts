@@ -5,9 +5,20 @@ import { migrations } from "./migrations.ts";
 /** Any number will do, as long as every process takes the same. */
 const migrationLock = 730_214_001;
 
-export function openPool(url: string, onIdleError: (error: Error) => void): Pool {
-  const pool = new Pool({ connectionString: url, max: 10, connectionTimeoutMillis: 10_000, application_name: "relicario identity" });
-  pool.on("error", onIdleError); // a lost idle connection must not end the process
+/** @param seconds how long a connection, or an answer, is waited for; `onLost` hears of connections that ended, in use or idle */
+export function openPool(url: string, onLost: (error: Error) => void, seconds = 10): Pool {
+  const milliseconds = seconds * 1_000;
+  const pool = new Pool({
+    connectionString: url,
+    max: 10,
+    connectionTimeoutMillis: milliseconds,
+    query_timeout: milliseconds,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    application_name: "relicario identity",
+  });
+  pool.on("connect", (client) => client.on("error", onLost)); // without a listener its loss would end the process
+  pool.on("error", () => undefined); // the same losses, of idle connections only
   return pool;
 }
 

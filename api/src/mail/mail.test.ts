@@ -4,6 +4,7 @@ import { eq } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 
 import { accounts, mails } from "../db/schema.ts";
+import { openSaboteur } from "../testing/database-faults.ts";
 import { mailsOf, readMail, type FoundMail } from "../testing/outbox.ts";
 import { buildChange, buildImageRecord, buildSecret, buildSlot, confirm, type Person } from "../testing/person.ts";
 import { startService, type TestService } from "../testing/service.ts";
@@ -301,6 +302,41 @@ describe("a mail that is slow or not taken", () => {
     expect(await mailer.deliver()).toBe(0);
     expect(await service.app.services.db.select().from(mails)).toMatchObject([{ attempts: 1, dueAt: new Date(clock.getTime() + 60_000) }]);
     await until(() => sockets.size === 0); // it does not go on in secret
+    await mailer.stop();
+  });
+
+  it("is broken off and given back when the process stops", async () => {
+    kept = [];
+    const { mailer, wakings } = await mailerOf();
+    await queueFor(mailer, 7);
+    const delivered = mailer.deliver();
+    await until(() => kept?.length === 5);
+    const stopped = mailer.stop();
+    expect(wakings.at(-1)?.milliseconds).toBe(5_000);
+    wakings.at(-1)?.wake();
+    await stopped;
+    expect(await delivered).toBe(0);
+    expect((await service.app.services.db.select().from(mails)).map(({ attempts }) => attempts).sort()).toEqual([0, 0, 1, 1, 1, 1, 1]);
+    expect(await mailer.deliver()).toBe(0);
+  });
+
+  it("is not sent again when it was taken and the database's connection was lost then", async () => {
+    const saboteur = await openSaboteur(service.database.url);
+    const cuts: Promise<void>[] = [];
+    const send = async (): Promise<void> => {
+      await saboteur.hold("mails");
+      const cut = saboteur.waiting(1).then(async () => {
+        await saboteur.terminate("waiting");
+        await saboteur.release();
+      });
+      cuts.push(cut);
+    };
+    const { mailer } = await mailerOf({ transport: { send, close: () => undefined } });
+    await queueFor(mailer);
+    expect(await mailer.deliver()).toBe(1);
+    await Promise.all(cuts);
+    await saboteur.close();
+    expect(await service.app.services.db.select().from(mails)).toEqual([]);
     await mailer.stop();
   });
 

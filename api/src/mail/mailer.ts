@@ -3,6 +3,7 @@ import type { FastifyBaseLogger } from "fastify";
 import { v7 as uuidv7 } from "uuid";
 
 import type { Db, Tx } from "../db/database.ts";
+import { whileLost } from "../db/faults.ts";
 import { accounts, emailValidations, mails, secrets } from "../db/schema.ts";
 import { factsOf } from "../http/logging.ts";
 import { dropTime } from "../secrets/trash-times.ts";
@@ -19,7 +20,8 @@ import { sendSeconds, type Transport } from "./transport.ts";
  * 2. `deliver`, after the commit, when the next one is due, and by the sweep, in any process: rows are claimed by putting
  *    their time later than their sending can last, so that another process leaves them alone and a killed one does not lose
  *    them. As many are claimed as are sent at once: none waits while its claim runs out.
- * 3. The letter is written now, to the address that is verified now, and its row goes. A killed process may send one twice.
+ * 3. The letter is written now, to the address that is verified now, and its row goes. A killed process, or one whose database
+ *    goes away between the two, may send one twice: once its claim is over.
  * 4. What was not taken is due after a minute, then two, four …
  */
 
@@ -30,7 +32,7 @@ export interface Mailer {
   deliver(): Promise<number>;
   /** Delivers in the background when something was queued by this process. */
   kick(): void;
-  /** Waits for what is being delivered. */
+  /** Claims nothing any more. What is being delivered has a few seconds, then it is due again later. */
   stop(): Promise<void>;
 }
 
@@ -52,6 +54,8 @@ type MailRow = typeof mails.$inferSelect;
 const atOnce = 5;
 /** A claim outlasts a sending by far, and what goes before and after it at the database. */
 export const claimSeconds = 5 * sendSeconds;
+/** What is not taken so long after the process was told to stop is broken off. */
+const stopSeconds = 5;
 const firstPauseSeconds = 60;
 /** The longest sleep; the sweep looks as often. */
 const longestSleepSeconds = 600;
@@ -67,6 +71,7 @@ export function createMailer(parts: MailerParts): Mailer {
 
   async function deliverAll(): Promise<number> {
     for (let sent = 0; ; ) {
+      if (stopped) return sent;
       const claimed = await claim(db, now());
       queued = Math.max(0, queued - claimed.length);
       sent += (await Promise.all(claimed.map(deliverOne))).filter(Boolean).length;
@@ -75,15 +80,18 @@ export function createMailer(parts: MailerParts): Mailer {
   }
 
   async function deliverOne(row: MailRow): Promise<boolean> {
+    let sent = false;
     try {
       const { to, language, facts } = (await addressed(parts, row)) ?? {};
       if (to !== undefined && language !== undefined && facts !== undefined) {
         await parts.transport.send(to, writeLetter(row.kind, language, facts));
         log.info({ mail: row.kind }, "mailed");
+        sent = true;
       }
-      await forget(db, row);
-      return to !== undefined;
+      await whileLost(() => forget(db, row));
+      return sent;
     } catch (error) {
+      if (sent) throw error; // the letter is with its reader: it is not put off, its claim runs out
       const late = now().getTime() - row.createdAt.getTime() > giveUpDays * 86_400_000;
       log.error({ mail: row.kind, attempts: row.attempts, given_up: late, failure: factsOf(error) }, "a mail could not be sent");
       await (late ? forget(db, row) : postpone(db, row, now()));
@@ -93,6 +101,7 @@ export function createMailer(parts: MailerParts): Mailer {
 
   /** One at a time. Who asks meanwhile may have queued what the run under way did not see: it looks once more. */
   const deliver = (): Promise<number> => {
+    if (stopped) return Promise.resolve(0);
     asked += 1;
     delivering ??= deliverUntilNobodyAsks();
     return delivering;
@@ -140,7 +149,11 @@ export function createMailer(parts: MailerParts): Mailer {
     async stop() {
       stopped = true;
       cancelWaking();
+      const cancelCut = wakeAfter(stopSeconds * 1_000, () => {
+        parts.transport.close();
+      });
       await delivering?.catch(() => 0); // said above
+      cancelCut();
       parts.transport.close();
     },
   };

@@ -10,6 +10,7 @@ import type { Letter } from "./letter.ts";
 export interface Transport {
   /** Resolves once the letter was handed over: accepted by the server, or in the folder. */
   send(to: string, letter: Letter): Promise<void>;
+  /** Breaks off what is being sent. */
   close(): void;
 }
 
@@ -42,11 +43,13 @@ function toServer(url: string, from: string, seconds: number): Transport {
     socketTimeout: 30_000,
     ...ofOurOwn,
   });
+  const closed = new AbortController();
   return {
     async send(to, letter) {
-      await server.sendMail({ from, to, headers, ...letter, signal: AbortSignal.timeout(seconds * 1_000) });
+      await server.sendMail({ from, to, headers, ...letter, signal: AbortSignal.any([closed.signal, AbortSignal.timeout(seconds * 1_000)]) });
     },
     close: () => {
+      closed.abort();
       server.close();
     },
   };

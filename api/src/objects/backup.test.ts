@@ -266,6 +266,19 @@ describe("makeBackup", () => {
     expect(await checkBackup(backup)).toMatchObject({ missing: [], changed: [changedKey], leftOver: [`${changedKey}x`] });
   });
 
+  it("finds a copy that changed later, of an object without a digest too", async () => {
+    const { body } = await keep(await service.signIn());
+    const file = await fileOf(body.secret_db_id);
+    await query(service.database.url, "update version_objects set sha256 = null where object_key = $1", [keyOf(file)]);
+    await makeBackup(source(), backup);
+    await writeFile(join(backup, "objects", keyOf(file)), Buffer.alloc((await readFile(file)).length));
+    await makeBackup(source(), backup);
+    expect((await checkBackup(backup)).changed).toEqual([keyOf(file)]);
+    await rm(join(backup, "objects", keyOf(file)));
+    expect((await makeBackup(source(), backup)).copied).toBe(1);
+    expect(await checkBackup(backup)).toMatchObject({ missing: [], changed: [] });
+  });
+
   it("has nothing to say of what is being written while it looks", async () => {
     const person = await service.signIn();
     await startUpload(person);

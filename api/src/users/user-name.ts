@@ -12,9 +12,9 @@ interface Name {
   readonly name: string;
 }
 
-/** Names with one key are the same name. */
+/** Names with one key are the same name. Those from before names were ASCII are kept by their normal form. */
 export function nameKeyOf(userName: string): string {
-  return userName.toLowerCase();
+  return userName.normalize("NFKC").toLowerCase();
 }
 
 /** Takes a name that is nobody's, or that the account itself gave up. @returns false when somebody has it, or had it not long ago. */

@@ -1,7 +1,7 @@
 import { Me } from "@relicario/shared/api";
 import { eq } from "drizzle-orm";
 
-import { userNames } from "../db/schema.ts";
+import { accounts, userNames } from "../db/schema.ts";
 import { startService, type TestService } from "../testing/service.ts";
 import { buildSecret, type Person } from "../testing/person.ts";
 
@@ -64,6 +64,15 @@ describe("POST /user/me", () => {
     days(1.1);
     expect((await update(two, { user_name: "rest.1" })).body).toMatchObject({ user_name: "rest.1" });
     expect(await update(one, { user_name: "rest.1" })).toMatchObject(taken);
+  });
+
+  it("gives up a name from before they were ASCII under the key that it was kept by", async () => {
+    const person = await service.signIn("wide");
+    const { db } = service.app.services;
+    await db.update(accounts).set({ userName: "ｗｉｄｅ" }).where(eq(accounts.id, person.userId));
+    expect((await update(person, { user_name: "narrow" })).status).toBe(200);
+    const names = await db.select({ nameKey: userNames.nameKey, releasedAt: userNames.releasedAt }).from(userNames).where(eq(userNames.accountId, person.userId));
+    expect(names.filter(({ releasedAt }) => releasedAt === null)).toEqual([{ nameKey: "narrow", releasedAt: null }]);
   });
 
   it("leads from a name to the key of whoever has it, and from one that rests to nobody", async () => {

@@ -81,21 +81,32 @@ async function copyObjects(source: string, backup: string, named: readonly RowOb
   const damaged: string[] = [];
   const files: string[] = [];
   const there = new Set(await filesBelow(objectsFolder(backup)));
+  const noted = named.some(({ sha256 }) => sha256 === null) ? await notedDigests(backup) : null;
   for (const object of named) {
     const file = join(objectsFolder(backup), object.key);
     if (there.has(object.key)) {
-      // Written by a backup before, under this name only when it was right.
-      kept.push({ ...object, sha256: object.sha256 ?? (await digestOfFile(file))?.sha256 ?? "" });
+      // Written by a backup before, under this name only when it was right: a copy that changed since must not become right.
+      kept.push({ ...object, sha256: object.sha256 ?? noted?.get(object.key) ?? (await digestOfFile(file))?.sha256 ?? "" });
       continue;
     }
     const { facts, fits } = await copyChecked(join(source, object.key), file, object);
     if (fits && facts !== null) files.push(file);
     else damaged.push(object.key);
-    kept.push({ ...object, sha256: object.sha256 ?? facts?.sha256 ?? "" });
+    kept.push({ ...object, sha256: object.sha256 ?? (fits ? facts?.sha256 : null) ?? "" });
   }
   await mkdir(objectsFolder(backup), { recursive: true, mode: 0o700 });
   await syncFolders(objectsFolder(backup), files);
   return { kept, copied: files.length, damaged };
+}
+
+/** By key, of objects that were found at some time: as the state says that was the first to have each. */
+async function notedDigests(backup: string): Promise<Map<string, string>> {
+  const noted = new Map<string, string>();
+  for (const name of await stateNames(backup)) {
+    const list = await readState(backup, name).then((state) => readList(backup, name, state)).catch(() => []); // dropUnnamed says that it is damaged
+    for (const { key, sha256 } of list) if (sha256 !== "" && !noted.has(key)) noted.set(key, sha256);
+  }
+  return noted;
 }
 
 /** Objects of states that somebody removed. */

@@ -53,6 +53,16 @@ describe("createRevival", () => {
     expect(pauses).toEqual([1_000, 2_000, 1_000]);
   });
 
+  it("does not take a start that fails after minutes for a time in which it ran", async () => {
+    starts = () => {
+      clock += 61_000;
+      if (started.length > 20) revival.stop();
+      return Promise.reject(new Error("service was not ready after 60 s."));
+    };
+    await revival.ended("service", "exit code 1");
+    expect(started).toHaveLength(8);
+  });
+
   it("starts nothing once it was stopped", async () => {
     revival.stop();
     await revival.ended("service", "exit code 1");

@@ -23,13 +23,13 @@ const steadyMs = 60_000;
 
 /** Parts of the portal that end are started again after 1 s, 2 s, 4 s …; after eight tries in a row that do not last, by a person alone. */
 export function createRevival({ start, log, now = Date.now, pause = (milliseconds, signal) => unhurried(milliseconds, undefined, { signal }).catch(() => undefined) }: RevivalSettings): Revival {
-  const former = new Map<string, { readonly tries: number; readonly startedAt: number }>();
+  const former = new Map<string, { readonly tries: number; readonly at: number }>();
   const stopped = new AbortController();
 
   async function again(name: string, said: string): Promise<void> {
     if (stopped.signal.aborted) return;
     const last = former.get(name);
-    const count = last === undefined || now() - last.startedAt > steadyMs ? 0 : last.tries;
+    const count = last === undefined || now() - last.at > steadyMs ? 0 : last.tries;
     if (count === tries) {
       log(`${said} It is not tried again; to start it: kill -USR2 ${String(process.pid)}`);
       return;
@@ -38,13 +38,13 @@ export function createRevival({ start, log, now = Date.now, pause = (millisecond
     log(`${said} It is started again in ${String(milliseconds / 1_000)} s.`);
     await pause(milliseconds, stopped.signal);
     if (isStopped()) return;
-    former.set(name, { tries: count + 1, startedAt: now() });
-    try {
-      await start(name);
-      log(`${name} runs again.`);
-    } catch (error) {
-      await again(name, error instanceof Error ? error.message : `${name} did not start.`);
-    }
+    const failure = await start(name).then(
+      () => null,
+      (error: unknown) => (error instanceof Error ? error.message : `${name} did not start.`),
+    );
+    former.set(name, { tries: count + 1, at: now() }); // a start may take as long as what counts as steady
+    if (failure === null) log(`${name} runs again.`);
+    else await again(name, failure);
   }
 
   const isStopped = (): boolean => stopped.signal.aborted;

@@ -16,6 +16,9 @@ import { buildFinish, buildLarge, type LargeContent } from "../upload.ts";
 import { createCaller, type Answered, type Caller, type Sent } from "./calls.ts";
 import { processNames, startStand, type ProcessName, type Stand } from "./stand.ts";
 
+/** How long the same call is sent again, in milliseconds: what is down comes back long before. */
+const answersWithinMs = 120_000;
+
 /** Somebody who writes, keeps what was acknowledged, and sends again what was not answered, as the portal does. */
 class Writer {
   readonly acknowledged = new Map<string, Buffer>();
@@ -85,16 +88,17 @@ class Writer {
   }
 
   async #signIn(): Promise<Caller> {
-    for (;;) {
+    for (const began = performance.now(); performance.now() - began < answersWithinMs; ) {
       const token = await this.#stand.signIn(this.#subject).catch(() => null);
       if (token !== null) return (this.#caller = createCaller(this.#stand.origin, "127.0.0.1", token));
       await pause(50);
     }
+    throw new Error(`${this.#subject} can sign in no more`);
   }
 
-  /** The same call, byte for byte, until it is answered with success. */
+  /** The same call, byte for byte, until it is answered with success. @throws when it never is. */
   async #untilAnswered(path: string, sent: Sent): Promise<Answered> {
-    for (;;) {
+    for (const began = performance.now(); performance.now() - began < answersWithinMs; ) {
       const caller = this.#caller ?? (await this.#signIn());
       const answer = await caller.call(path, sent).catch(() => null);
       if (answer !== null && answer.status < 300) return answer;
@@ -106,6 +110,7 @@ class Writer {
       this.sentAgain++;
       await pause(50);
     }
+    throw new Error(`${sent.method ?? "GET"} ${path.replace(/[0-9a-f-]{36}/, ":id")} is answered no more`);
   }
 }
 

@@ -1,0 +1,43 @@
+import { freshDatabase, type TestDatabase } from "@relicario/tooling/database/for-tests";
+
+import { openSaboteur, proxyTo, type DatabaseProxy } from "../testing/database-faults.ts";
+import { openPool } from "./database.ts";
+
+jest.setTimeout(30_000);
+
+let database: TestDatabase;
+let proxy: DatabaseProxy;
+beforeEach(async () => {
+  database = await freshDatabase("empty_template", () => Promise.resolve());
+  proxy = await proxyTo(database.url);
+});
+afterEach(async () => {
+  await proxy.close();
+  await database.drop();
+});
+
+describe("openPool", () => {
+  it("gives up a database that accepts and answers nothing, and uses it again when it answers", async () => {
+    const pool = openPool(proxy.url, () => undefined, 1);
+    await pool.query("select 1");
+    proxy.stall();
+    await expect(pool.query("select 1")).rejects.toThrow("timeout");
+    proxy.resume();
+    expect((await pool.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
+    await pool.end();
+  });
+
+  it("outlives a connection that ends while it is in use", async () => {
+    const lost: Error[] = [];
+    const pool = openPool(database.url, (error) => lost.push(error));
+    const client = await pool.connect();
+    const saboteur = await openSaboteur(database.url);
+    const ended = new Promise((resolve) => client.once("end", resolve));
+    expect(await saboteur.terminate("all")).toBe(1);
+    await ended;
+    client.release(true);
+    expect(lost.length).toBeGreaterThan(0);
+    await saboteur.close();
+    await pool.end();
+  });
+});
