@@ -17,7 +17,9 @@ import { startStand, type Stand } from "./stand.ts";
 const mostOften = 10;
 const secondsOfAttack = 8;
 const secrets = 100;
-const addresses = { attacker: "127.0.0.2", neighbour: "127.0.0.3" } as const;
+const neighbourAddress = "127.0.0.3";
+/** Of its own for each attack: what the one before used up would spare the next one. */
+const addressOfAttack = (index: number): string => `127.0.1.${String(index + 1)}`;
 
 interface Reading {
   readonly calls: number;
@@ -45,7 +47,7 @@ const [wanted] = process.argv.slice(2);
 const stand = await startStand();
 try {
   const token = await stand.signIn("neighbour");
-  const neighbour = createCaller(stand.origin, addresses.neighbour, token);
+  const neighbour = createCaller(stand.origin, neighbourAddress, token);
   await storeSmall({ caller: neighbour, person: createPerson("neighbour", token) }, secrets);
   await readList(neighbour, 2); // warm
   const quiet = await readList(neighbour, secondsOfAttack);
@@ -68,7 +70,7 @@ async function suffer(stand: Stand, neighbour: Caller, { point, name }: Attack, 
   const subject = `attacker-${String(index)}`;
   const process_ = fork(join(import.meta.dirname, "attacker-main.ts"), { execArgv: ["--disable-warning=ExperimentalWarning"] });
   try {
-    const order: Order = { origin: stand.origin, address: addresses.attacker, attack: index, subject, token: await stand.signIn(subject), accessToken: await stand.accessToken(subject) };
+    const order: Order = { origin: stand.origin, address: addressOfAttack(index), attack: index, subject, token: await stand.signIn(subject), accessToken: await stand.accessToken(subject) };
     process_.send(order);
     const begun = await told(process_);
     if (begun.said !== "begun") throw new Error(`${name}: ${JSON.stringify(begun)}`);
@@ -93,7 +95,10 @@ async function suffer(stand: Stand, neighbour: Caller, { point, name }: Attack, 
 }
 
 async function told(attacker: ReturnType<typeof fork>): Promise<Told> {
-  const [message] = (await once(attacker, "message")) as [Told];
+  const ended = once(attacker, "exit").then(([code]): never => {
+    throw new Error(`an attacker ended with ${String(code)}`);
+  });
+  const [message] = await Promise.race([once(attacker, "message") as Promise<[Told]>, ended]);
   return message;
 }
 
