@@ -6,6 +6,7 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 
 import { createPerson } from "../person.ts";
 import type { Order, Told } from "./attacker-main.ts";
@@ -16,6 +17,8 @@ import { startStand, type Stand } from "./stand.ts";
 /** Of the 95th percentile to the median of the quiet. */
 const mostOften = 10;
 const secondsOfAttack = 8;
+/** Between two calls of the neighbour, in milliseconds. */
+const everyMs = 100;
 const secrets = 100;
 const neighbourAddress = "127.0.0.3";
 /** Of its own for each attack: what the one before used up would spare the next one. */
@@ -102,18 +105,23 @@ async function told(attacker: ReturnType<typeof fork>): Promise<Told> {
   return message;
 }
 
-/** One call after the other. */
+/** A call every so often, whether the one before was answered or not: else a stand-still of seconds would be one call among hundreds. */
 async function readList(caller: Caller, seconds: number): Promise<Reading> {
   const took: number[] = [];
   let [hung, refused] = [0, 0];
-  const end = performance.now() + seconds * 1_000;
-  while (performance.now() < end) {
+  const read = async (): Promise<void> => {
     const began = performance.now();
     const answer = await caller.call("/secrets/store").catch(() => null);
     took.push(performance.now() - began);
     if (answer === null) hung++;
     else if (answer.status !== 200) refused++;
+  };
+  const calls: Promise<void>[] = [];
+  for (let left = (seconds * 1_000) / everyMs; left > 0; left--) {
+    calls.push(read());
+    await pause(everyMs);
   }
+  await Promise.all(calls);
   took.sort((one, other) => one - other);
   const at = (share: number): number => took[Math.min(took.length - 1, Math.floor(share * took.length))] ?? 0;
   return { calls: took.length, median_ms: at(0.5), p95_ms: at(0.95), longest_ms: at(1), hung, refused };
