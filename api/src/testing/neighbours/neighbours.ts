@@ -6,6 +6,7 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 
 import { createPerson } from "../person.ts";
 import type { Order, Told } from "./attacker-main.ts";
@@ -16,8 +17,12 @@ import { startStand, type Stand } from "./stand.ts";
 /** Of the 95th percentile to the median of the quiet. */
 const mostOften = 10;
 const secondsOfAttack = 8;
+/** Between two calls of the neighbour, in milliseconds. */
+const everyMs = 100;
 const secrets = 100;
-const addresses = { attacker: "127.0.0.2", neighbour: "127.0.0.3" } as const;
+const neighbourAddress = "127.0.0.3";
+/** Of its own for each attack: what the one before used up would spare the next one. */
+const addressOfAttack = (index: number): string => `127.0.1.${String(index + 1)}`;
 
 interface Reading {
   readonly calls: number;
@@ -45,7 +50,7 @@ const [wanted] = process.argv.slice(2);
 const stand = await startStand();
 try {
   const token = await stand.signIn("neighbour");
-  const neighbour = createCaller(stand.origin, addresses.neighbour, token);
+  const neighbour = createCaller(stand.origin, neighbourAddress, token);
   await storeSmall({ caller: neighbour, person: createPerson("neighbour", token) }, secrets);
   await readList(neighbour, 2); // warm
   const quiet = await readList(neighbour, secondsOfAttack);
@@ -68,7 +73,7 @@ async function suffer(stand: Stand, neighbour: Caller, { point, name }: Attack, 
   const subject = `attacker-${String(index)}`;
   const process_ = fork(join(import.meta.dirname, "attacker-main.ts"), { execArgv: ["--disable-warning=ExperimentalWarning"] });
   try {
-    const order: Order = { origin: stand.origin, address: addresses.attacker, attack: index, subject, token: await stand.signIn(subject), accessToken: await stand.accessToken(subject) };
+    const order: Order = { origin: stand.origin, address: addressOfAttack(index), attack: index, subject, token: await stand.signIn(subject), accessToken: await stand.accessToken(subject) };
     process_.send(order);
     const begun = await told(process_);
     if (begun.said !== "begun") throw new Error(`${name}: ${JSON.stringify(begun)}`);
@@ -93,22 +98,30 @@ async function suffer(stand: Stand, neighbour: Caller, { point, name }: Attack, 
 }
 
 async function told(attacker: ReturnType<typeof fork>): Promise<Told> {
-  const [message] = (await once(attacker, "message")) as [Told];
+  const ended = once(attacker, "exit").then(([code]): never => {
+    throw new Error(`an attacker ended with ${String(code)}`);
+  });
+  const [message] = await Promise.race([once(attacker, "message") as Promise<[Told]>, ended]);
   return message;
 }
 
-/** One call after the other. */
+/** A call every so often, whether the one before was answered or not: else a stand-still of seconds would be one call among hundreds. */
 async function readList(caller: Caller, seconds: number): Promise<Reading> {
   const took: number[] = [];
   let [hung, refused] = [0, 0];
-  const end = performance.now() + seconds * 1_000;
-  while (performance.now() < end) {
+  const read = async (): Promise<void> => {
     const began = performance.now();
     const answer = await caller.call("/secrets/store").catch(() => null);
     took.push(performance.now() - began);
     if (answer === null) hung++;
     else if (answer.status !== 200) refused++;
+  };
+  const calls: Promise<void>[] = [];
+  for (let left = (seconds * 1_000) / everyMs; left > 0; left--) {
+    calls.push(read());
+    await pause(everyMs);
   }
+  await Promise.all(calls);
   took.sort((one, other) => one - other);
   const at = (share: number): number => took[Math.min(took.length - 1, Math.floor(share * took.length))] ?? 0;
   return { calls: took.length, median_ms: at(0.5), p95_ms: at(0.95), longest_ms: at(1), hung, refused };
