@@ -138,8 +138,10 @@ export function createRateLimiter(db: Db, key: Buffer, now: () => Date = () => n
     },
     async sweep(sweeping) {
       const { subject, rule, windowStart } = rateLimits;
-      for (const { name, windowSeconds } of Object.values(rateRules)) {
-        const over = and(eq(rule, name), lt(windowStart, new Date(sweeping.now.getTime() - windowSeconds * 1_000)));
+      const before = (seconds: number) => lt(windowStart, new Date(sweeping.now.getTime() - seconds * 1_000));
+      const all = Object.values(rateRules);
+      // The last one: windows of rules that this release has no more.
+      for (const over of [...all.map(({ name, windowSeconds }) => and(eq(rule, name), before(windowSeconds))), before(Math.max(...all.map(({ windowSeconds }) => windowSeconds)))]) {
         await deleteInBatches(sweeping, (rows) => {
           const some = db.select({ subject, rule, windowStart }).from(rateLimits).where(over).limit(rows);
           return db.delete(rateLimits).where(sql`(${subject}, ${rule}, ${windowStart}) in ${some}`);

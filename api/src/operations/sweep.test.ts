@@ -10,11 +10,12 @@ import { openSaboteur } from "../testing/database-faults.ts";
 import { buildSecret } from "../testing/person.ts";
 import { outboxOf, startService, type TestService } from "../testing/service.ts";
 
+const metricsToken = "m".repeat(32);
 let service: TestService;
 let clock: Date;
 beforeEach(async () => {
   clock = new Date();
-  service = await startService({}, () => clock);
+  service = await startService({ METRICS_TOKEN: metricsToken }, () => clock);
 });
 afterEach(() => service.stop());
 
@@ -23,7 +24,8 @@ const later = (days: number): void => {
   clock = new Date(clock.getTime() + days * 86_400_000);
 };
 const failures = async (step: string): Promise<number> => {
-  const { text } = await service.call("GET", "/metrics", null);
+  const { status, text } = await service.call("GET", "/metrics", metricsToken);
+  expect(status).toBe(200);
   return Number(new RegExp(`^relicario_sweep_failures_total\\{step="${step}"\\} (\\d+)$`, "m").exec(text)?.[1] ?? 0);
 };
 
@@ -108,14 +110,15 @@ describe("the sweep", () => {
     for (const table of ["keyring_former", "rate_limits", "email_validations"]) {
       await db().execute(sql.raw(`create trigger few after delete on ${table} referencing old table as gone for each statement execute function few()`));
     }
-    const accountId = uuidv7();
+    const { userId: accountId } = await service.signIn();
     const old = new Date(clock.getTime() - 40 * 86_400_000);
     const many = Array.from({ length: 1_500 }, (_, index) => index + 1);
     await db().insert(keyringFormer).values(many.map((stateRev) => ({ accountId, stateRev, part: "book" as const, partId: "", value: Buffer.alloc(1), endedAt: old })));
     await db().insert(rateLimits).values(many.map((subject) => ({ subject: String(subject), rule: "x", windowStart: old, calls: 1 })));
     await db().insert(emailValidations).values(many.map(() => ({ accountId: uuidv7(), id: uuidv7(), address: "a@example.org", createdAt: old })));
     await service.app.sweep();
-    for (const table of [keyringFormer, rateLimits, emailValidations]) expect(await db().$count(table)).toBe(0);
+    for (const table of [keyringFormer, emailValidations]) expect(await db().$count(table)).toBe(0);
+    expect(await db().$count(rateLimits, eq(rateLimits.rule, "x"))).toBe(0); // a rule that is no more
     expect([await failures("former"), await failures("rate_limits"), await failures("questions")]).toEqual([0, 0, 0]);
   });
 
