@@ -47,6 +47,11 @@ export class Accounts {
     return rows[0];
   }
 
+  /** Whether somebody has this user name. For the provider itself: it counts as nobody's question. */
+  async isTaken(username: string): Promise<boolean> {
+    return (await this.#findByName(keyOf(username))) !== undefined;
+  }
+
   /**
    * Looks up a user name or e-mail and checks the password. Takes as long for a name that nobody has.
    *

@@ -537,6 +537,15 @@ describe("signing out", () => {
 });
 
 describe("wrong passwords", () => {
+  it("do not keep the process from starting, however often it has", async () => {
+    for (let starts = 0; starts < 2; starts++) {
+      await running.stop();
+      await ask("update attempts set count = 1000, ends_at = now() + interval '1 hour'"); // as after many starts
+      running = await startProcess(environment);
+    }
+    await ask("delete from attempts");
+  });
+
   it("close an account for a while, in words, over a restart, and for that account alone", async () => {
     const { person } = await signUp(new Visitor());
     for (let tries = 0; tries < 10; tries++) expect((await signIn(new Visitor(), { name: person.username, password: "not the phrase" })).landed.status).toBe(401);

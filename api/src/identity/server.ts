@@ -63,7 +63,7 @@ export async function startIdentity(settings: IdentitySettings, log: Log): Promi
 }
 
 async function ensureDemoAccount({ demoAccount }: IdentitySettings, accounts: Accounts, log: Log): Promise<void> {
-  if (demoAccount === undefined) return;
+  if (demoAccount === undefined || (await accounts.isTaken(demoAccount.username))) return;
   const made = await accounts.signUp(demoAccount, undefined);
   if ("account" in made) log.info("made the demo account", { account: made.account.id });
   else if (made.problems.username !== "username_taken") throw new Error(`identity provider: the demo account is refused: ${Object.values(made.problems).join(", ")}`);

@@ -92,6 +92,23 @@ describe("startDatabase", () => {
     expect(await ask(database.url("postgres"), "select 1 as one")).toEqual([{ one: 1 }]);
   });
 
+  it("says what keeps it from starting while a killed one still has work under way", async () => {
+    const killed = await start();
+    const client = new Client({ connectionString: killed.url("postgres") });
+    client.on("error", () => undefined); // it is killed below
+    await client.connect();
+    const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
+    const busy = client.query("do $$ begin loop perform 1; end loop; end $$").catch(() => undefined);
+    await ask(killed.url("postgres"), "select 1");
+    await killed.kill();
+    try {
+      await expect(start()).rejects.toThrow(/shared memory block .* still in use/);
+    } finally {
+      process.kill(rows[0]?.pid ?? 0, "SIGKILL");
+      await busy;
+    }
+  });
+
   it("leaves nothing half made when its folder cannot be made", async () => {
     await writeFile(join(folder, "cluster"), "in the way");
     await expect(startDatabase({ folder })).rejects.toThrow(/PostgreSQL cannot run here/);

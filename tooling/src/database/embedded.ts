@@ -60,7 +60,7 @@ export async function startDatabase({ folder, settings = {}, port: wanted }: Dat
     if (await becomesReady(root, server)) return databaseAt(root, port, password, server);
     const said = await readFile(join(root, "postgres.log"), "utf8");
     // Between asking for a free port and taking it somebody else may have taken it.
-    if (!/could not bind|Address already in use/.test(said) || attempt === 5) throw cannotStart(lastLine(said));
+    if (!/could not bind|Address already in use/.test(said) || attempt === 5) throw cannotStart(reasonIn(said));
   }
 }
 
@@ -218,6 +218,8 @@ function freePort(): Promise<number> {
   });
 }
 
-function lastLine(text: string): string {
-  return text.trim().split("\n").at(-1) ?? "it ended without a word";
+/** What ended it, which a few lines more may follow. */
+function reasonIn(text: string): string {
+  const lines = text.trim().split("\n");
+  return lines.findLast((line) => line.includes("FATAL:")) ?? lines.at(-1) ?? "it ended without a word";
 }
