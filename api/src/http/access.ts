@@ -19,7 +19,7 @@ declare module "fastify" {
     access?: "anybody" | "anyone" | "signed_in";
     /** Those per account count by address where nobody is signed in. */
     rates?: readonly RateRule[];
-    /** The same call once more answers the same: it is run again when the database's connection was lost. GET is, always. */
+    /** The same call once more answers the same: it is run again when the database's connection was lost. GET is, unless it says false. */
     idempotent?: boolean;
     /** How long its body may take to arrive, where the usual minute is too short. */
     bodySeconds?: number;

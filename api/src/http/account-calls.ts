@@ -19,7 +19,7 @@ export interface AccountCalls {
   enter(accountId: string, answer: ServerResponse): void;
   /** Counts a download as well. @throws Problem `too_many_requests` with `Retry-After`. */
   enterDownload(accountId: string, answer: ServerResponse): void;
-  /** By account: what it writes goes one after the other. No more wait than calls are in flight. */
+  /** By account: what it writes goes one after the other. No more wait than calls are in flight, and those whose caller went away. */
   readonly inTurn: Turns;
   /** Pages of its list likewise: each may be a megabyte. */
   readonly pageInTurn: Turns;

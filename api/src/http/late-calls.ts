@@ -3,7 +3,7 @@ import type { FastifyInstance } from "fastify";
 import { Problem } from "./problem.ts";
 import { bodySecondsOf } from "./slow-requests.ts";
 
-/** From the end of the body to the beginning of the answer. */
+/** From the time that the body may take, whether it took it or not, to the beginning of the answer. */
 const answerSeconds = 30;
 
 /**

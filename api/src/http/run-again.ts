@@ -9,7 +9,7 @@ import { whileLost } from "../db/faults.ts";
 export function runAgain(app: FastifyInstance): void {
   app.addHook("onRoute", (route) => {
     const reads = [route.method].flat().every((method) => method === "GET" || method === "HEAD");
-    if (!reads && route.config?.idempotent !== true) return;
+    if (!(route.config?.idempotent ?? reads)) return;
     const { handler } = route;
     route.handler = function (request, reply) {
       return whileLost(async () => {

@@ -1,6 +1,7 @@
 import { eq } from "drizzle-orm";
 
 import { accounts, emailValidations } from "../db/schema.ts";
+import { openSaboteur } from "../testing/database-faults.ts";
 import { mailsOf } from "../testing/outbox.ts";
 import type { Person } from "../testing/person.ts";
 import { askAddress } from "./contact-address.ts";
@@ -93,6 +94,24 @@ describe("validating a contact address", () => {
     expect(await answer(person, link)).toMatchObject(refused);
     await service.app.sweep();
     expect(await service.app.services.db.select().from(emailValidations).where(eq(emailValidations.accountId, person.userId))).toEqual([]);
+  });
+
+  it("is not tried again by itself when its commit was under way: a nonce that counted would be called wrong", async () => {
+    const person = await withAddress();
+    await ask(person);
+    const link = await linkOf();
+    const saboteur = await openSaboteur(service.database.url);
+    await saboteur.query("create table gate ()");
+    await saboteur.query("create function pass() returns trigger language plpgsql as 'begin lock table gate in access share mode; return null; end'");
+    await saboteur.query("create constraint trigger at_commit after delete on email_validations deferrable initially deferred for each row execute function pass()");
+    await saboteur.hold("gate");
+    const answering = answer(person, link);
+    await saboteur.waiting(1);
+    await saboteur.terminate("waiting");
+    await saboteur.release();
+    await saboteur.close();
+    expect(await answering).toMatchObject({ status: 503, body: { code: "service_unavailable" } });
+    expect((await answer(person, link)).status).toBe(200);
   });
 
   it("keeps no nonce, and sends nothing to an address that is verified or not there", async () => {

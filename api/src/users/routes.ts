@@ -43,7 +43,7 @@ export const userRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (
 
   app.get(
     "/user/validate-contact-email",
-    { schema: userSchemas.answerAddress, config: { access: "signed_in", rates: [rateRules.answerAddress] } },
+    { schema: userSchemas.answerAddress, config: { access: "signed_in", rates: [rateRules.answerAddress], idempotent: false } }, // a nonce counts once
     async (request) => {
       const own = accountPolicy(actorOf(request));
       await changeAccount(services, own.accountId, (tx) => answerAddress(tx, own, env.RECORD_KEY, request.query, now()));
