@@ -9,7 +9,7 @@ const atMost = (usual: number) => z.int().positive().default(usual);
  * over all its tabs, and an upload sends four parts at once.
  */
 export const ServeLimits = z.strictObject({
-  /** Connections of one address; a trusted proxy has any number. 170 browsers with six each. */
+  /** Connections of one address: 170 browsers with six each. Those of a trusted proxy do not count. */
   connectionsOfAddress: atMost(1_024),
   /** Calls of one address under way: 64 people with four parts and four more calls each, or eight pages that load 64 files at the same moment. */
   callsOfAddress: atMost(512),
