@@ -25,6 +25,14 @@ interface Journal {
 
 const journalOf = async (folder: string): Promise<Journal> => JSON.parse(await readFile(join(folder, "meta/_journal.json"), "utf8")) as Journal;
 
+/** The first migrations alone, by a copy of them in an empty folder. */
+async function migrateOnly(count: number, url: string, folder: string): Promise<void> {
+  await cp(migrationsFolder, folder, { recursive: true });
+  const journal = await journalOf(folder);
+  await writeFile(join(folder, "meta/_journal.json"), JSON.stringify({ ...journal, entries: journal.entries.slice(0, count) }));
+  await migrateDatabase(url, folder);
+}
+
 type Snapshot = Parameters<typeof generateMigration>[0];
 
 const lastSnapshot = async (): Promise<Snapshot> => {
@@ -61,10 +69,7 @@ describe("migrations", () => {
     const database = await emptyDatabase();
     const before = await mkdtemp(join(tmpdir(), "relicario-migrations-"));
     try {
-      await cp(migrationsFolder, before, { recursive: true });
-      const journal = await journalOf(before);
-      await writeFile(join(before, "meta/_journal.json"), JSON.stringify({ ...journal, entries: journal.entries.slice(0, 1) }));
-      await migrateDatabase(database.url, before);
+      await migrateOnly(1, database.url, before);
       await rowsOf(
         database.url,
         `insert into secret_versions (account_id, secret_id, version, ticket, object_key, content_sha256, size, created_at)
@@ -86,10 +91,7 @@ describe("migrations", () => {
     const before = await mkdtemp(join(tmpdir(), "relicario-migrations-"));
     const [account, other] = [uuidv7(), uuidv7()];
     try {
-      await cp(migrationsFolder, before, { recursive: true });
-      const journal = await journalOf(before);
-      await writeFile(join(before, "meta/_journal.json"), JSON.stringify({ ...journal, entries: journal.entries.slice(0, 4) }));
-      await migrateDatabase(database.url, before);
+      await migrateOnly(4, database.url, before);
       await rowsOf(
         database.url,
         `insert into accounts (id, vendor_id, user_name, username, storage_used) values ('${account}', 'v', 'one', 'one', 1000), ('${other}', 'v', 'two', 'two', 0);
