@@ -4,7 +4,46 @@ export { createHttp, readMayPass, readRetries, type HttpSettings } from "./clien
 export { ImageRecord, ImageRecords, Keyring, KeyringChange, KeyringChanged, KeyStatement, OpenerKind, Recipient, Slot } from "./keyring.ts";
 export * from "./limits.ts";
 export { ProblemDocument } from "./problem.ts";
+export {
+  AnswerCollected,
+  AnswerFinished,
+  answerPath,
+  AnswerStarted,
+  AnswerState,
+  answerTokenHeader,
+  CollectAnswer,
+  CollectedRequest,
+  CreateRequest,
+  DropRequest,
+  FinishAnswer,
+  GetRequest,
+  RequestId,
+  RequestList,
+  RequestOffer,
+  RequestState,
+  RequestStored,
+  StartAnswer,
+} from "./requests.ts";
 export { GetSecret, ListQuery, SecretContent, SecretPage, SecretStored, SecretVersions, SetFavorite, StoredSecret, StoreSecret, VersionLine } from "./secrets.ts";
+export {
+  Audience,
+  ChangeShare,
+  CreateShare,
+  DownloadShared,
+  OpenShare,
+  OwnShare,
+  Person,
+  ReportShare,
+  ShareClaimed,
+  ShareEnd,
+  ShareId,
+  ShareList,
+  ShareListQuery,
+  ShareLook,
+  ShareOffer,
+  ShareStored,
+  SharesWithMe,
+} from "./shares.ts";
 export { FinishUpload, formOfPart, PartFields, ReceivedPart, StartUpload, uploadPath, UploadStarted, UploadState } from "./uploads.ts";
 export { ContactEmail, ContactEmailValidated, Me, UpdateMe, UserName, ValidateContactEmail } from "./users.ts";
 export { Vendor, VendorId } from "./vendors.ts";

@@ -49,3 +49,25 @@ export const userNamePattern = /^[A-Za-z0-9._-]{3,32}$/;
 
 export const imageRecordReadsAnHour = 60;
 export const emailValidationHours = 24;
+
+/** A share ends by itself after so long; a vendor may allow more. */
+export const shareDays = { usual: 7, most: 30 } as const;
+export const maxShareViews = 1_000;
+/** A share closes after so many wrong passwords. */
+export const maxWrongPasswords = 10;
+/** One opening may be asked for again, and its content fetched, for so long. */
+export const claimMinutes = 10;
+/** Shares of one account that can be opened at a time. */
+export const maxLiveShares = 1_000;
+export const maxReportLength = 1_000; // characters
+
+/** A request for a secret ends by itself after so long. */
+export const requestDays = { usual: 7, most: 30 } as const;
+export const maxOpenRequests = 20;
+export const maxRequestDocumentLength = 32 * 1024; // characters of a compact JWE
+export const maxRequestTitleLength = 200; // characters
+export const maxRequestNoteLength = 2_000; // characters
+/** Answers that were begun and not finished, of one request at a time. */
+export const maxOpenAnswers = 2;
+/** A collected answer is dropped after so long. */
+export const collectedDays = 7;

@@ -3,6 +3,7 @@ import { createContext, useContext } from "react";
 import type { ErrorCode } from "../errors/index.ts";
 import type { Http } from "./http.ts";
 import type { RemoteName } from "./manifest.ts";
+import type { Visitor } from "./sharing.ts";
 import type { Vault } from "./vault.ts";
 
 export const languages = ["en", "es"] as const;
@@ -68,6 +69,8 @@ export interface Portal {
   readonly http: Http;
   /** All sealing. Rejects with `vault_unavailable` when the recovery remote does not load. */
   readonly vault: Promise<Vault>;
+  /** What a page opened by a link does, without an account's keys. Rejects with `vault_unavailable` when the recovery remote does not load. */
+  readonly visitor: Promise<Visitor>;
   readonly user: PortalUser;
   readonly vendor: PortalVendor;
   readonly features: Readonly<Record<string, boolean>>;

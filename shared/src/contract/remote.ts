@@ -1,10 +1,11 @@
 import type { ComponentType } from "react";
 
 import type { Http } from "./http.ts";
+import type { Visitor } from "./sharing.ts";
 import type { Vault } from "./vault.ts";
 
 /** The version of this contract that the host offers. A release states the range it was built for. */
-export const CONTRACT_VERSION = "2.0.0";
+export const CONTRACT_VERSION = "2.1.0";
 
 /** Fetches the code of a screen, when somebody goes there. */
 export type LoadPage = () => Promise<{ default: ComponentType }>;
@@ -20,17 +21,25 @@ export interface RemoteTour {
 }
 
 /** Capabilities that the portal offers. A remote gets those that its signed manifest declares. */
-export const capabilities = ["http", "vault", "user", "notify", "confirm", "navigate"] as const;
+export const capabilities = ["http", "vault", "user", "notify", "confirm", "navigate", "visitor"] as const;
 export type Capability = (typeof capabilities)[number];
 
 /** Services that a remote gives to the others, by way of the portal. */
 export interface RemoteServices {
   /** Made once per page; the host gives it to whoever asks for `usePortal().vault`. */
   readonly vault?: VaultFactory;
+  /** Made for a page opened by a link; the host gives it to whoever asks for `usePortal().visitor`. */
+  readonly visitor?: VisitorFactory;
 }
 
 /** Makes the vault for one signed-in person. Called by the host, once per sign-in. */
 export type VaultFactory = (portal: PortalForServices) => Promise<Vault>;
+
+/** Makes the visitor of a page opened by a link, whoever is signed in. */
+export type VisitorFactory = (portal: PortalForVisitors) => Promise<Visitor>;
+
+/** The part of the portal that a visitor gets: nothing of an account. */
+export type PortalForVisitors = Pick<PortalForServices, "http" | "vendorId" | "takeLinkSecret">;
 
 /** The part of the portal that a service gets: no React, no router. */
 export interface PortalForServices {

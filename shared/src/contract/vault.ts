@@ -1,6 +1,7 @@
 import type { ComponentType } from "react";
 
 import type { PortalError } from "../errors/index.ts";
+import type { VaultPeople, VaultReceived, VaultRequests, VaultShares } from "./sharing.ts";
 
 /**
  * The vault seals and opens. It is provided by the recovery remote and lives in a worker: keys, identities and image
@@ -145,6 +146,11 @@ export interface Vault {
    * which cannot tell an older state.
    */
   readonly setDeviceAside: () => Promise<void>;
+
+  readonly shares: VaultShares;
+  readonly people: VaultPeople;
+  readonly received: VaultReceived;
+  readonly requests: VaultRequests;
 
   /** Chooses or drops a picture, judges it, asks for its passphrase. For the forms of other remotes. */
   readonly PictureField: ComponentType<PictureFieldProps>;

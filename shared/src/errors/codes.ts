@@ -47,6 +47,13 @@ export const errorCodes = [
   "content_gone", // dropped after its time in the trash
   "range_not_satisfiable", // 416
 
+  // Shares and requests, answered by the service.
+  "share_unavailable", // unknown, expired, used up, revoked or ended: one answer for all
+  "wrong_password", // after a right link; `tries_left` says how many are left
+  "request_unavailable",
+  "request_closed", // another answer was first, or the request was revoked meanwhile
+  "limit_reached", // so many can be open at a time
+
   // The vault, answered by the device.
   "vault_unavailable",
   "vault_locked",
@@ -65,6 +72,10 @@ export const errorCodes = [
   "upload_dropped", // the service does not know an upload that this device keeps
   "publication_not_seen", // the service says that something is published, and the account does not show it
   "file_changed", // an upload was to go on with another file than the one that it began with
+  "link_incomplete", // the link had no key, or was opened too long ago: it has to be opened again
+  "person_unknown", // the first thing of somebody whose keys are not pinned; `words` says which keys they are
+  "person_changed", // other keys than those pinned: `words`, `former_words`
+  "person_blocked",
   "not_in_trash", // a secret was to be removed for good that is not, or no longer, in the trash
 
   // Pictures, answered by the device.
@@ -74,6 +85,7 @@ export const errorCodes = [
   "picture_needs_passphrase",
   "picture_resembles_another",
   "picture_has_no_passphrase", // one was typed for a picture that is an opener without any
+  "picture_is_opener", // a share's own picture has to be another than those that open the account
   "picture_needed", // none was shown, or it was put away meanwhile
   "not_this_picture",
   "not_this_picture_or_passphrase",

@@ -1,0 +1,281 @@
+import type { ComponentType } from "react";
+
+import type { PortalError } from "../errors/index.ts";
+import type { CallOptions, ContentKind, PictureFieldProps, RecoveredSecret, ShownImage } from "./vault.ts";
+
+/*
+ * Sharing, asking and receiving. What a person with an account does is part of the vault; what a page without one does is the
+ * visitor's, which has no way to the keys of an account.
+ */
+
+export type ShareAudience = "public" | "signed_in" | "person";
+
+export interface ShareRequest {
+  readonly secretId: string;
+  /** `person` is sealed to the keys that {@link VaultPeople.find} showed, and pins them. */
+  readonly to: { readonly audience: "public" | "signed_in" } | { readonly audience: "person"; readonly person: FoundPerson };
+  /** RFC 3339; at most 30 days ahead. */
+  readonly expiresAt: string;
+  /** Null: no limit. */
+  readonly maxViews: number | null;
+  /** Of a link; null without one. It goes into the key and is never sent. */
+  readonly password: string | null;
+  /** Of a link: a picture chosen for this share. `picture_is_opener` when it is one of the owner's own. */
+  readonly picture: ShownImage | null;
+  /** Mail when it is opened. */
+  readonly notify: boolean;
+}
+
+/** What opens the owner's content: a picture, or the secret as it was recovered and is still open. */
+export type OpenedBy = ShownImage | RecoveredSecret;
+
+/** Shares of this account. Each member also has the codes of any call of the vault. */
+export interface VaultShares {
+  /**
+   * Seals the present version for somebody and publishes it. `link` is the whole address with its key, null for a person.
+   * `opener_needed`, `person_changed`, `picture_is_opener`, `version_conflict`, `state_conflict`.
+   */
+  readonly create: (request: ShareRequest, by: OpenedBy, options?: CallOptions) => Promise<{ readonly shareId: string; readonly link: string | null }>;
+  /** From the sealed document alone, no call to the sharing part of the service: for marks in lists. Empty while locked. */
+  readonly all: () => Promise<readonly ShareMark[]>;
+  /** Those of one secret as the service says, compared with the sealed document; newest first. */
+  readonly ofSecret: (secretId: string, options?: CallOptions & { readonly ended?: boolean }) => Promise<readonly SecretShare[]>;
+  /** The whole address of a link once more. `show_opener_first` without an opener where none was shown since load or lock. */
+  readonly showLink: (shareId: string, opener: ShownImage | null, options?: CallOptions) => Promise<string>;
+  /** Takes no opener. */
+  readonly change: (shareId: string, change: { readonly expiresAt?: string; readonly maxViews?: number | null }, options?: CallOptions) => Promise<void>;
+  /** Seals the present version of the secret for whoever has the share. */
+  readonly updateContent: (shareId: string, by: OpenedBy, options?: CallOptions) => Promise<void>;
+  /** Effective at once; takes no opener. Who opened it may have kept it. Without effect when it is over already. */
+  readonly revoke: (shareId: string, options?: CallOptions) => Promise<void>;
+}
+
+export interface ShareMark {
+  readonly shareId: string;
+  readonly secretId: string;
+  readonly version: number;
+  readonly audience: ShareAudience;
+  /** RFC 3339. */
+  readonly createdAt: string;
+  readonly expiresAt: string;
+  readonly revokedAt: string | null;
+}
+
+/**
+ * `hidden`: the sealed document names it and the service does not. `not_revoked_here`: the service says that it is revoked, the
+ * document does not. `still_served`: revoked by the document, and the service still serves it. `changed`: another version, date or
+ * ticket than was signed. `unknown`: the service names it, the document does not.
+ */
+export type ShareDoubt = "hidden" | "not_revoked_here" | "still_served" | "changed" | "unknown";
+
+export interface SecretShare extends ShareMark {
+  readonly person: { readonly userId: string; readonly userName: string } | null;
+  readonly password: boolean;
+  readonly picture: boolean;
+  /** Counted by the service. */
+  readonly views: number;
+  readonly maxViews: number | null;
+  readonly lastOpenedAt: string | null;
+  readonly state: "live" | "expired" | "used_up" | "revoked" | "locked" | "ended";
+  /** Whether the secret has a later version than it shows. */
+  readonly outdated: boolean;
+  readonly doubt: ShareDoubt | null;
+}
+
+/** How well this account knows somebody's keys. `changed`: other keys than those pinned: nothing is sealed or opened before the person decides. */
+export type Standing = "unknown" | "known" | "compared" | "changed";
+
+export interface FoundPerson {
+  readonly userId: string;
+  readonly userName: string;
+  /** Eight words of the keys that the directory gives now. */
+  readonly words: readonly string[];
+  readonly standing: Standing;
+  /** Eight words of the pinned keys, where they are others. */
+  readonly formerWords: readonly string[] | null;
+  readonly blocked: boolean;
+}
+
+/** People whose keys this account has pinned, in the sealed book. Takes no opener. */
+export interface VaultPeople {
+  /** The keys of a user name, as the directory gives them now. `not_found` when nobody has that name or has keys yet. */
+  readonly find: (userName: string, options?: CallOptions) => Promise<FoundPerson>;
+  readonly list: () => Promise<readonly (FoundPerson & { readonly pinnedAt: string })[]>;
+  /** Pins the keys that these words stand for, instead of those pinned before. `person_changed` when the directory gives yet others. */
+  readonly pin: (person: FoundPerson, options?: CallOptions) => Promise<void>;
+  /** Whether the words were compared, by another way than this portal. */
+  readonly setCompared: (userId: string, compared: boolean) => Promise<void>;
+  readonly setBlocked: (userId: string, blocked: boolean) => Promise<void>;
+  /** The words of this account, for others to compare. */
+  readonly mine: () => Promise<{ readonly userName: string; readonly words: readonly string[] }>;
+}
+
+export interface ReceivedShare {
+  readonly shareId: string;
+  readonly from: { readonly userId: string; readonly userName: string; readonly standing: Standing; readonly blocked: boolean };
+  readonly audience: ShareAudience;
+  readonly createdAt: string;
+  readonly expiresAt: string;
+  readonly openedAt: string | null;
+  readonly viewsLeft: number | null;
+  readonly available: boolean;
+}
+
+/** Who sealed it. `says`: nobody vouches for the name. */
+export interface Sender {
+  readonly userId: string;
+  readonly userName: string;
+  readonly standing: "compared" | "known" | "says";
+  readonly words: readonly string[];
+}
+
+/** An opened content of somebody else. Plaintext is held by whoever asked; drop it when it is put away. */
+export interface OpenedContent {
+  readonly contentKind: ContentKind;
+  readonly name: string;
+  readonly mime: string;
+  /** Bytes of the plain content. */
+  readonly size: number;
+  /** Null for content too large to be held in memory: {@link save} streams it. */
+  readonly content: Uint8Array<ArrayBuffer> | null;
+  /** As {@link RecoveredSecret.save}. */
+  readonly save: RecoveredSecret["save"];
+  readonly putAway: () => void;
+}
+
+export interface OpenedShare extends OpenedContent {
+  readonly shareId: string;
+  readonly title: string;
+  readonly sender: Sender;
+}
+
+/** What others shared with this account, by its keys. */
+export interface VaultReceived {
+  readonly list: (options?: CallOptions & { readonly ended?: boolean }) => Promise<readonly ReceivedShare[]>;
+  /**
+   * Claims one view and opens it. Without an opener `show_opener_first` where none was shown since load or lock. `person_unknown` (details:
+   * `user_name`, `words`) for the first thing of somebody whose keys are not pinned, unless `accept`, which pins them;
+   * `person_changed` (`words`, `former_words`), `person_blocked`, each before a view is claimed. `share_unavailable`, `decryption_failed`.
+   */
+  readonly open: (shareId: string, opener: ShownImage | null, options?: CallOptions & { readonly accept?: boolean }) => Promise<OpenedShare>;
+}
+
+export interface SecretRequest {
+  readonly title: string;
+  readonly note: string;
+  /** As the person calls themselves: only the link vouches for it. */
+  readonly askedBy: string;
+  /** RFC 3339; at most 30 days ahead. */
+  readonly expiresAt: string;
+  /** Bytes of plain content at most. */
+  readonly maxSize: number;
+  readonly notify: boolean;
+}
+
+export interface AskedRow {
+  readonly requestId: string;
+  readonly title: string;
+  readonly state: "awaiting" | "provided" | "collected" | "expired" | "revoked";
+  readonly createdAt: string;
+  readonly expiresAt: string;
+  readonly providedAt: string | null;
+  readonly collectedAt: string | null;
+  /** Bytes of the sealed answer; null before it came. */
+  readonly size: number | null;
+  /** As {@link ShareDoubt}. */
+  readonly doubt: "hidden" | "unknown" | "not_revoked_here" | "still_served" | null;
+}
+
+export interface OpenedAnswer extends OpenedContent {
+  readonly requestId: string;
+  readonly note: string;
+  /** Eight words that the provider saw, too. */
+  readonly words: readonly string[];
+  readonly createdAt: string;
+}
+
+/** What this account asked others for. */
+export interface VaultRequests {
+  /** `show_opener_first` without an opener where none was shown since load or lock. `limit_reached` with 20 open ones. */
+  readonly create: (request: SecretRequest, opener: ShownImage | null, options?: CallOptions) => Promise<{ readonly requestId: string; readonly link: string }>;
+  /** Newest first. */
+  readonly list: (options?: CallOptions & { readonly ended?: boolean }) => Promise<readonly AskedRow[]>;
+  readonly showLink: (requestId: string, opener: ShownImage | null, options?: CallOptions) => Promise<string>;
+  /** Only reads. Another answer than the one opened first is refused: `decryption_failed`. */
+  readonly open: (requestId: string, opener: ShownImage | null, options?: CallOptions) => Promise<OpenedAnswer>;
+  /** Marks an answer as collected; its content goes 7 days later. */
+  readonly collect: (requestId: string, options?: CallOptions) => Promise<void>;
+  /** Revokes an open request, or drops an answer that was collected at once. */
+  readonly drop: (requestId: string, options?: CallOptions) => Promise<void>;
+}
+
+export interface OfferedShare {
+  readonly audience: ShareAudience;
+  readonly from: { readonly userName: string };
+  readonly password: boolean;
+  readonly picture: boolean;
+  readonly expiresAt: string;
+  readonly viewsLeft: number | null;
+}
+
+export interface ProvidedSecret {
+  readonly contentKind: ContentKind;
+  readonly name: string;
+  readonly mime: string;
+  readonly content: Blob;
+  readonly note: string;
+}
+
+export interface OfferedRequest {
+  readonly title: string;
+  readonly note: string;
+  readonly askedBy: string;
+  readonly expiresAt: string;
+  /** Bytes of plain content at most. */
+  readonly maxSize: number;
+  readonly state: AskedRow["state"];
+  /** An answer of this browser that was begun and not finished. */
+  readonly begun: { readonly name: string; readonly size: number; readonly sent: number } | null;
+}
+
+/**
+ * What a page opened by a link does. The link key comes from the address to the visitor's worker and never reaches a page;
+ * `link_incomplete` when the link had none, or after a reload: the link has to be opened again.
+ */
+export interface Visitor {
+  /** Costs nothing. `share_unavailable`, `link_incomplete`. */
+  readonly lookAtShare: (shareId: string, options?: CallOptions) => Promise<OfferedShare>;
+  /**
+   * Claims one view and opens it. A wrong picture costs none. `wrong_password` (details: `tries_left`), `not_this_picture`,
+   * `share_unavailable`, `decryption_failed`.
+   */
+  readonly openShare: (shareId: string, answers: { readonly password: string | null; readonly picture: ShownImage | null }, options?: CallOptions) => Promise<OpenedShare>;
+  /** `request_unavailable`, `link_incomplete`, `decryption_failed` when the request is not what the link's maker sealed. */
+  readonly lookAtRequest: (requestId: string, options?: CallOptions) => Promise<OfferedRequest>;
+  /**
+   * Seals an answer to whoever asked and sends it. With a `begun` answer of the same content it goes on where it stopped. `words`: the
+   * receipt. `request_closed` when another answer was first, `file_changed`, `payload_too_large`.
+   */
+  readonly answer: (requestId: string, provided: ProvidedSecret, options?: CallOptions) => Promise<{ readonly words: readonly string[] }>;
+  /** For a share that asks for a picture. */
+  readonly PictureField: ComponentType<PictureFieldProps>;
+  readonly forgetShown: (shown: ShownImage) => void;
+  /** Ends the workers and forgets the link key. */
+  readonly close: () => void;
+}
+
+/** Words of a {@link VaultReceived.open} that stopped at a person's keys. */
+export interface PersonDetails {
+  readonly userName: string;
+  readonly words: readonly string[];
+  readonly formerWords: readonly string[] | null;
+}
+
+/** What a `person_unknown` or a `person_changed` says; null for another error. */
+export function personDetails(error: PortalError): PersonDetails | null {
+  if (error.code !== "person_unknown" && error.code !== "person_changed") return null;
+  const { user_name: userName, words, former_words: formerWords } = error.details;
+  const isWords = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every((word) => typeof word === "string");
+  if (typeof userName !== "string" || !isWords(words)) return null;
+  return { userName, words, formerWords: isWords(formerWords) ? formerWords : null };
+}
