@@ -57,7 +57,7 @@ export type Calls = Pick<TestService, "call">;
 /** @throws Error when the call is not answered 200 */
 export async function done({ call }: Calls, method: Method, path: string, token: string | null, options: CallOptions = {}): Promise<Answer> {
   const answer = await call(method, path, token, options);
-  if (answer.status !== 200) throw new Error(`${method} ${path} was answered ${String(answer.status)} ${answer.text}`);
+  if (answer.status !== 200) throw new Error(`${method} ${path} was answered ${String(answer.status)} ${answer.text.slice(0, 300)}`);
   return answer;
 }
 
