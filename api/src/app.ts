@@ -7,6 +7,7 @@ import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 
+import { createGrants } from "./auth/grants.ts";
 import { createIdentityProvider } from "./auth/identity-provider.ts";
 import { authRoutes } from "./auth/routes.ts";
 import { createSessionTokens } from "./auth/session-tokens.ts";
@@ -33,8 +34,11 @@ import { openTransport } from "./mail/transport.ts";
 import { countSweepFailures, measureAnswers } from "./operations/metrics.ts";
 import { operationRoutes } from "./operations/routes.ts";
 import { sweep } from "./operations/sweep.ts";
+import { reportRoutes } from "./reports/routes.ts";
+import { requestRoutes } from "./requests/routes.ts";
 import { secretRoutes } from "./secrets/routes.ts";
 import type { Services } from "./services.ts";
+import { shareRoutes } from "./shares/routes.ts";
 import { createPartsInFlight } from "./uploads/parts-in-flight.ts";
 import { uploadRoutes } from "./uploads/routes.ts";
 import { userRoutes } from "./users/routes.ts";
@@ -86,6 +90,7 @@ export async function buildApp(env: Env, { logStream, now = () => new Date(), wa
     objects: await openFolderStore(env.OBJECTS_URL),
     identityProvider: createIdentityProvider(env),
     sessionTokens: createSessionTokens({ keys: env.SESSION_KEYS.keys, issuer: env.API_BASE_URL ?? `${origin}/api`, audience: env.IDP_CLIENT_ID }, db, vendors),
+    grants: createGrants(env.RECORD_KEY, now),
     recordBox: createRecordBox(env.RECORD_KEY),
     limiter: createRateLimiter(db, env.RECORD_KEY, now, env.RATE_LIMITS),
     calls: createAccountCalls(),
@@ -119,7 +124,8 @@ export async function buildApp(env: Env, { logStream, now = () => new Date(), wa
     },
   });
   const typed = http.withTypeProvider<ZodTypeProvider>();
-  for (const routes of [authRoutes, keyringRoutes, secretRoutes, uploadRoutes, userRoutes, vendorRoutes]) await typed.register(routes, { services });
+  for (const routes of [authRoutes, keyringRoutes, secretRoutes, uploadRoutes, shareRoutes, requestRoutes, userRoutes, vendorRoutes]) await typed.register(routes, { services });
+  await typed.register(reportRoutes, { services, metrics });
   await typed.register(operationRoutes, { services, database, metrics, stopping: () => stopping.signal.aborted });
   // A connection that is kept after its answer would keep the process, once it stops, until it is cut.
   const unused = unusedConnections(http.server);
