@@ -26,6 +26,11 @@ export interface JweHeader {
   readonly [member: string]: string | number | null;
 }
 
+/** A non-extractable key of a document. */
+export function importAesKey(bytes: Bytes): Promise<CryptoKey> {
+  return crypto.subtle.importKey("raw", bytes, "AES-GCM", false, ["encrypt", "decrypt"]);
+}
+
 /** Seals a document as a compact JWE: `dir`, A256GCM, random 96-bit IV. */
 export function sealJwe(key: CryptoKey, header: JweHeader, document: Json): Promise<string> {
   return new CompactEncrypt(documentBytes(document)).setProtectedHeader({ alg: "dir", enc: "A256GCM", ...header }).encrypt(key);

@@ -1,6 +1,6 @@
-import { hkdf } from "./kdf.ts";
-import { importAesKey } from "./account-key.ts";
 import { randomBytes, wipe, type Bytes } from "./bytes.ts";
+import { importAesKey } from "./document.ts";
+import { hkdf } from "./kdf.ts";
 
 /** What stands behind `#s=` in a link: 32 bytes. Whoever has it may do what the link is for; the service never sees it. */
 export const linkKeyBytes = 32;

@@ -9,7 +9,7 @@ import { refuseCancelled } from "../vault-context.ts";
 import { pageHttp } from "../worker/port-http.ts";
 import type { RunningWorker } from "../worker/start-workers.ts";
 import { openUploadRecords } from "./records.ts";
-import type { SendOptions } from "./send-upload.ts";
+import type { SendOptions } from "./send-content.ts";
 import type { TransferWorkerApi } from "./transfer-worker-api.ts";
 import type { ProtectRequest, SecretChange } from "../shown-image.ts";
 

@@ -5,10 +5,10 @@ import * as Comlink from "comlink";
 
 import { openDevice, type Device } from "../device/device.ts";
 import { httpOverPage, type PageHttp } from "../worker/port-http.ts";
-import { openUploadRecords, uploadLock, type UploadRecords } from "./records.ts";
+import { openUploadRecords, uploadLock, uploadsOf, type UploadRecords } from "./records.ts";
 import { createRunningDigest, digestOver, type RunningDigest } from "./running-digest.ts";
 import { saveContent, type OpenableContent } from "./save-content.ts";
-import { sendUpload, type SendOptions } from "./send-upload.ts";
+import { sendContent, type SendOptions } from "./send-content.ts";
 import { chosenFile, privateFile } from "./sinks.ts";
 import { browserPatience } from "./until-through.ts";
 import { transferCallsOn, type TransferCalls } from "./upload-calls.ts";
@@ -80,7 +80,10 @@ export function createTransferWorkerApi(): TransferWorkerApi {
       started = { device, records: await openUploadRecords(device.name), calls: transferCallsOn(http), helper: Comlink.wrap<DigestMaker>(helper) };
     },
     upload: (uploadId, file, options) =>
-      alone(uploadId, () => withDigest((digest) => sendUpload({ ...requireStarted(), digest, patience: browserPatience, now: Date.now }, uploadId, file, options))),
+      alone(uploadId, () => {
+        const { device, records, calls } = requireStarted();
+        return withDigest((digest) => sendContent({ records: uploadsOf(device, records), calls, digest, patience: browserPatience, now: Date.now }, uploadId, file, options));
+      }),
     save: async (keys, openedId, target, options) => {
       const content = await callsTo<ContentKeys>(keys)
         .contentKey(openedId)
