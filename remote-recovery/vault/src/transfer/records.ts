@@ -4,7 +4,8 @@ import { PortalError } from "@relicario/shared/errors";
 import { openDB, type DBSchema, type IDBPDatabase } from "idb";
 import { z } from "zod";
 
-import { sayFull, type Device } from "../device/device.ts";
+import type { Device } from "../device/device.ts";
+import { sayFull } from "../device/say-full.ts";
 import { SentState } from "../device/sent-state.ts";
 import { utf8, wipe, type Bytes } from "../seal/bytes.ts";
 import type { SendingRecords } from "./send-content.ts";

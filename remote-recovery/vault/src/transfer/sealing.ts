@@ -1,7 +1,11 @@
-import { bytesB64u, Digest, fromB64u } from "@relicario/shared/api";
+import { bytesB64u, Digest, fromB64u, toB64u } from "@relicario/shared/api";
+import type { ContentKind } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
 import { copyOf, type Bytes } from "../seal/bytes.ts";
+import type { NewContentSeal } from "../seal/content-stream.ts";
+import { partSizes } from "./part-sizes.ts";
 
 /** What sealing a content on its way goes on with: written down, wrapped, before each part leaves. */
 export const Sealing = z.strictObject({
@@ -24,4 +28,15 @@ export type Sealing = z.infer<typeof Sealing>;
 
 export function keyBytes(sealing: Sealing): { payloadKey: Bytes; prefix: Bytes } {
   return { payloadKey: copyOf(fromB64u(sealing.payload_key)), prefix: copyOf(fromB64u(sealing.prefix)) };
+}
+
+/** Of a content of which nothing is sealed yet. */
+export function newSealing({ payloadKey, prefix }: NewContentSeal, kind: ContentKind, size: number, partSize: number): Sealing {
+  return { payload_key: toB64u(payloadKey), prefix: toB64u(prefix), kind, size, part_size: partSize, parts: [], digest_state: null, content_sha256: null };
+}
+
+/** @throws PortalError `bad_answer` for parts that would not fit the memory, or are without number. */
+export function requirePartSize({ part_size: partSize, parts }: { readonly part_size: number; readonly parts: number }, sealedSize: number): number {
+  if (partSize < partSizes.least || partSize > partSizes.most || parts !== Math.ceil(sealedSize / partSize)) throw new PortalError("bad_answer");
+  return partSize;
 }

@@ -62,8 +62,9 @@ const inFlight = 3 + 1;
  *    starts anew is waited for.
  * 3. The digest over the whole is written down: `sealed`. Publishing is the vault's; a visitor finishes an answer.
  *
- * No key of an account is needed, so this goes on under the lock, and without one. Key and number of a piece never meet two plaintexts of which
- * any bytes leave this device: no part leaves but with the digest that was written down for its number, once and for good.
+ * No key of an account is needed, so this goes on under the lock, and for a visitor. Key and number of a piece never meet two
+ * plaintexts of which any bytes leave this device: no part leaves but with the digest that was written down for its number, once
+ * and for good.
  *
  * @throws PortalError `not_found` (it was given up in another tab), `conflict` (it is sent by another tab), `upload_dropped` (the
  *   service does not know it; what this device keeps stays), `file_changed`, `cancelled`, `storage_full`, `token_expired`.
@@ -76,25 +77,42 @@ export async function sendContent<Kept extends SendingRecord>(parts: SendParts<K
   const sealing = await records.sealingOf(record);
   if (file.size !== sealing.size) throw new PortalError("file_changed");
   const { received: there } = await untilThrough(() => calls.state(id, signal), patience, signal);
+  try {
+    await withSealedFile(sealing, file, async (sealed) => {
+      const received = new Map(there.map(({ part, sha256 }) => [part - 1, sha256]));
+      await requireSameParts(sealed, sealing, received, signal);
+      await digest.start(sealing.digest_state);
+      await new Sending(parts, id, record, sealing, sealed, received, onProgress).run(signal);
+    });
+  } catch (error) {
+    const givenUp = isPortalError(error, "upload_dropped") && (await records.get(id)) === null;
+    throw givenUp ? new PortalError("not_found", { cause: error }) : error;
+  }
+}
+
+/**
+ * Whether a file is the one of which all parts were sealed, by sealing it once more. Nothing is sent.
+ *
+ * @throws PortalError `file_changed`, `cancelled`.
+ */
+export async function requireSameContent(sealing: Sealing, file: Blob, signal: AbortSignal): Promise<void> {
+  if (file.size !== sealing.size) throw new PortalError("file_changed");
+  await withSealedFile(sealing, file, (sealed) => requireSameParts(sealed, sealing, new Map(), signal));
+}
+
+async function withSealedFile(sealing: Sealing, file: Blob, work: (sealed: SealedFile) => Promise<void>): Promise<void> {
   const { payloadKey, prefix } = keyBytes(sealing);
   const cipher = await pieceCipher(payloadKey);
   wipe(payloadKey);
   try {
-    const sealed = sealedFile(file, sealing.kind, prefix, cipher);
-    const received = new Map(there.map(({ part, sha256 }) => [part - 1, sha256]));
-    await requireSameFile(sealed, sealing, received, signal);
-    await digest.start(sealing.digest_state);
-    await new Sending(parts, id, record, sealing, sealed, received, onProgress).run(signal);
-  } catch (error) {
-    const givenUp = isPortalError(error, "upload_dropped") && (await records.get(id)) === null;
-    throw givenUp ? new PortalError("not_found", { cause: error }) : error;
+    await work(sealedFile(file, sealing.kind, prefix, cipher));
   } finally {
     cipher.end();
   }
 }
 
 /** Step 1. */
-async function requireSameFile(sealed: SealedFile, sealing: Sealing, received: ReadonlyMap<number, string>, signal: AbortSignal): Promise<void> {
+async function requireSameParts(sealed: SealedFile, sealing: Sealing, received: ReadonlyMap<number, string>, signal: AbortSignal): Promise<void> {
   const count = partCount(sealed, sealing);
   for (let index = 0; index < count; index++) {
     const expected = sealing.parts[index] ?? received.get(index);
