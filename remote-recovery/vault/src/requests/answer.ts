@@ -9,9 +9,8 @@ import { newContentSeal } from "../seal/content-stream.ts";
 import { timestamp } from "../seal/ids.ts";
 import { ContentKind } from "../seal/label.ts";
 import { linkAuth } from "../seal/link.ts";
-import { sealProvided } from "../seal/provided.ts";
+import { receiptWords, sealProvided } from "../seal/provided.ts";
 import { openRequestDocument, type RequestDocument } from "../seal/request-document.ts";
-import { wordsOf } from "../seal/words.ts";
 import type { RunningDigest } from "../transfer/running-digest.ts";
 import { newSealing, requirePartSize } from "../transfer/sealing.ts";
 import { requireSameContent, sendContent, type SendingCalls, type SendingRecords } from "../transfer/send-content.ts";
@@ -165,7 +164,7 @@ class Answering {
       const call = this.#sameAsSaid(finishing) ?? (await this.#writeFinish(finishing));
       await untilThrough(() => this.#parts.calls.finish(place, call, this.#signal), this.#parts.patience, this.#signal);
       await this.#records.remove(requestId);
-      return { words: wordsOf("relicario/v1/receipt", sha256(fromB64u(call.ticket))) };
+      return { words: receiptWords(sha256(fromB64u(call.ticket))) };
     } catch (error) {
       if (isPortalError(error, "request_closed")) await this.#records.remove(requestId); // nothing of it will ever be taken
       throw error;

@@ -5,10 +5,11 @@ import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
 import { isIdentity, openWith, sealTo } from "./age.ts";
-import { equalBytes, withSecret, wipe, type Bytes } from "./bytes.ts";
+import { equalBytes, sha256, utf8, withSecret, wipe, type Bytes } from "./bytes.ts";
 import { documentBytes, parseDocument } from "./document.ts";
 import { hkdf } from "./kdf.ts";
 import { ContentKind } from "./label.ts";
+import { wordsOf } from "./words.ts";
 
 /** What opens an answer to a request. Nothing in it is vouched for but that whoever sealed it had the link. Holds a content identity: a secret. */
 export const ProvidedTicket = z.strictObject({
@@ -70,4 +71,9 @@ async function openWithAny(identities: readonly string[], sealed: Bytes): Promis
 /** HMAC-SHA-256 over the JCS without `mac`. */
 export function providedMac(linkKey: Bytes, body: Readonly<Record<string, Json>>): Promise<Uint8Array> {
   return withSecret(hkdf(linkKey, "relicario/v1/provided"), (key) => hmac(nobleSha256, key, canonicalBytes(body)));
+}
+
+/** Eight words of an answer, the same for whoever sent it and whoever got it: a receipt. `ticketSha256`: digest of the sealed ticket. */
+export function receiptWords(ticketSha256: Bytes): readonly string[] {
+  return wordsOf(sha256(utf8("relicario/v1/receipt"), ticketSha256));
 }

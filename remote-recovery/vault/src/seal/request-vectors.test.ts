@@ -8,9 +8,8 @@ import { identityOf } from "./age.ts";
 import { sha256, utf8 } from "./bytes.ts";
 import { openContent } from "./content.ts";
 import { linkAuth } from "./link.ts";
-import { openProvided, type ProvidedTicket } from "./provided.ts";
+import { openProvided, receiptWords, type ProvidedTicket } from "./provided.ts";
 import { openRequestDocument, type RequestDocument } from "./request-document.ts";
-import { wordsOf } from "./words.ts";
 
 jest.setTimeout(60_000); // hybrid keys take their time on a busy machine
 
@@ -46,8 +45,7 @@ describe("vectors of secret requests made by other tools", () => {
   });
 
   it("says the words of a receipt", () => {
-    for (const { ticket_sha256: digest, words } of [vectors.receipt, ...vectors.words]) expect(wordsOf("relicario/v1/receipt", fromB64u(digest))).toEqual(words);
+    for (const { ticket_sha256: digest, words } of [vectors.receipt, ...vectors.words]) expect(receiptWords(fromB64u(digest))).toEqual(words);
     expect(toB64u(sha256(fromB64u(vectors.provided.sealed)))).toBe(vectors.receipt.ticket_sha256);
-    expect(wordsOf("relicario/v1/words", fromB64u(vectors.receipt.ticket_sha256))).not.toEqual(vectors.receipt.words);
   });
 });

@@ -1,18 +1,13 @@
 import { wordlist } from "@scure/bip39/wordlists/english.js";
 
-import { sha256, utf8 } from "./bytes.ts";
+import type { Bytes } from "./bytes.ts";
 
-const wordCount = 8;
-const bitsOfWord = 11;
+const wordBits = 11;
+const words = 8;
 
-/** The first 88 bits of `SHA-256(label ‖ parts)` as 8 words of the English BIP-39 list: for people to compare. */
-export function wordsOf(label: "relicario/v1/words" | "relicario/v1/receipt", ...parts: readonly Uint8Array[]): readonly string[] {
-  const digest = sha256(utf8(label), ...parts);
-  let bits = 0n;
-  for (const byte of digest.subarray(0, (wordCount * bitsOfWord) / 8)) bits = (bits << 8n) | BigInt(byte);
-  return Array.from({ length: wordCount }, (_, index) => {
-    const word = wordlist[Number((bits >> BigInt(bitsOfWord * (wordCount - 1 - index))) & 2047n)];
-    if (word === undefined) throw new TypeError("the list has 2048 words");
-    return word;
-  });
+/** The first 88 bits of a digest as 8 words of the English BIP-39 list: for people to compare. */
+export function wordsOf(digest: Bytes): string[] {
+  const view = new DataView(digest.buffer, digest.byteOffset, words * wordBits / 8);
+  const bits = Array.from({ length: view.byteLength }, (_, index) => view.getUint8(index).toString(2).padStart(8, "0")).join("");
+  return Array.from({ length: words }, (_, index) => wordlist[Number.parseInt(bits.slice(index * wordBits, (index + 1) * wordBits), 2)] ?? "");
 }
