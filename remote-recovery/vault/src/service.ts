@@ -15,6 +15,7 @@ import {
 import type { Http } from "@relicario/shared/contract";
 import { z } from "zod";
 
+import { requestCallsOn, type RequestCalls } from "./requests/request-calls.ts";
 import { transferCallsOn, type TransferCalls } from "./transfer/upload-calls.ts";
 
 /** The calls that carry sealed bytes. Answers are parsed here; what they say is checked by acts and steps. */
@@ -33,6 +34,7 @@ export interface Service {
   readonly changeKeyring: (change: KeyringChange, signal?: AbortSignal) => Promise<void>;
   readonly setFavorite: (secretId: string, favorite: boolean) => Promise<StoredSecret>;
   readonly trash: (secretId: string) => Promise<void>;
+  readonly requests: RequestCalls;
   /** Sealed contents, in ranges. */
   readonly content: Pick<TransferCalls, "range">;
 }
@@ -76,6 +78,7 @@ export function serviceOn(http: Http): Service {
     trash: async (secretId) => {
       await http.request("DELETE", `/secrets/store/${secretId}`, z.unknown());
     },
+    requests: requestCallsOn(http),
     content: transferCallsOn(http),
   };
 }

@@ -1,5 +1,5 @@
-import { fromB64u, maxFileNameLength, maxRequestNoteLength, partBytes, toB64u } from "@relicario/shared/api";
-import type { OfferedRequest, ProvidedSecret } from "@relicario/shared/contract";
+import { fromB64u, maxFileNameLength, maxRequestNoteLength, partBytes, RequestId, toB64u } from "@relicario/shared/api";
+import type { CallOptions, OfferedRequest, ProvidedSecret } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
@@ -11,10 +11,12 @@ import { ContentKind } from "../seal/label.ts";
 import { linkAuth } from "../seal/link.ts";
 import { receiptWords, sealProvided } from "../seal/provided.ts";
 import { openRequestDocument, type RequestDocument } from "../seal/request-document.ts";
+import { check, text, textOrNone } from "../steps/check-request.ts";
 import type { RunningDigest } from "../transfer/running-digest.ts";
 import { newSealing, requirePartSize } from "../transfer/sealing.ts";
 import { requireSameContent, sendContent, type SendingCalls, type SendingRecords } from "../transfer/send-content.ts";
 import { untilThrough, type Patience } from "../transfer/until-through.ts";
+import { requireLinkKey, type VisitorContext } from "../visitor-context.ts";
 import type { AnswerCalls, AnswerPlace } from "./answer-calls.ts";
 import { answerLock, answerWrapping, type AnswerRecord, type AnswerRecords, type AnswerWrapping, type Finishing } from "./answer-records.ts";
 
@@ -34,11 +36,19 @@ export interface RequestLink {
   readonly linkKey: Bytes;
 }
 
-export interface AnswerOptions {
-  readonly signal?: AbortSignal;
-  readonly onProgress?: (progress: { readonly phase: "sending"; readonly done: number; readonly total: number }) => void;
+export interface AnswerOptions extends CallOptions {
   /** Begins from the first byte, whatever was begun before. */
   readonly anew?: boolean;
+}
+
+/**
+ * The link that leads to a request. Ids come from addresses: what is not one never reaches a path.
+ *
+ * @throws PortalError `request_unavailable`, `link_incomplete`.
+ */
+export async function requestLink(visitor: VisitorContext, requestId: string): Promise<RequestLink> {
+  if (!RequestId.safeParse(requestId).success) throw new PortalError("request_unavailable");
+  return { requestId, linkKey: await requireLinkKey(visitor, `/request/${requestId}`) };
 }
 
 /**
@@ -80,7 +90,7 @@ async function readRequest({ calls, patience }: AnswerParts, { linkKey, requestI
  *   begins once more), `payload_too_large`, `conflict` (another tab is sending), `validation_error`, `storage_full`, `cancelled`.
  */
 export async function answerRequest(parts: AnswerParts, link: RequestLink, provided: ProvidedSecret, options: AnswerOptions = {}): Promise<{ readonly words: readonly string[] }> {
-  checkProvided(provided);
+  check(Provided, provided);
   const { document, state } = await readRequest(parts, link, options.signal);
   const records = await parts.records();
   const answering = new Answering(parts, records, link, document, provided, await answerWrapping(link.linkKey, link.requestId), options);
@@ -227,19 +237,7 @@ class Answering {
   }
 }
 
-/** Text that JCS can carry, counted in characters as people see the limits. */
-function text(most: number): z.ZodString {
-  return z.string().refine((value) => value.isWellFormed() && Array.from(value).length <= most);
-}
-
-const Provided = z.object({ contentKind: ContentKind, name: text(maxFileNameLength).min(1), mime: text(maxFileNameLength).min(1), note: text(maxRequestNoteLength) });
-
-/** @throws PortalError `validation_error` with the names of the members in `details.fields`. */
-function checkProvided(provided: ProvidedSecret): void {
-  const parsed = Provided.safeParse(provided);
-  if (parsed.success) return;
-  throw new PortalError("validation_error", { details: { fields: [...new Set(parsed.error.issues.map((issue) => String(issue.path[0])))] } });
-}
+const Provided = z.object({ contentKind: ContentKind, name: text(maxFileNameLength), mime: text(maxFileNameLength), note: textOrNone(maxRequestNoteLength) });
 
 /** One answer is sent by one tab. */
 async function alone<T>(requestId: string, work: () => Promise<T>): Promise<T> {

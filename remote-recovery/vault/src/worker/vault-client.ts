@@ -1,6 +1,6 @@
 import { serveCalls, signalAmong } from "@relicario/engine/worker-calls";
 import { Counter, Digest, maxSmallContentBytes } from "@relicario/shared/api";
-import { accountName, autoLockMinutes, type AutoLock, type CallOptions, type DeviceAccount, type PortalForServices, type RecoveredSecret, type SecretRow, type Vault, type VaultState } from "@relicario/shared/contract";
+import { accountName, autoLockMinutes, type AutoLock, type CallOptions, type DeviceAccount, type PortalForServices, type RecoveredSecret, type SecretRow, type ShownImage, type Vault, type VaultState } from "@relicario/shared/contract";
 import { isPortalError, PortalError, toPortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 import { z } from "zod";
@@ -8,7 +8,7 @@ import { z } from "zod";
 import type { PictureVerdict } from "../acts/examine.ts";
 import { isAfterLock, lockedSince, markLocked, markUnlocked, noteOnDevice, readDevice, setDeviceAside } from "../device/device.ts";
 import { createIdleLock, pageSurroundings, type Surroundings } from "../device/idle.ts";
-import { forgetAllShown, forgetShown, requireChange, requireProtection, requireShown } from "../shown-image.ts";
+import { forgetAllShown, forgetShown, requireChange, requireProtection, requireShown, type ShownPicture } from "../shown-image.ts";
 import { createTransfers } from "../transfer/transfer-client.ts";
 import { refuseCancelled } from "../cancelled.ts";
 import { engineOnPage } from "./engine-on-page.ts";
@@ -272,6 +272,9 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     restoreVersion: inWorker((worker) => worker.restoreVersion),
     unlock: inWorker((worker) => worker.unlock),
     exportSecrets: inWorker((worker) => worker.exportSecrets),
+    askForSecret: inWorker((worker) => worker.askForSecret),
+    showRequestLink: inWorker((worker) => worker.showRequestLink),
+    openAnswer: inWorker((worker) => worker.openAnswer),
   };
 
   const absent = (): Promise<never> => Promise.reject(new PortalError("vault_unavailable"));
@@ -364,7 +367,21 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     shares: { create: absent, all: absent, ofSecret: absent, showLink: absent, change: absent, updateContent: absent, revoke: absent },
     people: { find: absent, list: absent, pin: absent, setCompared: absent, setBlocked: absent, mine: absent },
     received: { list: absent, open: absent },
-    requests: { create: absent, list: absent, showLink: absent, open: absent, collect: absent, drop: absent },
+    requests: {
+      create: async (request, opener, options) => {
+        const { requestId, link } = await acts.askForSecret(request, shownOrNone(opener), options);
+        return { requestId, link: `${globalThis.location.origin}${link}` };
+      },
+      list: inWorker((worker) => worker.listAsked),
+      showLink: async (requestId, opener, options) => `${globalThis.location.origin}${await acts.showRequestLink(requestId, shownOrNone(opener), options)}`,
+      open: async (requestId, opener, options) => {
+        const { openedId, ...answer } = await acts.openAnswer(requestId, shownOrNone(opener), options);
+        const { worker, gone } = await ensureRunning();
+        return { ...answer, ...openedOnPage({ openedId, ...answer }, { remote: worker.remote, gone }, transfers) };
+      },
+      collect: inWorker((worker) => worker.markCollected),
+      drop: inWorker((worker) => worker.dropRequest),
+    },
     forgetShown,
     examine: inWorker((worker) => worker.examine),
   };
@@ -374,4 +391,8 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     const { worker, gone } = await ensureRunning();
     return { ...secret, ...openedOnPage({ openedId, ...secret }, { remote: worker.remote, gone }, transfers), exportAge: () => orGone(gone, worker.remote.exportAge(openedId)) };
   }
+}
+
+function shownOrNone(opener: ShownImage | null): ShownPicture | null {
+  return opener === null ? null : requireShown(opener);
 }

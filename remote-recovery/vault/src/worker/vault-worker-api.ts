@@ -1,6 +1,6 @@
 import type { Engine } from "@relicario/engine";
 import { callsTo } from "@relicario/engine/worker-calls";
-import type { AgeFile, DeviceAccount, ListOptions, RecoveredSecret, RecoverOptions, VaultState } from "@relicario/shared/contract";
+import type { AgeFile, DeviceAccount, ListOptions, OpenedAnswer, RecoveredSecret, RecoverOptions, VaultState } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
@@ -16,6 +16,10 @@ import { update } from "../acts/update.ts";
 import { beginUpload, discardUpload, finishUpload, restartUpload, uploads, type Protection, type UploadOrder, type UploadParts } from "../acts/resumable-uploads.ts";
 import { history, removeVersions, restoreVersion } from "../acts/versions.ts";
 import { openDevice, type Device } from "../device/device.ts";
+import { askForSecret, showRequestLink } from "../requests/ask.ts";
+import { listAsked } from "../requests/asked.ts";
+import { openAnswer } from "../requests/open-answer.ts";
+import { dropRequest, markCollected } from "../requests/settle.ts";
 import { serviceOn } from "../service.ts";
 import { acceptOlderState, readKeyring } from "../steps/read-keyring.ts";
 import { openUploadRecords, uploadLock } from "../transfer/records.ts";
@@ -44,6 +48,9 @@ export interface VaultPage extends PageHttp {
 
 /** An opened secret as it crosses to the page: its age file stays behind, under `openedId`. */
 export type OpenedByWorker = Omit<RecoveredSecret, "save" | "exportAge" | "putAway"> & { readonly openedId: string };
+
+/** An opened answer as it crosses to the page. */
+export type AnswerByWorker = Omit<OpenedAnswer, "save" | "putAway"> & { readonly openedId: string };
 
 /** What this worker keeps of an opened content: the age file of a secret that is held, null of any other. */
 interface OpenedHere {
@@ -131,6 +138,16 @@ export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, de
     trash: act(trash),
     restore: act(restore),
     acceptOlderState: act(acceptOlderState),
+
+    askForSecret: act(askForSecret),
+    listAsked: act(listAsked),
+    showRequestLink: act(showRequestLink),
+    openAnswer: act(async (vault, requestId: string, shown: ShownPicture | null, options?: ActOptions): Promise<AnswerByWorker> => {
+      const { sealed, ...answer } = await openAnswer(vault, requestId, shown, options);
+      return Comlink.transfer({ ...answer, openedId: opened.keep({ ageFile: null, sealed }) }, answer.content === null ? [] : [answer.content.buffer]);
+    }),
+    markCollected: act(markCollected),
+    dropRequest: act(dropRequest),
 
     uploads: act((vault) => uploads(vault, requireStarted().parts)),
     beginUpload: act((vault, order: UploadOrder, options?: ActOptions) => beginUpload(vault, requireStarted().parts, order, options)),
