@@ -89,7 +89,7 @@ function line(id: string, { state, createdAt, expiresAt, maxSize, provided, coll
 
 function byLink(requests: Map<string, FakeRequest>, id: string, linkAuth: string): FakeRequest {
   const request = requests.get(id);
-  if (request === undefined || toB64u(sha256(fromB64u(linkAuth))) !== request.linkAuthSha256) throw new PortalError("request_unavailable");
+  if (request?.linkAuthSha256 !== toB64u(sha256(fromB64u(linkAuth)))) throw new PortalError("request_unavailable");
   return request;
 }
 
@@ -113,7 +113,8 @@ function start(requests: Map<string, FakeRequest>, { request_id: id, link_auth: 
 async function ofAnswer(requests: Map<string, FakeRequest>, answerId: string, token: string | undefined, method: HttpMethod, body: unknown): Promise<unknown> {
   const request = [...requests.values()].find(({ answers }) => answers.has(answerId));
   const answer = request?.answers.get(answerId);
-  if (request === undefined || answer?.token !== token) throw new PortalError("request_unavailable");
+  if (request === undefined || answer === undefined) throw new PortalError("request_unavailable");
+  if (answer.token !== token) throw new PortalError("request_unavailable");
   if (method === "PUT") return finish(request, answer, FinishAnswer.parse(body));
   if (request.provided !== null) throw new PortalError("request_closed");
   if (request.state === "revoked") throw new PortalError("request_closed");
