@@ -12,7 +12,7 @@ export { ErrorNotice, Notice, type ErrorNoticeProps, type NoticeProps, type Noti
 export { Page, type PageProps } from "./Page.tsx";
 export { breakpoints, colors, depths, media, s, space, type ColorOverrides, type ColorToken, type Token } from "./tokens.ts";
 export { Tooltip, type TooltipProps } from "./Tooltip.tsx";
-export { useVault, useVaultState, type VaultAccess } from "./useVault.ts";
+export { useVault, useVaultState, useVisitor, type VaultAccess, type VisitorAccess } from "./useVault.ts";
 export {
   EmptyState,
   Loading,

@@ -1,9 +1,13 @@
-import { CopyButton, PrintButton, saveFile } from "@relicario/shared/forms";
-import { Button, s, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
 import { Download, Eye, EyeOff } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
+import { Button } from "../ui/Button.tsx";
+import { SmallText, SpacedRow, Stack } from "../ui/layout.tsx";
+import { s, space } from "../ui/tokens.ts";
+import { CopyButton } from "./CopyButton.tsx";
+import { PrintButton } from "./PrintButton.tsx";
+import { saveFile } from "./save-file.ts";
 import { revealMilliseconds, useReveal } from "./useReveal.ts";
 
 interface RevealedTextProps {
@@ -11,24 +15,34 @@ interface RevealedTextProps {
   /** File name. */
   readonly name: string;
   readonly content: Uint8Array<ArrayBuffer>;
+  /** The words of a seed phrase, each with its number. */
+  readonly numbered: boolean;
 }
 
 /** A text that is hidden until asked for. Nothing moves in: it is there at once. */
-export function RevealedText({ title, name, content }: RevealedTextProps) {
-  const { t } = useTranslation("beta-recover");
+export function RevealedText({ title, name, content, numbered }: RevealedTextProps) {
+  const { t } = useTranslation("common");
   const { revealed, setRevealed } = useReveal();
   const text = () => new TextDecoder().decode(content);
   return (
     <Stack $gap={4}>
       <Paper data-state={revealed ? "shown" : "hidden"}>
-        {revealed ? (
-          <pre tabIndex={0} aria-label={t("text.content_aria")}>
+        {revealed && numbered && (
+          <Words aria-label={t("reveal.content_aria")}>
+            {text().split(/\s+/).filter((word) => word !== "").map((word, index) => (
+              <li key={index}>{`${word} `}</li>
+            ))}
+          </Words>
+        )}
+        {revealed && !numbered && (
+          <pre tabIndex={0} aria-label={t("reveal.content_aria")}>
             {text()}
           </pre>
-        ) : (
+        )}
+        {!revealed && (
           <Cover>
             <EyeOff aria-hidden />
-            <span>{t("text.hidden_body")}</span>
+            <span>{t("reveal.hidden_body")}</span>
           </Cover>
         )}
       </Paper>
@@ -39,7 +53,7 @@ export function RevealedText({ title, name, content }: RevealedTextProps) {
             setRevealed(!revealed);
           }}
         >
-          {t(revealed ? "text.hide_action" : "text.show_action")}
+          {t(revealed ? "reveal.hide_action" : "reveal.show_action")}
         </Button>
         <Button
           tone="quiet"
@@ -48,12 +62,12 @@ export function RevealedText({ title, name, content }: RevealedTextProps) {
             saveFile(name, content.slice());
           }}
         >
-          {t("text.download_action")}
+          {t("reveal.download_action")}
         </Button>
-        <CopyButton secret label={t("text.copy_action")} text={text} />
-        <PrintButton label={t("text.print_action")} title={title} text={text} />
+        <CopyButton secret label={t("reveal.copy_action")} text={text} />
+        <PrintButton label={t("reveal.print_action")} title={title} text={text} />
       </SpacedRow>
-      <SmallText>{t("text.hides_hint", { seconds: revealMilliseconds / 1000 })}</SmallText>
+      <SmallText>{t("reveal.hides_hint", { seconds: revealMilliseconds / 1000 })}</SmallText>
     </Stack>
   );
 }
@@ -76,6 +90,17 @@ const Paper = styled.div`
     white-space: pre-wrap;
     overflow-wrap: anywhere;
   }
+`;
+
+const Words = styled.ol`
+  display: grid;
+  grid-template-columns: repeat(auto-fill, minmax(8.5rem, 1fr));
+  gap: ${space(1)} ${space(4)};
+  padding: ${space(4)} ${space(4)} ${space(4)} ${space(10)};
+  font-family: ${s("fontMono")};
+  line-height: 1.8;
+  list-style: decimal;
+  & > li::marker { color: ${s("textMuted")}; font-size: ${s("textSmall")}; }
 `;
 
 const Cover = styled.div`

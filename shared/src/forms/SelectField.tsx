@@ -1,10 +1,11 @@
-import { Field, type FieldProps } from "@relicario/shared/forms";
-import { s, space } from "@relicario/shared/ui";
 import { ChevronDown } from "lucide-react";
 import type { ComponentPropsWithRef } from "react";
 import { styled } from "styled-components";
 
-interface SelectFieldProps extends FieldProps, Omit<ComponentPropsWithRef<"select">, "onChange" | "value"> {
+import { s, space } from "../ui/tokens.ts";
+import { Field, type FieldProps } from "./Field.tsx";
+
+export interface SelectFieldProps extends FieldProps, Omit<ComponentPropsWithRef<"select">, "onChange" | "value"> {
   readonly value: string;
   readonly choices: readonly { readonly value: string; readonly label: string }[];
   readonly onChange: (value: string) => void;

@@ -1,8 +1,8 @@
-import type { RecoveredSecret, VaultProgress } from "@relicario/shared/contract";
-import { toPortalError, type PortalError } from "@relicario/shared/errors";
-import { saveFile } from "@relicario/shared/forms";
 import { useEffect, useRef, useState } from "react";
 
+import type { OpenedContent, VaultProgress } from "../contract/index.ts";
+import { toPortalError, type PortalError } from "../errors/index.ts";
+import { saveFile } from "./save-file.ts";
 
 export type FileSaving =
   | { readonly status: "idle" | "saved" }
@@ -16,7 +16,7 @@ type SavePicker = (options: { readonly suggestedName: string }) => Promise<FileS
  * it is put together in a private file and handed to the downloads. Either way nothing is under its name before the last byte
  * is verified. Leaving the screen cancels.
  */
-export function useSaveFile(secret: RecoveredSecret) {
+export function useSaveFile(opened: Pick<OpenedContent, "name" | "content" | "save">) {
   const [saving, setSaving] = useState<FileSaving>({ status: "idle" });
   const running = useRef<AbortController | null>(null);
   useEffect(() => () => running.current?.abort(), []);
@@ -26,15 +26,15 @@ export function useSaveFile(secret: RecoveredSecret) {
     running.current = own;
     setSaving({ status: "running", progress: null });
     try {
-      const target = secret.content === null ? await chooseTarget(secret.name) : null;
-      const blob = await secret.save(target, {
+      const target = opened.content === null ? await chooseTarget(opened.name) : null;
+      const blob = await opened.save(target, {
         signal: own.signal,
         onProgress: (progress) => {
           if (!own.signal.aborted) setSaving({ status: "running", progress });
         },
       });
       if (own.signal.aborted) return;
-      if (blob !== null) saveFile(secret.name, blob);
+      if (blob !== null) saveFile(opened.name, blob);
       setSaving({ status: "saved" });
     } catch (error) {
       const quiet = own.signal.aborted || (error instanceof DOMException && error.name === "AbortError"); // no place was chosen
