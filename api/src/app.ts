@@ -3,6 +3,8 @@ import { API_VERSION } from "@relicario/shared/api";
 import Fastify, { type FastifyContextConfig, type FastifyInstance } from "fastify";
 import { jsonSchemaTransform, serializerCompiler, validatorCompiler, type ZodTypeProvider } from "fastify-type-provider-zod";
 import { randomUUID } from "node:crypto";
+import type { Server } from "node:http";
+import type { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 
 import { createGrants } from "./auth/grants.ts";
@@ -126,6 +128,7 @@ export async function buildApp(env: Env, { logStream, now = () => new Date(), wa
   await typed.register(reportRoutes, { services, metrics });
   await typed.register(operationRoutes, { services, database, metrics, stopping: () => stopping.signal.aborted });
   // A connection that is kept after its answer would keep the process, once it stops, until it is cut.
+  const unused = unusedConnections(http.server);
   http.addHook("onSend", (_request, reply, payload, done) => {
     if (stopping.signal.aborted) void reply.header("connection", "close");
     done(null, payload);
@@ -149,12 +152,24 @@ export async function buildApp(env: Env, { logStream, now = () => new Date(), wa
     const cut = wait(env.STOP_DRAIN_SECONDS * 1_000, drained.signal).then(() => {
       http.server.closeAllConnections();
     });
-    await http.close();
+    const closed = http.close();
+    for (const connection of unused()) connection.destroy();
+    await closed;
     drained.abort();
     await cut;
     await services.mailer.stop();
     await database.close();
   }
+}
+
+/** Connections that were opened ahead and have sent nothing: Node counts them as busy, so that closing would wait for them. */
+function unusedConnections(server: Server): () => readonly Socket[] {
+  const connections = new Set<Socket>();
+  server.on("connection", (connection) => {
+    connections.add(connection);
+    connection.once("close", () => connections.delete(connection));
+  });
+  return () => [...connections].filter(({ bytesRead }) => bytesRead === 0);
 }
 
 /** As OpenAPI says it: any one of these will do. */
