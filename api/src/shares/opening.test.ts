@@ -111,6 +111,23 @@ describe("a claim", () => {
     expect(await viewsOf(share)).toBe(5);
   });
 
+  it("is downloaded from for as long as it goes on, in pieces, and no longer than ten minutes after the last", async () => {
+    const { share, secret } = await sharedBySomebody(service, { max_views: 1 });
+    const { download: token } = claimed(await open(openingOf(share)));
+    const pieces: Buffer[] = [];
+    for (let start = 0; start < secret.content.length; start += 200) {
+      later(claimMinutes - 2);
+      await service.app.sweep();
+      const { statusCode, rawPayload } = await download(token.token, { headers: { range: `bytes=${String(start)}-${String(start + 199)}` } });
+      expect(statusCode).toBe(206);
+      pieces.push(rawPayload);
+    }
+    expect(Buffer.concat(pieces).equals(secret.content)).toBe(true);
+    later(claimMinutes);
+    expect((await download(token.token)).statusCode).toBe(404);
+    expect(await viewsOf(share)).toBe(1);
+  });
+
   it("holds nothing of the account: it is answered while the owner's row is held", async () => {
     const { share, owner } = await sharedBySomebody(service);
     const holder = await openSaboteur(service.database.url);

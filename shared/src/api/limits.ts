@@ -55,7 +55,7 @@ export const shareDays = { usual: 7, most: 30 } as const;
 export const maxShareViews = 1_000;
 /** A share closes after so many wrong passwords. */
 export const maxWrongPasswords = 10;
-/** One opening may be asked for again, and its content fetched, for so long. */
+/** One opening may be asked for again, and its content fetched, for so long; each fetch begins that time anew. */
 export const claimMinutes = 10;
 /** Shares of one account that can be opened at a time. */
 export const maxLiveShares = 1_000;
