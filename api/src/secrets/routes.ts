@@ -1,5 +1,5 @@
 import compress from "@fastify/compress";
-import { maxJsonBodyBytes, maxSmallSecretBytes } from "@relicario/shared/api";
+import { downloadPath, maxJsonBodyBytes, maxSmallSecretBytes } from "@relicario/shared/api";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
 import { actorOf } from "../http/access.ts";
@@ -51,7 +51,7 @@ export const secretRoutes: FastifyPluginAsyncZod<{ services: Services }> = async
     return presentContent(row, wanted, versions, wanted.size > maxSmallSecretBytes ? null : await readContent(services, own, wanted));
   });
 
-  app.post("/v2/secrets/get-secret", { schema: secretSchemas.stream, config: { access: "signed_in", idempotent: true } }, async (request, reply) => {
+  app.post(downloadPath, { schema: secretSchemas.stream, config: { access: "signed_in", idempotent: true } }, async (request, reply) => {
     const { secret_db_id: id, version } = request.body;
     const { range, "if-range": ifRange } = request.headers;
     const own = secretsPolicy(actorOf(request));

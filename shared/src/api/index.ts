@@ -4,7 +4,7 @@ export { createHttp, readMayPass, readRetries, type HttpSettings } from "./clien
 export { ImageRecord, ImageRecords, Keyring, KeyringChange, KeyringChanged, KeyStatement, OpenerKind, Recipient, Slot } from "./keyring.ts";
 export * from "./limits.ts";
 export { ProblemDocument } from "./problem.ts";
-export { GetSecret, ListQuery, SecretContent, SecretPage, SecretStored, SecretVersions, SetFavorite, StoredSecret, StoreSecret, VersionLine } from "./secrets.ts";
+export { downloadPath, GetSecret, ListQuery, SecretContent, SecretPage, SecretStored, SecretVersions, SetFavorite, StoredSecret, StoreSecret, VersionLine } from "./secrets.ts";
 export { FinishUpload, formOfPart, PartFields, ReceivedPart, StartUpload, uploadPath, UploadStarted, UploadState } from "./uploads.ts";
 export { ContactEmail, ContactEmailValidated, Me, UpdateMe, UserName, ValidateContactEmail } from "./users.ts";
 export { Vendor, VendorId } from "./vendors.ts";

@@ -1,4 +1,5 @@
 import {
+  downloadPath,
   type FinishUpload,
   formOfPart,
   ReceivedPart,
@@ -54,7 +55,7 @@ export function transferCallsOn(http: Http): TransferCalls {
       }
     },
     range: async ({ secretId, version }, start, end, signal) => {
-      const { size, start: from, body } = await http.stream("POST", "/v2/secrets/get-secret", {
+      const { size, start: from, body } = await http.stream("POST", downloadPath, {
         body: { secret_db_id: secretId, version },
         headers: { range: `bytes=${String(start)}-${String(end - 1)}` },
         ...bySignal(signal),
