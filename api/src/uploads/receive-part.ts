@@ -17,8 +17,8 @@ import { expiryAfter } from "./start.ts";
 /*
  * [Note: Parts] A part is an object of its own, and stays one when the upload is published: nothing is ever copied.
  *
- * 1. The form's fields come first, so that number and digest are known before the first byte. Copies of one part take turns
- *    (parts-in-flight.ts).
+ * 1. The form's fields come first, so that number and digest are known before the first byte; a form that announces more
+ *    than its part holds is refused there. Copies of one part take turns (parts-in-flight.ts).
  * 2. The object is announced as loose, then written as it arrives ([Note: Objects and rows]). A wrong size or digest is
  *    found at the last byte, before the store gives the object its name, so there is nothing to take back.
  * 3. One transaction makes it a part of the upload. A part that is there already stays; the same bytes once more are
@@ -31,7 +31,8 @@ const maxFormBytes = 4 * 1024;
 /** @throws Problem `not_found`, `conflict` for another part of that number, `digest_mismatch`, `validation_error`, … */
 export async function receivePart(services: Services, own: OwnUploads, uploadId: string, request: FastifyRequest): Promise<ReceivedPart> {
   const upload = await requireOpen(services, own, uploadId);
-  if (Number(request.headers["content-length"] ?? 0) > upload.partSize + maxFormBytes) throw new Problem("payload_too_large");
+  const formBytes = Number(request.headers["content-length"] ?? 0);
+  if (formBytes > upload.partSize + maxFormBytes) throw new Problem("payload_too_large");
   const fields: Record<string, unknown> = {};
   for await (const item of readForm(request, { fields: 2, files: 1, fileBytes: upload.partSize + 1 })) {
     if (item.type === "field") {
@@ -39,6 +40,7 @@ export async function receivePart(services: Services, own: OwnUploads, uploadId:
       continue;
     }
     const announced = fieldsOf(fields, upload);
+    if (formBytes > partSizeOf(upload, announced.part) + maxFormBytes) throw wrong("/data", "too_long");
     return services.parts.alone(`${upload.id}/${String(announced.part)}`, request.raw, () => keepPart(services, own, upload, announced, item.file));
   }
   throw wrong("/data", "missing");
