@@ -1,5 +1,6 @@
 import compress from "@fastify/compress";
 import { downloadPath, maxJsonBodyBytes, maxSmallSecretBytes } from "@relicario/shared/api";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
 import { actorOf } from "../http/access.ts";
@@ -47,16 +48,23 @@ export const secretRoutes: FastifyPluginAsyncZod<{ services: Services }> = async
   app.post("/secrets/store/get-secret", { schema: secretSchemas.get, config: { access: "signed_in", idempotent: true } }, async (request) => {
     const own = secretsPolicy(actorOf(request));
     const { secret_db_id: id, version } = request.body;
-    const { row, wanted, versions } = await inOneMoment(db, (tx) => findVersion(tx, own, id, version));
+    const { row, wanted, versions } = await inOneMoment(db, async (tx) => ({ ...(await findVersion(tx, own, id, version)), versions: await readVersions(tx, own, id) }));
     return presentContent(row, wanted, versions, wanted.size > maxSmallSecretBytes ? null : await readContent(services, own, wanted));
   });
 
-  app.post(downloadPath, { schema: secretSchemas.stream, config: { access: "signed_in", idempotent: true } }, async (request, reply) => {
+  // Counted before the handler, which may be run again for one and the same download.
+  const countDownload = async (request: FastifyRequest, { raw }: FastifyReply): Promise<void> => {
+    calls.enterDownload(actorOf(request).accountId, raw);
+  };
+  app.post(downloadPath, { schema: secretSchemas.stream, config: { access: "signed_in", idempotent: true }, preHandler: countDownload }, async (request, reply) => {
     const { secret_db_id: id, version } = request.body;
     const { range, "if-range": ifRange } = request.headers;
     const own = secretsPolicy(actorOf(request));
-    calls.enterDownload(own.accountId, reply.raw);
     const { status, headers, bytes } = await openContent(services, own, { id, version, range, ifRange: typeof ifRange === "string" ? ifRange : undefined });
+    if (reply.sent || reply.raw.destroyed) {
+      bytes.destroy(); // too late, or for nobody: its file would stay open
+      return reply;
+    }
     return reply.code(status).headers(headers).send(bytes);
   });
 

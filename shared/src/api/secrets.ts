@@ -36,7 +36,7 @@ export const SecretPage = z.strictObject({
   state_rev: z.int().min(0),
   /** The account's counter of row changes: the next `since`. */
   changes: z.int().min(0),
-  /** With `since`: rows that went for good since then. */
+  /** With `since`: rows that went for good since then. Absent when they are more than `maxPurgedIds`: then the list is read anew, without `since`. */
   purged: z.array(Id).optional(),
 });
 export type SecretPage = z.infer<typeof SecretPage>;
