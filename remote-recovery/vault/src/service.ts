@@ -15,6 +15,8 @@ import {
 import type { Http } from "@relicario/shared/contract";
 import { z } from "zod";
 
+import { openCallsOn, type OpenCalls } from "./shares/open-calls.ts";
+import { shareCallsOn, type ShareCalls } from "./shares/share-calls.ts";
 import { transferCallsOn, type TransferCalls } from "./transfer/upload-calls.ts";
 
 /** The calls that carry sealed bytes. Answers are parsed here; what they say is checked by acts and steps. */
@@ -33,6 +35,9 @@ export interface Service {
   readonly changeKeyring: (change: KeyringChange, signal?: AbortSignal) => Promise<void>;
   readonly setFavorite: (secretId: string, favorite: boolean) => Promise<StoredSecret>;
   readonly trash: (secretId: string) => Promise<void>;
+  readonly shares: ShareCalls;
+  /** Opening what somebody shared with this account. */
+  readonly opening: OpenCalls;
   /** Sealed contents, in ranges. */
   readonly content: Pick<TransferCalls, "range">;
 }
@@ -76,6 +81,8 @@ export function serviceOn(http: Http): Service {
     trash: async (secretId) => {
       await http.request("DELETE", `/secrets/store/${secretId}`, z.unknown());
     },
+    shares: shareCallsOn(http),
+    opening: openCallsOn(http, { isPublic: false }),
     content: transferCallsOn(http),
   };
 }
