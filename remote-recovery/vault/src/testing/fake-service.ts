@@ -5,7 +5,7 @@ import type { z } from "zod";
 
 import { sha256 } from "../seal/bytes.ts";
 import { applyChange, fail, lastOf, refuseTooMany, touch, type FakeAccount, type FakeRow } from "./fake-account.ts";
-import { handleSharing, streamShared, type FakePerson, type FakeSharing } from "./fake-shares.ts";
+import { endSharesOf, handleSharing, streamShared, type FakePerson, type FakeSharing } from "./fake-shares.ts";
 import { handleStream, handleUpload } from "./fake-uploads.ts";
 
 export interface FakeService {
@@ -80,6 +80,7 @@ function handle(service: FakeService, userId: string, call: string, body: unknow
   if (ofVersions !== undefined) return { secret_db_id: ofVersions, versions: linesOf(account.rows.get(ofVersions)) };
   if (call === "POST /secrets/store/get-secret") return presentSecret(account, body as { secret_db_id: string; version?: number });
   if (call === "PATCH /secrets/favorite") return setFavorite(account, body as { secret_db_id: string; favorite: boolean });
+  if (call.startsWith("DELETE /secrets/store/") && service.sharing !== null) endSharesOf(service.sharing.between, call.slice("DELETE /secrets/store/".length));
   if (call.startsWith("DELETE /secrets/store/")) return trash(account, call.slice("DELETE /secrets/store/".length));
   throw fail("not_found");
 }

@@ -29,6 +29,8 @@ export interface FakeShare {
   expiresAt: string;
   maxViews: number | null;
   revoked: boolean;
+  /** Its secret went to the trash; it does not come back with it. */
+  ended: boolean;
   wrong: number;
   /** One view each. */
   readonly claims: Set<string>;
@@ -74,6 +76,11 @@ export function handleSharing(sharing: FakeSharing, me: FakePerson | null, call:
   return change(share, ChangeShare.parse(body));
 }
 
+/** What goes to the trash ends its shares. */
+export function endSharesOf({ shares }: FakeSharing, secretId: string): void {
+  for (const share of shares.values()) if (share.wire.secret_db_id === secretId) share.ended = true;
+}
+
 /** Sealed content by a download token, or a range of it. */
 export function streamShared(sharing: FakeSharing, { body, headers }: HttpOptions): HttpStream {
   const place = sharing.tokens.get((body as { token: string }).token);
@@ -96,7 +103,7 @@ function create(sharing: FakeSharing, me: FakePerson, body: CreateShare): unknow
   const stateRev = applyChange(account, me.userId, body.keyring);
   if (before === undefined) {
     const { version, ticket, expires_at: expiresAt, max_views: maxViews = null } = body;
-    sharing.shares.set(body.share_id, { owner: me, wire: body, version, ticket, expiresAt, maxViews, revoked: false, wrong: 0, claims: new Set(), openedBy: new Set() });
+    sharing.shares.set(body.share_id, { owner: me, wire: body, version, ticket, expiresAt, maxViews, revoked: false, ended: false, wrong: 0, claims: new Set(), openedBy: new Set() });
   }
   return { share_id: body.share_id, state_rev: stateRev };
 }
@@ -110,10 +117,10 @@ function change(share: FakeShare, { version, ticket, expires_at: expiresAt, max_
   return { share_id: share.wire.share_id, state_rev: stateRev };
 }
 
-function endOf({ revoked, wrong, expiresAt, maxViews, claims, owner, wire, version }: FakeShare): OwnShare["end"] {
+function endOf({ revoked, ended, wrong, expiresAt, maxViews, claims, owner, wire, version }: FakeShare): OwnShare["end"] {
   const row = owner.account().rows.get(wire.secret_db_id);
   if (revoked) return "revoked";
-  if (row?.deletedAt !== null || row.versions[version - 1]?.dropped === true) return "ended";
+  if (ended || row?.deletedAt !== null || row.versions[version - 1]?.dropped === true) return "ended";
   if (wrong >= maxWrongPasswords) return "locked";
   if (Date.parse(expiresAt) <= Date.now()) return "expired";
   return maxViews !== null && claims.size >= maxViews ? "used_up" : null;
