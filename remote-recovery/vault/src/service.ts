@@ -15,6 +15,7 @@ import {
 import type { Http } from "@relicario/shared/contract";
 import { z } from "zod";
 
+import { requestCallsOn, type RequestCalls } from "./requests/request-calls.ts";
 import { openCallsOn, type OpenCalls } from "./shares/open-calls.ts";
 import { shareCallsOn, type ShareCalls } from "./shares/share-calls.ts";
 import { transferCallsOn, type TransferCalls } from "./transfer/upload-calls.ts";
@@ -35,6 +36,7 @@ export interface Service {
   readonly changeKeyring: (change: KeyringChange, signal?: AbortSignal) => Promise<void>;
   readonly setFavorite: (secretId: string, favorite: boolean) => Promise<StoredSecret>;
   readonly trash: (secretId: string) => Promise<void>;
+  readonly requests: RequestCalls;
   readonly shares: ShareCalls;
   /** Opening what somebody shared with this account. */
   readonly opening: OpenCalls;
@@ -81,6 +83,7 @@ export function serviceOn(http: Http): Service {
     trash: async (secretId) => {
       await http.request("DELETE", `/secrets/store/${secretId}`, z.unknown());
     },
+    requests: requestCallsOn(http),
     shares: shareCallsOn(http),
     opening: openCallsOn(http, { isPublic: false }),
     content: transferCallsOn(http),

@@ -1,15 +1,16 @@
-import { fromB64u, ShareId, type SharesWithMe } from "@relicario/shared/api";
+import { ShareId, type SharesWithMe } from "@relicario/shared/api";
 import type { OpenedShare, ReceivedShare, Sender } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import { lookUp, pinnedAs, personError, standingOf, wordsOfKeys, type DirectoryEntry } from "../people/pinned-keys.ts";
 import { pinPerson } from "../people/people.ts";
 import type { AccountKey } from "../seal/account-key.ts";
-import { identityOf, recipientOf } from "../seal/age.ts";
-import { openBookInner, type Book, type PinnedPerson } from "../seal/book.ts";
-import { wipe, type Bytes } from "../seal/bytes.ts";
+import { recipientOf } from "../seal/age.ts";
+import type { Book, PinnedPerson } from "../seal/book.ts";
+import type { Bytes } from "../seal/bytes.ts";
 import { contentOf, openClaimed, type Opening } from "../shares/open-claimed.ts";
 import type { ShownPicture } from "../shown-image.ts";
+import { accountIdentities } from "../steps/account-identities.ts";
 import { readKeyring } from "../steps/read-keyring.ts";
 import { requireAccountKey } from "../steps/show-opener.ts";
 import { sendUntilAnswered } from "../steps/until-answered.ts";
@@ -121,19 +122,11 @@ function changed(userName: string, { statement }: DirectoryEntry, pinned: Pinned
   return personError("person_changed", { userName, words: wordsOfKeys(statement), formerWords: pinned === null ? null : wordsOfKeys(pinned) });
 }
 
-/** The account's identity, and those from before rotations: what was sealed to them stays theirs. */
 async function ownOpenings(vault: VaultContext, accountKey: AccountKey): Promise<Opening[]> {
   const book = (await readKeyring(vault))?.opened?.book;
-  const former = book === undefined ? [] : (await openBookInner(accountKey, vault.userId, book)).old_identity_seeds;
-  const seeds = [accountKey.derive("relicario/v1/identity"), ...former.toSorted((left, right) => right.key_epoch - left.key_epoch).map(({ seed }) => fromB64u(seed))];
-  try {
-    return await Promise.all(seeds.map(async (seed) => {
-      const identity = identityOf(seed);
-      return { identity, recipient: await recipientOf(identity) };
-    }));
-  } finally {
-    wipe(...seeds);
-  }
+  if (book === undefined) throw new PortalError("vault_locked");
+  const identities = await accountIdentities(vault, accountKey, book);
+  return Promise.all(identities.map(async (identity) => ({ identity, recipient: await recipientOf(identity) })));
 }
 
 /** Only grows. Written before the content is shown, so that no crash forgets it. */

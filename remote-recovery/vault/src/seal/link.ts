@@ -1,5 +1,6 @@
-import { utf8, concat, copyOf, len32, sha256, wipe, type Bytes } from "./bytes.ts";
+import { concat, copyOf, len32, randomBytes, sha256, utf8, wipe, type Bytes } from "./bytes.ts";
 import { identityOf } from "./age.ts";
+import { importAesKey } from "./document.ts";
 import { argon2Costs, hkdf, passphraseBytes, stretch } from "./kdf.ts";
 
 /** What the link key proves to the service: that somebody has the link. 32 bytes. */
@@ -38,5 +39,20 @@ export function linkIdentity(stretched: Bytes, imageRoot: Bytes | null): string 
     return identityOf(seed);
   } finally {
     wipe(secret, seed);
+  }
+}
+
+/** What stands behind `#s=` in a link: 32 bytes. Secret. */
+export function newLinkKey(): Bytes {
+  return randomBytes(32);
+}
+
+/** A non-extractable AES key of a request: `HKDF(link key, label)`. */
+export async function linkAesKey(linkKey: Bytes, label: "relicario/v1/request" | "relicario/v1/request-resume"): Promise<CryptoKey> {
+  const bytes = hkdf(linkKey, label);
+  try {
+    return await importAesKey(bytes);
+  } finally {
+    wipe(bytes);
   }
 }

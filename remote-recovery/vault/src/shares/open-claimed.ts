@@ -42,7 +42,7 @@ export async function openClaimed(claimed: ShareClaimed, openings: readonly Open
  *
  * @throws PortalError `decryption_failed`, and those of a call.
  */
-export async function contentOf(calls: Pick<TransferCalls, "range">, { sealed }: OpenedTicket, { download }: ShareClaimed, options: CallOptions): Promise<Bytes | null> {
+export async function contentOf(calls: Pick<TransferCalls, "range">, { sealed }: Pick<OpenedTicket, "sealed">, { download }: Pick<ShareClaimed, "download">, options: CallOptions): Promise<Bytes | null> {
   if (download.size > maxSmallSecretBytes) return null;
   options.onProgress?.({ phase: "fetching", done: 0, total: download.size });
   const { bytes, size } = await calls.range(sealed, 0, download.size, options.signal);

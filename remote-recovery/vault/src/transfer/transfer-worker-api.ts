@@ -5,10 +5,10 @@ import * as Comlink from "comlink";
 
 import { openDevice, type Device } from "../device/device.ts";
 import { httpOverPage, type PageHttp } from "../worker/port-http.ts";
-import { openUploadRecords, uploadLock, type UploadRecords } from "./records.ts";
+import { openUploadRecords, uploadLock, uploadsOf, type UploadRecords } from "./records.ts";
 import { createRunningDigest, digestOver, type RunningDigest } from "./running-digest.ts";
 import { saveContent, type OpenableContent } from "./save-content.ts";
-import { sendUpload, type SendOptions } from "./send-upload.ts";
+import { sendContent, type SendOptions } from "./send-content.ts";
 import { chosenFile, privateFile } from "./sinks.ts";
 import { browserPatience } from "./until-through.ts";
 import { transferCallsOn, type TransferCalls } from "./upload-calls.ts";
@@ -82,7 +82,7 @@ export function createTransferWorkerApi(): TransferWorkerApi {
       alone(uploadId, () => {
         const { sending, calls } = requireStarted();
         if (sending === null) throw new PortalError("vault_unavailable");
-        return withDigest((digest) => sendUpload({ ...sending, calls, digest, patience: browserPatience, now: Date.now }, uploadId, file, options));
+        return withDigest((digest) => sendContent({ records: uploadsOf(sending.device, sending.records), calls, digest, patience: browserPatience, now: Date.now }, uploadId, file, options));
       }),
     save: async (keys, openedId, target, options) => {
       const content = await callsTo<ContentKeys>(keys)

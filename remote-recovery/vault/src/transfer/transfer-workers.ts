@@ -6,7 +6,7 @@ import * as Comlink from "comlink";
 import { refuseCancelled } from "../cancelled.ts";
 import { pageHttp } from "../worker/port-http.ts";
 import type { RunningWorker } from "../worker/start-workers.ts";
-import type { SendOptions } from "./send-upload.ts";
+import type { SendOptions } from "./send-content.ts";
 import type { TransferWorkerApi } from "./transfer-worker-api.ts";
 
 export interface TransferWorkersParts {

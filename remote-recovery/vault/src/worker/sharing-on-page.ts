@@ -1,7 +1,7 @@
-import type { OpenedBy, OpenedContent, Vault } from "@relicario/shared/contract";
+import type { OpenedBy, OpenedContent, ShownImage, Vault } from "@relicario/shared/contract";
 import type * as Comlink from "comlink";
 
-import { requireShown } from "../shown-image.ts";
+import { requireShown, type ShownPicture } from "../shown-image.ts";
 import type { SharedByPage, VaultWorkerApi } from "./vault-worker-api.ts";
 
 export interface SharingParts {
@@ -15,13 +15,16 @@ export interface SharingParts {
   readonly origin: () => string;
 }
 
-/** The members of the contract about sharing, over the vault's worker. Handles are exchanged for pictures before anything reaches it. */
-export function sharingOnPage({ inWorker, openedBy, held, origin }: SharingParts): Pick<Vault, "shares" | "people" | "received"> {
+/** The members of the contract about sharing and asking, over the vault's worker. Handles are exchanged for pictures before anything reaches it. */
+export function sharingOnPage({ inWorker, openedBy, held, origin }: SharingParts): Pick<Vault, "shares" | "people" | "received" | "requests"> {
   const acts = {
     create: inWorker((worker) => worker.createShare),
     showLink: inWorker((worker) => worker.showShareLink),
     update: inWorker((worker) => worker.updateShareContent),
     open: inWorker((worker) => worker.openReceived),
+    ask: inWorker((worker) => worker.askForSecret),
+    showRequestLink: inWorker((worker) => worker.showRequestLink),
+    openAnswer: inWorker((worker) => worker.openAnswer),
   };
   return {
     shares: Object.freeze<Vault["shares"]>({
@@ -32,7 +35,7 @@ export function sharingOnPage({ inWorker, openedBy, held, origin }: SharingParts
       },
       all: inWorker((worker) => worker.allShares),
       ofSecret: inWorker((worker) => worker.sharesOfSecret),
-      showLink: async (shareId, opener, options) => `${origin()}${await acts.showLink(shareId, opener === null ? null : requireShown(opener), options)}`,
+      showLink: async (shareId, opener, options) => `${origin()}${await acts.showLink(shareId, shownOrNone(opener), options)}`,
       change: inWorker((worker) => worker.changeShare),
       updateContent: async (shareId, by, options) => acts.update(shareId, openedBy(by), options),
       revoke: inWorker((worker) => worker.revokeShare),
@@ -48,9 +51,27 @@ export function sharingOnPage({ inWorker, openedBy, held, origin }: SharingParts
     received: Object.freeze<Vault["received"]>({
       list: inWorker((worker) => worker.receivedShares),
       open: async (shareId, opener, options) => {
-        const { openedId, ...share } = await acts.open(shareId, opener === null ? null : requireShown(opener), options);
+        const { openedId, ...share } = await acts.open(shareId, shownOrNone(opener), options);
         return { ...share, ...(await held(openedId, share)) };
       },
     }),
+    requests: Object.freeze<Vault["requests"]>({
+      create: async (request, opener, options) => {
+        const { requestId, link } = await acts.ask(request, shownOrNone(opener), options);
+        return { requestId, link: `${origin()}${link}` };
+      },
+      list: inWorker((worker) => worker.listAsked),
+      showLink: async (requestId, opener, options) => `${origin()}${await acts.showRequestLink(requestId, shownOrNone(opener), options)}`,
+      open: async (requestId, opener, options) => {
+        const { openedId, ...answer } = await acts.openAnswer(requestId, shownOrNone(opener), options);
+        return { ...answer, ...(await held(openedId, answer)) };
+      },
+      collect: inWorker((worker) => worker.markCollected),
+      drop: inWorker((worker) => worker.dropRequest),
+    }),
   };
+}
+
+function shownOrNone(opener: ShownImage | null): ShownPicture | null {
+  return opener === null ? null : requireShown(opener);
 }

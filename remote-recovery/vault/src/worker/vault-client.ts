@@ -278,8 +278,6 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     exportSecrets: inWorker((worker) => worker.exportSecrets),
   };
 
-  const absent = (): Promise<never> => Promise.reject(new PortalError("vault_unavailable"));
-
   // A handle is exchanged for its picture before anything else: one that stands for nothing reaches no worker.
   return {
     getState: () => state,
@@ -366,7 +364,6 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
       await acts.refresh();
     },
     ...sharingOnPage({ inWorker, openedBy, held, origin: surroundings.origin }),
-    requests: { create: absent, list: absent, showLink: absent, open: absent, collect: absent, drop: absent },
     forgetShown,
     examine: inWorker((worker) => worker.examine),
   };

@@ -1,6 +1,6 @@
 import type { Engine } from "@relicario/engine";
 import { callsTo } from "@relicario/engine/worker-calls";
-import type { AgeFile, DeviceAccount, ListOptions, OpenedShare, RecoveredSecret, RecoverOptions, VaultState } from "@relicario/shared/contract";
+import type { AgeFile, DeviceAccount, ListOptions, OpenedAnswer, OpenedShare, RecoveredSecret, RecoverOptions, VaultState } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
@@ -18,6 +18,10 @@ import { history, removeVersions, restoreVersion } from "../acts/versions.ts";
 import { openDevice, type Device } from "../device/device.ts";
 import { findPerson, listPeople, ownWords, pinPerson, setBlocked, setCompared } from "../people/people.ts";
 import { openReceived, receivedShares } from "../received/received-shares.ts";
+import { askForSecret, showRequestLink } from "../requests/ask.ts";
+import { listAsked } from "../requests/asked.ts";
+import { openAnswer } from "../requests/open-answer.ts";
+import { dropRequest, markCollected } from "../requests/settle.ts";
 import { serviceOn } from "../service.ts";
 import { changeShare, revokeShare, showShareLink, updateShareContent } from "../shares/change-shares.ts";
 import { createShare, type NewShareRequest } from "../shares/create-share.ts";
@@ -169,6 +173,16 @@ export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, de
     trash: act(trash),
     restore: act(restore),
     acceptOlderState: act(acceptOlderState),
+
+    askForSecret: act(askForSecret),
+    listAsked: act(listAsked),
+    showRequestLink: act(showRequestLink),
+    openAnswer: act(async (vault, requestId: string, shown: ShownPicture | null, options?: ActOptions): Promise<Crossing<OpenedAnswer>> => {
+      const { sealed, ...answer } = await openAnswer(vault, requestId, shown, options);
+      return Comlink.transfer({ ...answer, openedId: opened.keep({ ageFile: null, sealed, own: null }) }, answer.content === null ? [] : [answer.content.buffer]);
+    }),
+    markCollected: act(markCollected),
+    dropRequest: act(dropRequest),
 
     uploads: act((vault) => uploads(vault, requireStarted().parts)),
     beginUpload: act((vault, order: UploadOrder, options?: ActOptions) => beginUpload(vault, requireStarted().parts, order, options)),

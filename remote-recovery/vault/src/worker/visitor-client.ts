@@ -1,6 +1,6 @@
 import { serveCalls, signalAmong } from "@relicario/engine/worker-calls";
 import type { PortalForVisitors, Visitor } from "@relicario/shared/contract";
-import { PortalError, toPortalError } from "@relicario/shared/errors";
+import { toPortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
 import { refuseCancelled } from "../cancelled.ts";
@@ -83,7 +83,6 @@ export function createVisitorClient({ http, takeLinkSecret }: Pick<PortalForVisi
     };
   }
 
-  const unavailable = (): Promise<never> => Promise.reject(new PortalError("vault_unavailable"));
   const acts = { openShare: inWorker((worker) => worker.openShare) };
 
   return {
@@ -94,8 +93,8 @@ export function createVisitorClient({ http, takeLinkSecret }: Pick<PortalForVisi
       const { openedId, ...share } = await acts.openShare(shareId, { password, picture: shown }, options);
       return { ...share, ...openedOnPage({ openedId, ...share }, opener, downloads) };
     },
-    lookAtRequest: unavailable,
-    answer: unavailable,
+    lookAtRequest: inWorker((worker) => worker.lookAtRequest),
+    answer: inWorker((worker) => worker.answer),
     forgetShown,
     close: () => {
       void downloads.lock();

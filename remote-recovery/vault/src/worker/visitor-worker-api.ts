@@ -1,11 +1,16 @@
 import type { Engine } from "@relicario/engine";
 import { callsTo } from "@relicario/engine/worker-calls";
-import type { CallOptions, LinkSecret, OpenedShare } from "@relicario/shared/contract";
+import type { CallOptions, LinkSecret, OpenedShare, ProvidedSecret } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
+import { answerRequest, lookAtRequest, requestLink, type AnswerOptions, type AnswerParts } from "../requests/answer.ts";
+import { answerCallsOn } from "../requests/answer-calls.ts";
+import { openAnswerRecords, type AnswerRecords } from "../requests/answer-records.ts";
 import { lookAtShare, openShare, type ShareAnswers } from "../shares/open-link.ts";
 import { pauseFor } from "../steps/until-answered.ts";
+import { createRunningDigest } from "../transfer/running-digest.ts";
+import { browserPatience } from "../transfer/until-through.ts";
 import { transferCallsOn, type TransferCalls } from "../transfer/upload-calls.ts";
 import { openVisitorContext, type VisitorContext } from "../visitor-context.ts";
 import { engineOverPage } from "./engine-over-page.ts";
@@ -37,6 +42,13 @@ export function createVisitorWorkerApi(engineOn: (port: MessagePort) => Engine) 
     return async (...given) => run(requireStarted().visitor, ...given);
   }
 
+  let records: Promise<AnswerRecords> | null = null;
+
+  /** What was begun here is read at the first request that is looked at. */
+  function answerParts({ http, now }: VisitorContext): AnswerParts {
+    return { calls: answerCallsOn(http), records: () => (records ??= openAnswerRecords(now)), newDigest: createRunningDigest, patience: browserPatience, now };
+  }
+
   return {
     /** Answers when the worker runs. */
     ping: () => undefined,
@@ -54,6 +66,8 @@ export function createVisitorWorkerApi(engineOn: (port: MessagePort) => Engine) 
       const { sealed, ...share } = await openShare(visitor, shareId, answers, options);
       return Comlink.transfer({ ...share, openedId: opened.keep({ sealed }) }, share.content === null ? [] : [share.content.buffer]);
     }),
+    lookAtRequest: act(async (visitor, requestId: string, options?: CallOptions) => lookAtRequest(answerParts(visitor), await requestLink(visitor, requestId), options?.signal)),
+    answer: act(async (visitor, requestId: string, provided: ProvidedSecret, options?: AnswerOptions) => answerRequest(answerParts(visitor), await requestLink(visitor, requestId), provided, options)),
 
     serveContentKeys: opened.serveKeys,
     putAway: opened.putAway,

@@ -1,0 +1,241 @@
+import { toB64u, type ReceivedPart } from "@relicario/shared/api";
+import { isPortalError, PortalError } from "@relicario/shared/errors";
+
+import { digestOf, wipe, type Bytes } from "../seal/bytes.ts";
+import { pieceCipher } from "./piece-cipher.ts";
+import type { RunningDigest } from "./running-digest.ts";
+import { keyBytes, type Sealing } from "./sealing.ts";
+import { sealedFile, type SealedFile } from "./sealed-file.ts";
+import { untilThrough, type Patience } from "./until-through.ts";
+import type { TransferCalls } from "./upload-calls.ts";
+
+/** How far a content on its way is, as it is written down on this device. */
+export interface SendingRecord {
+  /** Milliseconds since 1970: when the part that last arrived left. */
+  readonly touchedAt: number;
+  /** Bytes of the sealed content that are known to be there. */
+  readonly sent: number;
+  /** Whether all of them are. */
+  readonly sealed: boolean;
+}
+
+/** Where contents on their way are written down: an account's uploads, or the answers of a visitor. */
+export interface SendingRecords<Kept extends SendingRecord> {
+  readonly get: (id: string) => Promise<Kept | null>;
+  /** What sealing goes on with. `not_found` when it can no longer be read. */
+  readonly sealingOf: (record: Kept) => Promise<Sealing>;
+  /** Writes what follows a record as it was read; as `replace` of an account's uploads. */
+  readonly replace: (record: Kept, sealing: Sealing) => Promise<Kept>;
+}
+
+/** The calls of sending, by the id of the upload or the answer. */
+export interface SendingCalls {
+  /** `upload_dropped` when the service does not know it, here and in the next one. */
+  readonly state: (id: string, signal?: AbortSignal) => Promise<{ readonly received: readonly ReceivedPart[] }>;
+  readonly part: TransferCalls["part"];
+}
+
+/** What sending needs of its surroundings. */
+export interface SendParts<Kept extends SendingRecord> {
+  readonly records: SendingRecords<Kept>;
+  readonly calls: SendingCalls;
+  readonly digest: RunningDigest;
+  readonly patience: Patience;
+  readonly now: () => number;
+}
+
+export interface SendOptions {
+  readonly signal: AbortSignal;
+  readonly onProgress: (done: number, total: number) => void;
+}
+
+/** Parts on their way at the same time, and one that is written down meanwhile. */
+const inFlight = 3 + 1;
+
+/**
+ * [Note: Upload sequence]
+ * 1. What the service has is read. Every part that this device sealed before is sealed again and must have the digest that
+ *    was written down; else the file is another one, and nothing is sent. So must a part that the service has and this device
+ *    does not remember: its profile may be a copy of an older day.
+ * 2. Part by part: sealed; its SHA-256 and the state of the digest over all parts are written down, to the disk itself, unless
+ *    another tab wrote there meanwhile; then it leaves. Three are on their way at once. A lost connection or a service that
+ *    starts anew is waited for.
+ * 3. The digest over the whole is written down: `sealed`. Publishing is the vault's; a visitor finishes an answer.
+ *
+ * No key of an account is needed, so this goes on under the lock, and for a visitor. Key and number of a piece never meet two
+ * plaintexts of which any bytes leave this device: no part leaves but with the digest that was written down for its number, once
+ * and for good.
+ *
+ * @throws PortalError `not_found` (it was given up in another tab), `conflict` (it is sent by another tab), `upload_dropped` (the
+ *   service does not know it; what this device keeps stays), `file_changed`, `cancelled`, `storage_full`, `token_expired`.
+ */
+export async function sendContent<Kept extends SendingRecord>(parts: SendParts<Kept>, id: string, file: Blob, { signal, onProgress }: SendOptions): Promise<void> {
+  const { records, calls, digest, patience } = parts;
+  const record = await records.get(id);
+  if (record === null) throw new PortalError("not_found");
+  if (record.sealed) return;
+  const sealing = await records.sealingOf(record);
+  if (file.size !== sealing.size) throw new PortalError("file_changed");
+  const { received: there } = await untilThrough(() => calls.state(id, signal), patience, signal);
+  try {
+    await withSealedFile(sealing, file, async (sealed) => {
+      const received = new Map(there.map(({ part, sha256 }) => [part - 1, sha256]));
+      await requireSameParts(sealed, sealing, received, signal);
+      await digest.start(sealing.digest_state);
+      await new Sending(parts, id, record, sealing, sealed, received, onProgress).run(signal);
+    });
+  } catch (error) {
+    const givenUp = isPortalError(error, "upload_dropped") && (await records.get(id)) === null;
+    throw givenUp ? new PortalError("not_found", { cause: error }) : error;
+  }
+}
+
+/**
+ * Whether a file is the one of which all parts were sealed, by sealing it once more. Nothing is sent.
+ *
+ * @throws PortalError `file_changed`, `cancelled`.
+ */
+export async function requireSameContent(sealing: Sealing, file: Blob, signal: AbortSignal): Promise<void> {
+  if (file.size !== sealing.size) throw new PortalError("file_changed");
+  await withSealedFile(sealing, file, (sealed) => requireSameParts(sealed, sealing, new Map(), signal));
+}
+
+async function withSealedFile(sealing: Sealing, file: Blob, work: (sealed: SealedFile) => Promise<void>): Promise<void> {
+  const { payloadKey, prefix } = keyBytes(sealing);
+  const cipher = await pieceCipher(payloadKey);
+  wipe(payloadKey);
+  try {
+    await work(sealedFile(file, sealing.kind, prefix, cipher));
+  } finally {
+    cipher.end();
+  }
+}
+
+/** Step 1. */
+async function requireSameParts(sealed: SealedFile, sealing: Sealing, received: ReadonlyMap<number, string>, signal: AbortSignal): Promise<void> {
+  const count = partCount(sealed, sealing);
+  for (let index = 0; index < count; index++) {
+    const expected = sealing.parts[index] ?? received.get(index);
+    if (expected === undefined) continue;
+    if (signal.aborted) throw new PortalError("cancelled", { cause: signal.reason });
+    await requirePart(sealed, sealing, index, expected);
+  }
+}
+
+async function requirePart(sealed: SealedFile, sealing: Sealing, index: number, expected: string): Promise<void> {
+  if (toB64u(await digestOf(await partOf(sealed, sealing, index))) !== expected) throw new PortalError("file_changed");
+}
+
+function partCount({ length }: SealedFile, { part_size: size }: Sealing): number {
+  return Math.ceil(length / size);
+}
+
+function partOf(sealed: SealedFile, { part_size: size }: Sealing, index: number): Promise<Bytes> {
+  return sealed.range(index * size, Math.min(sealed.length, (index + 1) * size));
+}
+
+/** Steps 2 and 3 of one run. */
+class Sending<Kept extends SendingRecord> {
+  readonly #parts: SendParts<Kept>;
+  readonly #id: string;
+  readonly #sealed: SealedFile;
+  /** Digests of what the service has, by index. */
+  readonly #received: ReadonlyMap<number, string>;
+  readonly #onProgress: (done: number, total: number) => void;
+  #record: Kept;
+  #sealing: Sealing;
+  #sent = 0;
+  #touchedAt: number;
+
+  constructor(parts: SendParts<Kept>, id: string, record: Kept, sealing: Sealing, sealed: SealedFile, received: ReadonlyMap<number, string>, onProgress: (done: number, total: number) => void) {
+    this.#parts = parts;
+    this.#id = id;
+    this.#record = record;
+    this.#sealing = sealing;
+    this.#sealed = sealed;
+    this.#received = received;
+    this.#onProgress = onProgress;
+    this.#touchedAt = record.touchedAt;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const failing = new AbortController(); // one part that fails for good stops the others
+    const either = AbortSignal.any([signal, failing.signal]);
+    const underWay = new Set<Promise<void>>();
+    const count = partCount(this.#sealed, this.#sealing);
+    let written: Promise<unknown> = Promise.resolve(); // in order; the next part is sealed meanwhile
+    try {
+      for (let index = 0; index < count; index++) {
+        either.throwIfAborted();
+        const known = this.#sealing.parts[index];
+        if (known !== undefined && this.#received.get(index) === known) {
+          this.#count(index);
+          continue;
+        }
+        while (underWay.size >= inFlight) await Promise.race(underWay);
+        const bytes = await this.#seal(index);
+        const data = new Blob([bytes]);
+        const digest = digestOf(bytes); // of a copy: the bytes are taken away below
+        const writing = written.then(() => this.#writeDown(index, bytes, digest));
+        written = writing;
+        const sending: Promise<void> = writing.then((sha256) => this.#send(index, sha256, data, either)).finally(() => underWay.delete(sending));
+        sending.catch((error: unknown) => {
+          failing.abort(error);
+        });
+        underWay.add(sending);
+      }
+      await Promise.all(underWay);
+      either.throwIfAborted();
+    } catch (error) {
+      failing.abort(error);
+      await Promise.allSettled(underWay);
+      if (signal.aborted) throw new PortalError("cancelled", { cause: signal.reason });
+      throw failing.signal.reason;
+    }
+    await this.#keep({ content_sha256: await this.#parts.digest.finish() }, { sealed: true, sent: this.#sealed.length });
+  }
+
+  /**
+   * A part. The first piece of a new one may have begun in the part before, which left with what the file was then: where that
+   * piece is not at hand any more it is made again, and its beginning must be the one that left.
+   */
+  async #seal(index: number): Promise<Bytes> {
+    const [before, known] = [this.#sealing.parts[index - 1], this.#sealing.parts[index]];
+    if (before !== undefined && known === undefined && !this.#sealed.continuesAt(index * this.#sealing.part_size)) await requirePart(this.#sealed, this.#sealing, index - 1, before);
+    return partOf(this.#sealed, this.#sealing, index);
+  }
+
+  /** Before a part leaves: its digest, and the state of the digest over all so far. A part sealed again must have the digest it had. */
+  async #writeDown(index: number, bytes: Bytes, digest: Promise<Bytes>): Promise<string> {
+    const known = this.#sealing.parts[index];
+    const expected = known ?? this.#received.get(index);
+    const state = known === undefined ? await this.#parts.digest.update(bytes) : null;
+    const sha256 = toB64u(await digest);
+    if (expected !== undefined && sha256 !== expected) throw new PortalError("file_changed");
+    if (known === undefined) await this.#keep({ parts: [...this.#sealing.parts, sha256], digest_state: state }, {});
+    return sha256;
+  }
+
+  async #send(index: number, sha256: string, data: Blob, signal: AbortSignal): Promise<void> {
+    const { calls, now, patience } = this.#parts;
+    let left = 0;
+    const send = (): Promise<void> => {
+      left = now();
+      return calls.part(this.#id, { part: index + 1, sha256 }, data, signal);
+    };
+    await untilThrough(send, patience, signal);
+    this.#touchedAt = Math.max(this.#touchedAt, left); // not when it was answered: the service counts from its arrival
+    this.#count(index);
+  }
+
+  #count(index: number): void {
+    const { part_size: size } = this.#sealing;
+    this.#sent += Math.min(this.#sealed.length, (index + 1) * size) - index * size;
+    this.#onProgress(this.#sent, this.#sealed.length);
+  }
+
+  async #keep(sealing: Partial<Sealing>, record: Partial<SendingRecord>): Promise<void> {
+    this.#sealing = { ...this.#sealing, ...sealing };
+    this.#record = await this.#parts.records.replace({ ...this.#record, sent: this.#sent, touchedAt: this.#touchedAt, ...record }, this.#sealing);
+  }
+}
