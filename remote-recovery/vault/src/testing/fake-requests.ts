@@ -41,6 +41,7 @@ export async function handleRequests(account: FakeAccount, userId: string, metho
   if (call === "POST /requests/get") {
     const asked = GetRequest.parse(body);
     const { document, state, maxSize, expiresAt } = byLink(requests, asked.request_id, asked.link_auth);
+    if (state === "revoked") throw new PortalError("request_unavailable");
     return { document, state, max_size: maxSize, part_size: fakePartBytes, expires_at: expiresAt };
   }
   if (call === "POST /requests/collect") return collect(requests, CollectAnswer.parse(body).request_id);
@@ -56,8 +57,8 @@ export async function handleRequests(account: FakeAccount, userId: string, metho
     return { request_id: id, state_rev: stateRev };
   }
   const stateRev = applyChange(account, userId, DropRequest.parse(body).keyring);
-  if (request.provided === null) request.state = "revoked";
-  else requests.delete(id);
+  if (request.state !== "collected") request.state = "revoked";
+  request.provided = null;
   return { request_id: id, state_rev: stateRev };
 }
 
@@ -94,8 +95,8 @@ function byLink(requests: Map<string, FakeRequest>, id: string, linkAuth: string
 }
 
 function collect(requests: Map<string, FakeRequest>, id: string): unknown {
-  const { provided } = requests.get(id) ?? {};
-  if (provided == null) throw new PortalError("not_found");
+  const { provided, collectedAt } = requests.get(id) ?? {};
+  if (provided == null) throw new PortalError(collectedAt == null ? "conflict" : "content_gone");
   return { ticket: provided.ticket, provided_at: provided.at, download: { token: `answer ${id}`, size: provided.content.length, expires_at: now } };
 }
 
