@@ -1,32 +1,12 @@
-import { AnswerState, answerTokenHeader, CollectAnswer, CollectedRequest, CreateRequest, DropRequest, FinishAnswer, fromB64u, GetRequest, maxOpenRequests, PartFields, StartAnswer, toB64u, type RequestList, type RequestState } from "@relicario/shared/api";
+import { AnswerState, answerTokenHeader, CollectAnswer, CollectedRequest, CreateRequest, DropRequest, FinishAnswer, fromB64u, GetRequest, maxOpenRequests, PartFields, StartAnswer, toB64u, type RequestList } from "@relicario/shared/api";
 import type { HttpMethod, HttpOptions, HttpStream } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import type { z } from "zod";
 
-import { concat, copyOf, sha256, type Bytes } from "../seal/bytes.ts";
+import { concat, copyOf, sha256 } from "../seal/bytes.ts";
 import { newId } from "../seal/ids.ts";
-import { applyChange, type FakeAccount } from "./fake-account.ts";
+import { applyChange, type FakeAccount, type FakeAnswer, type FakeRequest } from "./fake-account.ts";
 import { fakePartBytes } from "./fake-uploads.ts";
-
-/** A request as the service keeps it. Tests tamper with it directly. */
-export interface FakeRequest {
-  document: string;
-  linkAuthSha256: string;
-  createdAt: string;
-  expiresAt: string;
-  maxSize: number;
-  state: z.infer<typeof RequestState>;
-  provided: { ticket: string; content: Bytes; at: string; call: string } | null;
-  collectedAt: string | null;
-  readonly answers: Map<string, FakeAnswer>;
-}
-
-interface FakeAnswer {
-  readonly token: string;
-  readonly size: number;
-  /** By number, from 1. */
-  readonly parts: Map<number, Bytes>;
-}
 
 const now = "2026-11-21T10:00:00.000Z";
 
