@@ -1,4 +1,4 @@
-import type { Language, PortalForServices } from "@relicario/shared/contract";
+import type { Http, Language, PortalForServices, PortalForVisitors } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { createI18n, fallbackLanguage, isLanguage, type Texts } from "@relicario/shared/i18n";
 import type { i18n as I18n } from "i18next";
@@ -18,6 +18,7 @@ import { loadModule, registerVerified } from "./remotes/federation.ts";
 import { createRemoteLoader, type LoaderDeps } from "./remotes/loader.ts";
 import { scopedHttp } from "./remotes/scoped-http.ts";
 import { createVaultSource } from "./remotes/vault-source.ts";
+import { createVisitorSource } from "./remotes/visitor-source.ts";
 import { createReachability } from "./service/reachability.ts";
 import { userOf } from "./session/machine.ts";
 import { createSession, type Session } from "./session/session.ts";
@@ -97,7 +98,12 @@ export async function createHost({ verified, readDeployment, sweeps, language, t
   const http = reachability.watch(session.http);
   const repeatingHttp = reachability.watch(session.repeating.http);
   const vault = createVaultSource({ loadRecovery: () => loader.load("recovery"), portal: () => portalForVault({ session, http: repeatingHttp, verified }) });
+  const visitor = createVisitorSource({
+    loadRecovery: () => loader.load("recovery"),
+    portal: (pathname) => portalForVisitor(pathname, { session, http: repeatingHttp, publicHttp: reachability.watch(session.repeating.publicHttp), verified }),
+  });
   session.onLock((reason) => vault.putAway(reason));
+  session.onLock(visitor.close);
   // However the vault was locked: plaintext is removed everywhere, and what is on the screen is loaded again.
   vault.onLocked(() => {
     forgetOpened(queryClient);
@@ -105,7 +111,9 @@ export async function createHost({ verified, readDeployment, sweeps, language, t
     void session.lock();
   });
   watch.subscribe(() => {
-    if (watch.getState().disabled.has("recovery")) void vault.stop();
+    if (!watch.getState().disabled.has("recovery")) return;
+    void vault.stop();
+    visitor.close();
   });
 
   return {
@@ -117,6 +125,7 @@ export async function createHost({ verified, readDeployment, sweeps, language, t
     reachability,
     loader,
     vault,
+    visitor,
     vendor,
     flags: createFeatureFlags(deployment, window.sessionStorage),
     queryClient,
@@ -147,13 +156,35 @@ async function portalForVault({ session, http, verified }: { readonly session: S
   await session.exchange.token();
   const user = userOf(session.getState());
   const claims = claimsOf(session.exchange.getState());
-  const recovery = verified.remotes.get("recovery");
   if (user === null || claims === null) throw new PortalError("login_required");
   return {
-    http: scopedHttp(http, recovery?.status === "verified" ? recovery.record.manifest.api_paths : []),
+    http: forRecovery(http, verified),
     vendorId: claims.vid,
     account: { userId: claims.sub, issuer: user.issuer, subject: user.subject, ...(user.authTime === undefined ? {} : { authTime: user.authTime }) },
     signInAgain: session.signInAgain,
     takeLinkSecret: () => takeLinkSecret(sessionStorage, Date.now()),
   };
+}
+
+/**
+ * The portal as the visitor of a page opened by a link sees it. A link for signed-in people is opened with the session's token; any
+ * other one without, so that the service does not learn who opens it. Rejects with the error of the token exchange.
+ */
+async function portalForVisitor(
+  pathname: string,
+  { session, http, publicHttp, verified }: { readonly session: Session; readonly publicHttp: Http } & Pick<Host, "http" | "verified">,
+): Promise<PortalForVisitors> {
+  const asAccount = pathname.startsWith("/p-shared/") && userOf(session.getState()) !== null;
+  if (asAccount) await session.exchange.token();
+  return {
+    http: forRecovery(asAccount ? http : publicHttp, verified),
+    vendorId: claimsOf(session.exchange.getState())?.vid ?? verified.deployment.vendor_id,
+    takeLinkSecret: () => takeLinkSecret(sessionStorage, Date.now()),
+  };
+}
+
+/** Limited to the paths that recovery's signed release declares. */
+function forRecovery(http: Http, { remotes }: VerifiedDeployment): Http {
+  const recovery = remotes.get("recovery");
+  return scopedHttp(http, recovery?.status === "verified" ? recovery.record.manifest.api_paths : []);
 }

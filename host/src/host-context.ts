@@ -12,6 +12,7 @@ import type { Confirms } from "./frame/confirms.tsx";
 import type { PortalRoute } from "./routes.ts";
 import type { RemoteLoader } from "./remotes/loader.ts";
 import type { VaultSource } from "./remotes/vault-source.ts";
+import type { VisitorSource } from "./remotes/visitor-source.ts";
 import type { Reachability } from "./service/reachability.ts";
 import type { Session } from "./session/session.ts";
 import type { ThemeStore } from "./settings/theme.ts";
@@ -30,6 +31,7 @@ export interface Host {
   readonly reachability: Reachability;
   readonly loader: RemoteLoader;
   readonly vault: VaultSource;
+  readonly visitor: VisitorSource;
   readonly vendor: VendorStore;
   readonly flags: FeatureFlags;
   readonly queryClient: QueryClient;

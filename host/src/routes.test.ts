@@ -139,6 +139,7 @@ describe("isSharedLinkView", () => {
     ["/shared/x", true],
     ["/p-shared/x", false],
     ["/recived", false],
+    ["/request/x", true],
   ])("%s: %s", (path, expected) => {
     expect(isSharedLinkView(path)).toBe(expected);
   });

@@ -65,7 +65,7 @@ export function guardRoute(route: PortalRoute, visitor: { readonly signedIn: boo
   return route.access === "guarded" && !visitor.landingVisited ? "landing" : "sign_in";
 }
 
-/** Whether this is the view of a shared link, which has no navigation and a login button: its path contains "shared", but not "p-shared". */
+/** Whether this is the view of a link that needs no account: it has no navigation and a login button. Its path contains "shared", but not "p-shared"; or it is a request. */
 export function isSharedLinkView(pathname: string): boolean {
-  return pathname.includes("shared") && !pathname.includes("p-shared");
+  return (pathname.includes("shared") && !pathname.includes("p-shared")) || pathname.startsWith("/request/");
 }

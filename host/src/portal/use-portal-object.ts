@@ -1,12 +1,13 @@
 import { Me, type SessionClaims } from "@relicario/shared/api";
-import type { Portal, PortalUser, Vault } from "@relicario/shared/contract";
+import type { Portal, PortalUser, Vault, Visitor } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { queryOptions, useQuery } from "@tanstack/react-query";
-import { useCallback, useMemo, useState, useSyncExternalStore } from "react";
-import { useNavigate } from "react-router-dom";
+import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from "react";
+import { useLocation, useNavigate } from "react-router-dom";
 
 import { showToast } from "../frame/Toasts.tsx";
 import { useHost, type Host } from "../host-context.ts";
+import { isLinkPath } from "../session/fragment.ts";
 import type { SessionUser } from "../session/machine.ts";
 import { useLanguage } from "../settings/language.ts";
 
@@ -28,7 +29,9 @@ export interface PortalObject {
 /** The portal object for the person with these claims; null claims are those of an anonymous visitor of a public link. */
 export function usePortalObject(claims: SessionClaims | null, signedIn: SessionUser | null): PortalObject {
   const host = useHost();
-  const { session, http, verified, confirms, flags, theme, vault: source } = host;
+  const { session, http, verified, confirms, flags, theme, vault: source, visitor } = host;
+  const { pathname } = useLocation();
+  const linkPath = isLinkPath(pathname) ? pathname : null;
   const navigate = usePortalNavigate();
   const language = useLanguage();
   const features = useSyncExternalStore(flags.subscribe, flags.getState);
@@ -44,12 +47,19 @@ export function usePortalObject(claims: SessionClaims | null, signedIn: SessionU
   // A change of theme makes a new portal object: the vault is kept outside, so that it is not loaded again.
   const holder = useMemo(() => vaultHolder(() => (round >= 0 && userId !== "" ? source.get() : Promise.reject(new PortalError("vault_unavailable")))), [source, userId, round]);
 
+  useEffect(() => {
+    visitor.arrive(linkPath);
+  }, [visitor, linkPath]);
+
   const portal = useMemo<Portal>(
     () =>
       Object.freeze<Portal>({
         http: claims === null ? session.publicHttp : http,
         get vault() {
           return holder.get();
+        },
+        get visitor() {
+          return linkPath === null ? Promise.reject<Visitor>(new PortalError("vault_unavailable")) : visitor.get(linkPath);
         },
         user,
         vendor: Object.freeze({
@@ -68,7 +78,7 @@ export function usePortalObject(claims: SessionClaims | null, signedIn: SessionU
         },
         onLock: session.onLock,
       }),
-    [claims, session, http, holder, user, verified, features, language, themeName, navigate, confirms, host],
+    [claims, session, http, holder, visitor, linkPath, user, verified, features, language, themeName, navigate, confirms, host],
   );
   const renewVault = useCallback(() => {
     setRound((before) => before + 1);

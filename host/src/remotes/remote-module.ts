@@ -1,4 +1,4 @@
-import type { LoadPage, RemoteManifest, RemoteModule, RemoteName } from "@relicario/shared/contract";
+import type { LoadPage, RemoteManifest, RemoteModule, RemoteName, RemoteServices, VaultFactory, VisitorFactory } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
@@ -25,7 +25,7 @@ const ModuleShape = z.strictObject({
   tours: z
     .array(z.object({ name: z.string(), path: z.string(), titleKey: z.string().optional(), steps: z.array(z.object({ target: z.string(), titleKey: z.string(), bodyKey: z.string() })) }))
     .optional(),
-  provides: z.object({ vault: callable<NonNullable<NonNullable<RemoteModule["provides"]>["vault"]>>().optional() }).optional(),
+  provides: z.object({ vault: callable<VaultFactory>().optional(), visitor: callable<VisitorFactory>().optional() }).optional(),
 });
 
 /**
@@ -45,6 +45,10 @@ export function parseModule(module: unknown, manifest: RemoteManifest): LoadedMo
     name: manifest.name,
     routes,
     ...(tours === undefined ? {} : { tours }),
-    ...(provides === undefined ? {} : { provides: provides.vault === undefined ? {} : { vault: provides.vault } }),
+    ...(provides === undefined ? {} : { provides: servicesOf(provides) }),
   });
+}
+
+function servicesOf({ vault, visitor }: NonNullable<z.infer<typeof ModuleShape>["provides"]>): RemoteServices {
+  return { ...(vault === undefined ? {} : { vault }), ...(visitor === undefined ? {} : { visitor }) };
 }

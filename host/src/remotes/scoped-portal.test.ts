@@ -4,7 +4,7 @@ import { z } from "zod";
 import { scopedHttp } from "./scoped-http.ts";
 import { scopedPortal } from "./scoped-portal.ts";
 
-const all = ["http", "vault", "user", "notify", "confirm", "navigate"] as const;
+const all = ["http", "vault", "user", "notify", "confirm", "navigate", "visitor"] as const;
 
 describe("scopedPortal", () => {
   it("gives what the release declares, frozen", async () => {
@@ -13,6 +13,7 @@ describe("scopedPortal", () => {
     expect(Object.isFrozen(scoped)).toBe(true);
     expect(scoped.user).toBe(portal.user);
     await expect(scoped.vault).resolves.toBeDefined();
+    await expect(scoped.visitor).resolves.toBeDefined();
     scoped.navigate("/home");
     scoped.notify({ tone: "info", text: "x" });
     expect(record.paths).toEqual(["/home"]);
@@ -27,6 +28,7 @@ describe("scopedPortal", () => {
     expect(() => { scoped.navigate("/home"); }).toThrow("forbidden");
     expect(() => { scoped.notify({ tone: "info", text: "x" }); }).toThrow("forbidden");
     await expect(scoped.vault).rejects.toMatchObject({ code: "forbidden" });
+    await expect(scoped.visitor).rejects.toMatchObject({ code: "forbidden" });
     await expect(scoped.http.request("GET", "/secrets/store", z.unknown())).rejects.toMatchObject({ code: "forbidden" });
     expect(scoped.language).toBe("en");
   });

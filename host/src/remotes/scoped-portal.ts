@@ -9,12 +9,15 @@ import { scopedHttp } from "./scoped-http.ts";
  */
 export function scopedPortal(portal: Portal, manifest: Pick<RemoteManifest, "name" | "capabilities" | "api_paths">): Portal {
   const has = (capability: Capability) => manifest.capabilities.includes(capability);
-  let refused: Portal["vault"] | null = null;
+  let refused: Promise<never> | null = null;
   return Object.freeze<Portal>({
     http: has("http") ? scopedHttp(portal.http, manifest.api_paths) : noHttp,
-    // A getter: reading `portal.vault` loads the recovery remote, which must not happen before the vault is used.
+    // Getters: reading `portal.vault` or `portal.visitor` loads the recovery remote, which must not happen before it is used.
     get vault() {
-      return has("vault") ? portal.vault : (refused ??= forbiddenVault());
+      return has("vault") ? portal.vault : (refused ??= forbiddenService());
+    },
+    get visitor() {
+      return has("visitor") ? portal.visitor : (refused ??= forbiddenService());
     },
     get user() {
       return has("user") ? portal.user : forbidden();
@@ -35,10 +38,10 @@ export function scopedPortal(portal: Portal, manifest: Pick<RemoteManifest, "nam
 
 const noHttp: Http = Object.freeze({ request: () => Promise.reject(new PortalError("forbidden")), stream: () => Promise.reject(new PortalError("forbidden")) });
 
-function forbiddenVault(): Portal["vault"] {
-  const vault: Portal["vault"] = Promise.reject(new PortalError("forbidden"));
-  vault.catch(() => undefined); // no unhandled rejection when the remote does not use it
-  return vault;
+function forbiddenService(): Promise<never> {
+  const service = Promise.reject(new PortalError("forbidden"));
+  service.catch(() => undefined); // no unhandled rejection when the remote does not use it
+  return service;
 }
 
 function forbidden(): never {

@@ -34,7 +34,7 @@ export function takeFragment(url: URL, storage: Pick<Storage, "setItem">): Taken
   if (isSignInCallback(url)) return null;
   const params = new URLSearchParams(url.hash.slice(1));
   if (!allNames.some((name) => params.has(name))) return null;
-  const isLink = linkPaths.test(url.pathname);
+  const isLink = isLinkPath(url.pathname);
   for (const name of fragmentNames) {
     const value = params.get(name);
     if (value !== null && !(isLink && name === "id")) storage.setItem(name, value);
@@ -42,7 +42,10 @@ export function takeFragment(url: URL, storage: Pick<Storage, "setItem">): Taken
   return { address: `${url.pathname}${url.search}`, secret: secretIn(params, url.pathname, isLink) };
 }
 
-const linkPaths = /^\/(shared|p-shared|request)\//;
+/** Whether this is the page of a link to a share or a request, whose `s` is the link key. */
+export function isLinkPath(pathname: string): boolean {
+  return /^\/(shared|p-shared|request)\//.test(pathname);
+}
 
 function secretIn(params: URLSearchParams, path: string, isLink: boolean): LinkSecret | null {
   const [s, n] = [params.get("s"), params.get("n")];

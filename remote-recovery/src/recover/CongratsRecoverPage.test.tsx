@@ -3,10 +3,10 @@ import userEvent from "@testing-library/user-event";
 
 import type { RecoveredSecret } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
+import { revealMilliseconds } from "@relicario/shared/forms";
 import { createFakePortal, expectAccessible, renderApp } from "@relicario/shared/testing";
 import CongratsRecoverPage from "./CongratsRecoverPage.tsx";
 import { dropOpened, keepOpened } from "./opened-secret.ts";
-import { revealMilliseconds } from "./useReveal.ts";
 
 const phrase = "abandon ability able";
 const saved: { name: string; text: string }[] = [];
@@ -111,6 +111,13 @@ describe("an opened text", () => {
     await userEvent.click(screen.getByRole("button", { name: "Show" }));
     expect(screen.getByText(markup)).toBeVisible();
     expect(screen.getByRole("heading", { level: 1, name: "<b>Wallet</b>" })).toBeVisible();
+  });
+
+  it("is numbered word by word when it is a seed phrase", async () => {
+    await draw(opened({ contentKind: "seed" }));
+    await userEvent.click(screen.getByRole("button", { name: "Show" }));
+    expect(screen.getAllByRole("listitem").map(({ textContent }) => textContent.trim())).toEqual(["abandon", "ability", "able"]);
+    await expectAccessible();
   });
 
   it("is downloaded as it was typed", async () => {

@@ -1,4 +1,5 @@
 import { usePortal } from "@relicario/shared/contract";
+import { RevealedContent } from "@relicario/shared/forms";
 import { Button, ButtonLink, Card, EmptyState, Notice, Page, SpacedRow } from "@relicario/shared/ui";
 import { KeyRound } from "lucide-react";
 import { useEffect } from "react";
@@ -6,12 +7,10 @@ import { useTranslation } from "react-i18next";
 
 import { AgeFile } from "./AgeFile.tsx";
 import { dropOpened, showOpened, useOpened } from "./opened-secret.ts";
-import { RevealedFile } from "./RevealedFile.tsx";
-import { RevealedText } from "./RevealedText.tsx";
 
 /** The opened secret: hidden until asked for. Leaving the page puts it away. */
 export default function CongratsRecoverPage() {
-  const { t } = useTranslation(["beta-recover", "processing"]);
+  const { t } = useTranslation("beta-recover");
   const { navigate } = usePortal();
   const secret = useOpened();
   useEffect(showOpened, []);
@@ -41,7 +40,7 @@ export default function CongratsRecoverPage() {
           {t("open.author_body")}
         </Notice>
       )}
-      <Card>{secret.contentKind === "file" || secret.content === null ? <RevealedFile secret={secret} /> : <RevealedText title={secret.title} name={secret.name} content={secret.content} />}</Card>
+      <Card><RevealedContent title={secret.title} opened={secret} /></Card>
       {secret.content !== null && <AgeFile secret={secret} />}
       <SpacedRow>
         <Button onClick={handlePutAway}>{t("open.put_away_action")}</Button>

@@ -1,11 +1,10 @@
 import type { ContentKind, RecoveryImage } from "@relicario/shared/contract";
-import { Switch } from "@relicario/shared/forms";
+import { SelectField, Switch } from "@relicario/shared/forms";
 import { Button, s, space } from "@relicario/shared/ui";
 import { X } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { SelectField } from "./SelectField.tsx";
 import { countFilters, defaultView, sorts, type ListView } from "./visible-rows.ts";
 
 interface FilterPanelProps {

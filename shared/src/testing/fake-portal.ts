@@ -1,5 +1,6 @@
-import type { ConfirmRequest, LockReason, Notice, Portal, Report, Vault } from "../contract/index.ts";
+import type { ConfirmRequest, LockReason, Notice, Portal, Report, Vault, Visitor } from "../contract/index.ts";
 import { createFakeHttp, type FakeHttp } from "./fake-http.ts";
+import { createFakeVisitor } from "./fake-sharing.ts";
 import { createFakeVault } from "./fake-vault.tsx";
 
 /** What screens did with the portal. */
@@ -17,9 +18,11 @@ export interface FakePortal {
   readonly record: PortalRecord;
 }
 
-export interface FakePortalSettings extends Partial<Omit<Portal, "vault" | "http">> {
+export interface FakePortalSettings extends Partial<Omit<Portal, "vault" | "visitor" | "http">> {
   /** A vault, or a promise of one; a vault with nothing in it unless told otherwise. */
   readonly vault?: Vault | Promise<Vault>;
+  /** What a page opened by a link gets; one whose link is unavailable unless told otherwise. */
+  readonly visitor?: Visitor | Promise<Visitor>;
   readonly http?: FakeHttp;
   /** What the person answers to every `confirm`; yes unless told otherwise. */
   readonly answer?: boolean;
@@ -27,11 +30,12 @@ export interface FakePortalSettings extends Partial<Omit<Portal, "vault" | "http
 
 /** A portal without host, provider and service. */
 export function createFakePortal(settings: FakePortalSettings = {}): FakePortal {
-  const { vault, http, answer = true, ...overrides } = settings;
+  const { vault, visitor, http, answer = true, ...overrides } = settings;
   const record: PortalRecord = { paths: [], notices: [], confirms: [], reports: [], lockListeners: new Set() };
   const portal: Portal = Object.freeze({
     http: http ?? createFakeHttp(),
     vault: Promise.resolve(vault ?? createFakeVault()),
+    visitor: Promise.resolve(visitor ?? createFakeVisitor()),
     user: { userId: "01890a5d-ac96-7000-8000-00000000a11c", userName: "alba", contactEmail: "alba@example.org" },
     vendor: { vendorId: "relicario", branding: { productName: "Relicario" }, messages: [] },
     features: {},

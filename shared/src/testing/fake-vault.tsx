@@ -16,6 +16,9 @@ import type {
 } from "../contract/index.ts";
 import { autoLockMinutes } from "../contract/index.ts";
 import { PortalError, type ErrorCode } from "../errors/index.ts";
+import { openedContent } from "./fake-content.ts";
+import { createFakeRequests, type FakeRequestsSettings } from "./fake-requests.ts";
+import { createFakeSharing, type FakeSharingSettings, type SharingMember } from "./fake-sharing.ts";
 import { FakePictureField, forgetShown, textOf, whatIsShown, type WhatIsShown } from "./fake-picture-field.tsx";
 
 /** An image of the book. A picture of tests is a file of text: {@link picture}. */
@@ -57,7 +60,7 @@ export interface FakeUpload {
   readonly needsFile?: boolean;
 }
 
-export interface FakeVaultSettings {
+export interface FakeVaultSettings extends FakeSharingSettings, FakeRequestsSettings {
   readonly images?: readonly FakeImage[];
   readonly secrets?: readonly FakeSecret[];
   readonly uploads?: readonly FakeUpload[];
@@ -71,9 +74,11 @@ export interface FakeVaultSettings {
 }
 
 /** Members that can be told to fail. */
-type Failing = Exclude<{ [Name in keyof Vault]: Vault[Name] extends (...given: never[]) => Promise<unknown> ? Name : never }[keyof Vault], "lock" | "signOut">;
+type Failing = Exclude<{ [Name in keyof Vault]: Vault[Name] extends (...given: never[]) => Promise<unknown> ? Name : never }[keyof Vault], "lock" | "signOut"> | SharingMember;
 
 export interface FakeVault extends Vault {
+  /** Somebody with the link answers a request of this account. */
+  readonly answerElsewhere: (requestId: string) => void;
   /** From now on the member rejects so; null ends it. */
   readonly failWith: (member: Failing, code: ErrorCode | null) => void;
   /** Every call by name, in order. */
@@ -133,6 +138,8 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
   let made = 0;
   let minutes: number = autoLockMinutes.usual;
   let gone = false;
+  /** Whether an opener was shown since the last lock. */
+  let openerShown = false;
 
   const nextId = () => `01890a5d-ac96-7000-8000-${(++made).toString(16).padStart(12, "0")}`;
   const nextTime = () => new Date(start + made * 86_400_000).toISOString();
@@ -183,7 +190,10 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
     const { picture: blob, passphrase } = resolve(shown);
     const text = await textOf(blob);
     const same = book.filter((image) => image.picture === text);
-    if (same.some((image) => (image.passphrase ?? null) === passphrase)) return;
+    if (same.some((image) => (image.passphrase ?? null) === passphrase)) {
+      openerShown = true;
+      return;
+    }
     throw new PortalError(same.some((image) => image.passphrase !== undefined) || passphrase !== null ? "not_this_picture_or_passphrase" : "not_this_picture");
   };
   const unlock = () => {
@@ -221,7 +231,19 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
     return addVersion(secret, { ...content, content: await textOf(content.content) }, named);
   };
 
+  const showOpener = async (shown: ShownImage | null): Promise<void> => {
+    if (shown !== null) {
+      await open(shown);
+      unlock();
+    } else if (!openerShown) {
+      throw new PortalError("show_opener_first");
+    }
+  };
+
+  const account = { enter, requireUnlocked, showOpener };
   const fake: FakeVault = {
+    ...createFakeSharing(settings, account),
+    ...createFakeRequests(settings, account),
     calls,
     resumedWith,
     listeners: () => listeners.size,
@@ -389,6 +411,7 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
     },
     lock: async () => {
       enter("lock");
+      openerShown = false;
       if (state.status === "unlocked") become({ status: "locked" });
       return Promise.resolve();
     },
@@ -455,42 +478,20 @@ function rowOf(secret: Kept, locked: boolean, book: readonly RecoveryImage[]): S
 }
 
 function recoveredOf(secret: Kept, version: number, wanted: KeptVersion): RecoveredSecret {
-  const bytes = Uint8Array.from(new TextEncoder().encode(wanted.content));
   const { secretId, title, tags, large, versions } = secret;
-  const { contentKind, name, mime } = wanted;
-  let away = false;
-  const refuseAway = () => {
-    if (away) throw new PortalError("vault_locked");
-  };
+  const { isAway, ...opened } = openedContent({ ...wanted, large });
   return {
+    ...opened,
     secretId,
     version,
     title,
     tags,
-    contentKind,
-    name,
-    mime,
-    size: bytes.length,
     current: version === versions.length,
-    content: large ? null : bytes,
     author: secret.foreign ? "not_verified" : "verified",
-    save: async (target, options) => {
-      refuseAway();
-      refuseCancelled(options);
-      options?.onProgress?.({ phase: "fetching", done: bytes.length, total: bytes.length });
-      if (target === null) return new Blob([bytes], { type: mime });
-      const file = await target.createWritable();
-      await file.write(bytes);
-      await file.close();
-      return null;
-    },
     exportAge: async () => {
-      refuseAway();
+      if (isAway()) throw new PortalError("vault_locked");
       if (large) throw new PortalError("payload_too_large");
-      return Promise.resolve({ sealed: Uint8Array.from(bytes), identity: "AGE-SECRET-KEY-PQ-1FAKE", size: bytes.length });
-    },
-    putAway: () => {
-      away = true;
+      return Promise.resolve({ sealed: Uint8Array.from(new TextEncoder().encode(wanted.content)), identity: "AGE-SECRET-KEY-PQ-1FAKE", size: opened.size });
     },
   };
 }

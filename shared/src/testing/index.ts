@@ -1,7 +1,10 @@
 export { expectAccessible } from "./accessible.ts";
 export { conformance, type ConformanceSettings } from "./conformance.tsx";
 export { createFakeHttp, type FakeAnswer, type FakeCall, type FakeHttp } from "./fake-http.ts";
+export { openedContent, type FakeContent } from "./fake-content.ts";
 export { createFakePortal, type FakePortal, type FakePortalSettings, type PortalRecord } from "./fake-portal.ts";
+export { createFakeAnswering, type FakeAnswering, type FakeAsked } from "./fake-requests.ts";
+export { createFakeVisitor, type FakeGiven, type FakePerson, type FakeReceived, type FakeShared, type FakeVisitor, type FakeVisitorSettings } from "./fake-sharing.ts";
 export { createFakeVault, picture, type FakeImage, type FakeSecret, type FakeUpload, type FakeVault, type FakeVaultSettings } from "./fake-vault.tsx";
 export { shownImage, type WhatIsShown } from "./fake-picture-field.tsx";
 export { manifestsFromDisk } from "./manifests-from-disk.ts";

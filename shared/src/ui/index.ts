@@ -4,6 +4,7 @@ export { ConfirmDialog, type ConfirmDialogProps } from "./ConfirmDialog.tsx";
 export { Dialog, useDialog, type DialogProps } from "./Dialog.tsx";
 export { GlobalStyle } from "./GlobalStyle.tsx";
 export { Muted, SectionTitle, SmallText, SpacedRow, Stack, visuallyHidden, VisuallyHidden } from "./layout.tsx";
+export { LeaveGuard, type LeaveGuardProps } from "./LeaveGuard.tsx";
 export { Menu } from "./Menu.tsx";
 export type { MenuItem, MenuProps } from "./MenuSheet.tsx";
 export { layoutBlockMilliseconds, layoutMotion, panelMotion, slideMotion, spring, toastMotion } from "./motion.ts";
@@ -12,7 +13,8 @@ export { ErrorNotice, Notice, type ErrorNoticeProps, type NoticeProps, type Noti
 export { Page, type PageProps } from "./Page.tsx";
 export { breakpoints, colors, depths, media, s, space, type ColorOverrides, type ColorToken, type Token } from "./tokens.ts";
 export { Tooltip, type TooltipProps } from "./Tooltip.tsx";
-export { useVault, useVaultState, type VaultAccess } from "./useVault.ts";
+export { useForgetting, useShownImage, type PictureKeeper } from "./useShownImage.ts";
+export { useVault, useVaultState, useVisitor, type VaultAccess, type VisitorAccess } from "./useVault.ts";
 export {
   EmptyState,
   Loading,

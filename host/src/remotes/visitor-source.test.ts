@@ -1,0 +1,66 @@
+import type { PortalForVisitors, VisitorFactory } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
+import { createFakeHttp, createFakeVisitor } from "@relicario/shared/testing";
+
+import { createVisitorSource } from "./visitor-source.ts";
+
+const forVisitors: PortalForVisitors = { http: createFakeHttp(), vendorId: "relicario", takeLinkSecret: () => Promise.resolve(null) };
+
+function setUp() {
+  const visitors = [createFakeVisitor({ share: { title: "a", content: "b" } }), createFakeVisitor()];
+  let made = 0;
+  const factory = jest.fn<ReturnType<VisitorFactory>, Parameters<VisitorFactory>>(() => Promise.resolve(visitors[made++] ?? createFakeVisitor()));
+  const loadRecovery = jest.fn(() => Promise.resolve({ provides: { visitor: factory } }));
+  const portal = jest.fn((_pathname: string) => Promise.resolve(forVisitors));
+  return { visitors, factory, loadRecovery, portal, source: createVisitorSource({ loadRecovery, portal }) };
+}
+
+const page = "/shared/abcdefghijklmnopqrstuv";
+
+describe("createVisitorSource", () => {
+  it("loads recovery when a page asks for the visitor, and makes one for a page", async () => {
+    const { source, factory, loadRecovery, portal, visitors } = setUp();
+    source.arrive(page);
+    expect(loadRecovery).not.toHaveBeenCalled();
+    await expect(Promise.all([source.get(page), source.get(page)])).resolves.toEqual([visitors[0], visitors[0]]);
+    expect(factory).toHaveBeenCalledTimes(1);
+    expect(factory).toHaveBeenCalledWith(forVisitors);
+    expect(portal).toHaveBeenCalledWith(page);
+  });
+
+  it("closes it when the page is left, and keeps it while the page stays", async () => {
+    const { source, visitors } = setUp();
+    await source.get(page);
+    source.arrive(page);
+    expect(visitors[0]?.calls).toEqual([]);
+    source.arrive(null);
+    await Promise.resolve();
+    expect(visitors[0]?.calls).toEqual(["close"]);
+  });
+
+  it("makes another one for another link, and closes the first", async () => {
+    const { source, visitors } = setUp();
+    await source.get(page);
+    await expect(source.get("/p-shared/abcdefghijklmnopqrstuv")).resolves.toBe(visitors[1]);
+    expect(visitors[0]?.calls).toEqual(["close"]);
+  });
+
+  it("closes one that was still loading when the portal locked", async () => {
+    const { source, visitors } = setUp();
+    const loading = source.get(page);
+    source.close();
+    await loading;
+    await Promise.resolve();
+    expect(visitors[0]?.calls).toEqual(["close"]);
+    await expect(source.get(page)).resolves.toBe(visitors[1]);
+  });
+
+  it("is vault_unavailable when recovery does not load or has none, and can be asked for again", async () => {
+    const { source, loadRecovery } = setUp();
+    loadRecovery.mockRejectedValueOnce(new PortalError("remote_unreachable"));
+    await expect(source.get(page)).rejects.toMatchObject({ code: "vault_unavailable", details: { because: "remote_unreachable" } });
+    loadRecovery.mockResolvedValueOnce({ provides: {} } as never);
+    await expect(source.get(page)).rejects.toMatchObject({ code: "vault_unavailable", details: { because: "remote_refused" } });
+    await expect(source.get(page)).resolves.toBeDefined();
+  });
+});

@@ -1,0 +1,68 @@
+import type { PortalForVisitors, Visitor } from "@relicario/shared/contract";
+import { PortalError, toPortalError } from "@relicario/shared/errors";
+
+import type { LoadedModule } from "./remote-module.ts";
+
+export interface VisitorSource {
+  /**
+   * The visitor of the page at this path, created by the first call. One of another path is closed. Rejects with
+   * `vault_unavailable`; the next call tries again.
+   */
+  readonly get: (pathname: string) => Promise<Visitor>;
+  /** Tells which page opened by a link is shown now, if any: a visitor of another path is closed. */
+  readonly arrive: (pathname: string | null) => void;
+  /** Closes the visitor, if there is one: the next call creates another, which has no link key. */
+  readonly close: () => void;
+}
+
+export interface VisitorSourceDeps {
+  readonly loadRecovery: () => Promise<Pick<LoadedModule, "provides">>;
+  /** The portal as the visitor of this path sees it. */
+  readonly portal: (pathname: string) => Promise<PortalForVisitors>;
+}
+
+/** Loads the recovery remote on demand and calls its visitor factory once for each page opened by a link. */
+export function createVisitorSource({ loadRecovery, portal }: VisitorSourceDeps): VisitorSource {
+  let current: { readonly pathname: string; readonly visitor: Promise<Visitor> } | null = null;
+
+  const make = async (pathname: string): Promise<Visitor> => {
+    try {
+      const [{ provides }, forVisitors] = await Promise.all([loadRecovery(), portal(pathname)]);
+      if (provides?.visitor === undefined) throw new PortalError("remote_refused");
+      return await provides.visitor(forVisitors);
+    } catch (error) {
+      const { code } = toPortalError(error);
+      throw new PortalError("vault_unavailable", { cause: error, details: { because: code } });
+    }
+  };
+
+  const close = () => {
+    const closed = current;
+    current = null;
+    closed?.visitor.then(
+      (visitor) => {
+        visitor.close();
+      },
+      () => undefined, // one that failed to load holds nothing
+    );
+  };
+
+  const arrive = (pathname: string | null) => {
+    if (current?.pathname !== pathname) close();
+  };
+
+  return Object.freeze<VisitorSource>({
+    get: (pathname) => {
+      arrive(pathname);
+      if (current !== null) return current.visitor;
+      const made = { pathname, visitor: make(pathname) };
+      current = made;
+      made.visitor.catch(() => {
+        if (current === made) current = null;
+      });
+      return made.visitor;
+    },
+    arrive,
+    close,
+  });
+}

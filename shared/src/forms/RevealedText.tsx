@@ -1,0 +1,116 @@
+import { Download, Eye, EyeOff } from "lucide-react";
+import { useTranslation } from "react-i18next";
+import { styled } from "styled-components";
+
+import { Button } from "../ui/Button.tsx";
+import { SmallText, SpacedRow, Stack } from "../ui/layout.tsx";
+import { s, space } from "../ui/tokens.ts";
+import { CopyButton } from "./CopyButton.tsx";
+import { PrintButton } from "./PrintButton.tsx";
+import { saveFile } from "./save-file.ts";
+import { revealMilliseconds, useReveal } from "./useReveal.ts";
+
+interface RevealedTextProps {
+  readonly title: string;
+  /** File name. */
+  readonly name: string;
+  readonly content: Uint8Array<ArrayBuffer>;
+  /** The words of a seed phrase, each with its number. */
+  readonly numbered: boolean;
+}
+
+/** A text that is hidden until asked for. Nothing moves in: it is there at once. */
+export function RevealedText({ title, name, content, numbered }: RevealedTextProps) {
+  const { t } = useTranslation("common");
+  const { revealed, setRevealed } = useReveal();
+  const text = () => new TextDecoder().decode(content);
+  return (
+    <Stack $gap={4}>
+      <Paper data-state={revealed ? "shown" : "hidden"}>
+        {revealed && numbered && (
+          <Words aria-label={t("reveal.content_aria")}>
+            {text().split(/\s+/).filter((word) => word !== "").map((word, index) => (
+              <li key={index}>{`${word} `}</li>
+            ))}
+          </Words>
+        )}
+        {revealed && !numbered && (
+          <pre tabIndex={0} aria-label={t("reveal.content_aria")}>
+            {text()}
+          </pre>
+        )}
+        {!revealed && (
+          <Cover>
+            <EyeOff aria-hidden />
+            <span>{t("reveal.hidden_body")}</span>
+          </Cover>
+        )}
+      </Paper>
+      <SpacedRow $align="start">
+        <Button
+          icon={revealed ? <EyeOff aria-hidden /> : <Eye aria-hidden />}
+          onClick={() => {
+            setRevealed(!revealed);
+          }}
+        >
+          {t(revealed ? "reveal.hide_action" : "reveal.show_action")}
+        </Button>
+        <Button
+          tone="quiet"
+          icon={<Download aria-hidden />}
+          onClick={() => {
+            saveFile(name, content.slice());
+          }}
+        >
+          {t("reveal.download_action")}
+        </Button>
+        <CopyButton secret label={t("reveal.copy_action")} text={text} />
+        <PrintButton label={t("reveal.print_action")} title={title} text={text} />
+      </SpacedRow>
+      <SmallText>{t("reveal.hides_hint", { seconds: revealMilliseconds / 1000 })}</SmallText>
+    </Stack>
+  );
+}
+
+const Paper = styled.div`
+  min-height: 168px;
+  border: 1px solid ${s("border")};
+  border-radius: ${s("radius")};
+  background: ${s("surfaceSunken")};
+  & > pre {
+    margin: 0;
+    padding: ${space(4)};
+    min-height: 166px;
+    max-height: 60vh;
+    overflow: auto;
+    border-radius: ${s("radius")};
+    font-family: ${s("fontMono")};
+    font-size: 1rem;
+    line-height: 1.6;
+    white-space: pre-wrap;
+    overflow-wrap: anywhere;
+  }
+`;
+
+const Words = styled.ol`
+  display: grid;
+  grid-template-columns: repeat(auto-fill, minmax(8.5rem, 1fr));
+  gap: ${space(1)} ${space(4)};
+  padding: ${space(4)} ${space(4)} ${space(4)} ${space(10)};
+  font-family: ${s("fontMono")};
+  line-height: 1.8;
+  list-style: decimal;
+  & > li::marker { color: ${s("textMuted")}; font-size: ${s("textSmall")}; }
+`;
+
+const Cover = styled.div`
+  display: flex;
+  flex-direction: column;
+  align-items: center;
+  justify-content: center;
+  gap: ${space(2)};
+  min-height: 166px;
+  padding: ${space(4)};
+  color: ${s("textMuted")};
+  text-align: center;
+`;

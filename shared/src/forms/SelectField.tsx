@@ -1,0 +1,58 @@
+import { ChevronDown } from "lucide-react";
+import type { ComponentPropsWithRef } from "react";
+import { styled } from "styled-components";
+
+import { s, space } from "../ui/tokens.ts";
+import { Field, type FieldProps } from "./Field.tsx";
+
+export interface SelectFieldProps extends FieldProps, Omit<ComponentPropsWithRef<"select">, "onChange" | "value"> {
+  readonly value: string;
+  readonly choices: readonly { readonly value: string; readonly label: string }[];
+  readonly onChange: (value: string) => void;
+}
+
+/** A native `select`, for its keyboard and touch behaviour. */
+export function SelectField({ label, hint, error, choices, value, onChange, ...select }: SelectFieldProps) {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(wiring) => (
+        <Around>
+          <Select
+            {...select}
+            {...wiring}
+            value={value}
+            onChange={(event) => {
+              onChange(event.target.value);
+            }}
+          >
+            {choices.map((choice) => (
+              <option key={choice.value} value={choice.value}>
+                {choice.label}
+              </option>
+            ))}
+          </Select>
+          <ChevronDown aria-hidden size={18} />
+        </Around>
+      )}
+    </Field>
+  );
+}
+
+const Around = styled.div`
+  position: relative;
+  min-width: 0;
+  & > svg { position: absolute; top: calc(50% - 9px); right: ${space(3)}; color: ${s("textMuted")}; pointer-events: none; }
+`;
+
+const Select = styled.select`
+  appearance: none;
+  width: 100%;
+  min-height: 44px;
+  padding: ${space(2)} ${space(10)} ${space(2)} ${space(3)};
+  border: 1px solid ${s("borderStrong")};
+  border-radius: ${s("radius")};
+  background: ${s("surface")};
+  color: ${s("text")};
+  text-overflow: ellipsis;
+  &:focus-visible { outline: 2px solid ${s("focus")}; border-color: ${s("focus")}; }
+`;

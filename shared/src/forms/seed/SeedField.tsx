@@ -1,0 +1,128 @@
+import { useRef, useState, type Ref } from "react";
+import { useTranslation } from "react-i18next";
+import { styled } from "styled-components";
+
+import { Button } from "../../ui/Button.tsx";
+import { SmallText, Stack } from "../../ui/layout.tsx";
+import { Notice } from "../../ui/notices.tsx";
+import { s, space } from "../../ui/tokens.ts";
+import { TextArea } from "../inputs.tsx";
+import { seedLengths } from "./seed-lengths.ts";
+import { useSeedCheck, type SeedCheckState } from "./useSeedCheck.ts";
+
+export interface SeedFieldProps {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly onBlur: () => void;
+  readonly error: string | null;
+  readonly disabled: boolean;
+  readonly fieldRef: Ref<HTMLTextAreaElement>;
+}
+
+/** A seed phrase with word completion and a checksum check, both on the device. The check only informs: any phrase is taken. */
+export function SeedField({ value, onChange, onBlur, error, disabled, fieldRef }: SeedFieldProps) {
+  const { t } = useTranslation("common");
+  const state = useSeedCheck(value);
+  const area = useRef<HTMLTextAreaElement | null>(null);
+  const [caret, setCaret] = useState(0);
+  const prefix = /\S+$/u.exec(value.slice(0, caret))?.[0] ?? "";
+  const atEndOfWord = !/^\S/u.test(value.slice(caret));
+  const suggested = state.status === "checked" && atEndOfWord ? state.complete(prefix) : [];
+
+  const insertWord = (word: string) => {
+    const before = `${value.slice(0, caret - prefix.length)}${word} `;
+    onChange(`${before}${value.slice(caret).trimStart()}`);
+    setCaret(before.length);
+    // The caret can be set only after React has rendered the new value.
+    requestAnimationFrame(() => {
+      area.current?.focus();
+      area.current?.setSelectionRange(before.length, before.length);
+    });
+  };
+  return (
+    <Stack $gap={3}>
+      <TextArea
+        mono
+        rows={4}
+        ref={(element) => {
+          area.current = element;
+          if (typeof fieldRef === "function") fieldRef(element);
+        }}
+        label={t("seed.label")}
+        hint={t("seed.hint")}
+        error={error}
+        disabled={disabled}
+        value={value}
+        autoComplete="off"
+        autoCapitalize="none"
+        autoCorrect="off"
+        spellCheck={false}
+        onBlur={onBlur}
+        onChange={(event) => {
+          setCaret(event.target.selectionStart);
+          onChange(event.target.value);
+        }}
+        onSelect={(event) => {
+          setCaret(event.currentTarget.selectionStart);
+        }}
+      />
+      {!disabled && (
+        <Words role="group" aria-label={t("seed.suggestions_aria")}>
+          {suggested.map((word) => (
+            <Button
+              key={word}
+              tone="quiet"
+              size="small"
+              onClick={() => {
+                insertWord(word);
+              }}
+            >
+              {word}
+            </Button>
+          ))}
+        </Words>
+      )}
+      <SeedCheckResult state={state} />
+    </Stack>
+  );
+}
+
+function SeedCheckResult({ state }: { readonly state: SeedCheckState }) {
+  const { t } = useTranslation("common");
+  if (state.status === "empty" || state.status === "checking") return null;
+  if (state.status === "unchecked") return <SmallText role="status">{t("seed.unchecked_status")}</SmallText>;
+  const { check } = state;
+  const language = t(`seed.language_${check.language}_label`);
+  switch (check.checksum) {
+    case "fits":
+      return (
+        <Notice tone="success" role="status">
+          {t("seed.fits_status", { count: check.count, language })}
+        </Notice>
+      );
+    case "wrong":
+      return (
+        <Notice tone="warn" role="status" title={t("seed.wrong_title")}>
+          {t("seed.wrong_body")}
+        </Notice>
+      );
+    case "unknown":
+      return (
+        <Notice tone="warn" role="status" title={t("seed.unknown_title", { count: check.unknown.length, language })}>
+          {t("seed.unknown_body", { words: [...new Set(check.unknown)].slice(0, 6).join(", ") })}
+        </Notice>
+      );
+    case "short":
+      return <SmallText role="status">{t("seed.short_status", { count: check.count, lengths: seedLengths.join(", ") })}</SmallText>;
+    default:
+      return check.checksum satisfies never;
+  }
+}
+
+const Words = styled.div`
+  display: flex;
+  flex-wrap: wrap;
+  gap: ${space(2)};
+  min-height: 44px;
+  & > button { font-family: ${s("fontMono")}; font-weight: 500; }
+`;

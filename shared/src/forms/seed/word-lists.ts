@@ -1,0 +1,49 @@
+import type { Language } from "../../contract/portal.ts";
+
+/** The languages with a BIP-39 word list. */
+export const seedLanguages = [
+  "english",
+  "spanish",
+  "french",
+  "italian",
+  "portuguese",
+  "czech",
+  "japanese",
+  "korean",
+  "simplified-chinese",
+  "traditional-chinese",
+] as const;
+export type SeedLanguage = (typeof seedLanguages)[number];
+
+interface WordListModule {
+  readonly wordlist: readonly string[];
+}
+
+/** One lazy chunk for each list. */
+const loaders: Readonly<Record<SeedLanguage, () => Promise<WordListModule>>> = {
+  english: () => import(/* webpackChunkName: "words-english" */ "@scure/bip39/wordlists/english.js"),
+  spanish: () => import(/* webpackChunkName: "words-spanish" */ "@scure/bip39/wordlists/spanish.js"),
+  french: () => import(/* webpackChunkName: "words-french" */ "@scure/bip39/wordlists/french.js"),
+  italian: () => import(/* webpackChunkName: "words-italian" */ "@scure/bip39/wordlists/italian.js"),
+  portuguese: () => import(/* webpackChunkName: "words-portuguese" */ "@scure/bip39/wordlists/portuguese.js"),
+  czech: () => import(/* webpackChunkName: "words-czech" */ "@scure/bip39/wordlists/czech.js"),
+  japanese: () => import(/* webpackChunkName: "words-japanese" */ "@scure/bip39/wordlists/japanese.js"),
+  korean: () => import(/* webpackChunkName: "words-korean" */ "@scure/bip39/wordlists/korean.js"),
+  "simplified-chinese": () => import(/* webpackChunkName: "words-simplified-chinese" */ "@scure/bip39/wordlists/simplified-chinese.js"),
+  "traditional-chinese": () => import(/* webpackChunkName: "words-traditional-chinese" */ "@scure/bip39/wordlists/traditional-chinese.js"),
+};
+
+export async function loadWords(language: SeedLanguage): Promise<readonly string[]> {
+  return (await loaders[language]()).wordlist;
+}
+
+/**
+ * Languages to check, as groups in order: a group is used only when the groups before it do not know every word. The
+ * script of the text decides; for Latin script the portal's language comes first.
+ */
+export function likelyLanguages(text: string, own: Language): readonly (readonly SeedLanguage[])[] {
+  if (/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text)) return [["japanese"]];
+  if (/\p{Script=Hangul}/u.test(text)) return [["korean"]];
+  if (/\p{Script=Han}/u.test(text)) return [["simplified-chinese", "traditional-chinese"]];
+  return [own === "es" ? ["spanish"] : ["english"], own === "es" ? ["english"] : ["spanish"], ["french", "italian", "portuguese", "czech"]];
+}

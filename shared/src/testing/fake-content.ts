@@ -1,0 +1,39 @@
+import type { ContentKind, OpenedContent } from "../contract/index.ts";
+import { PortalError } from "../errors/index.ts";
+
+/** A content that a test gives. */
+export interface FakeContent {
+  readonly content: string;
+  readonly contentKind?: ContentKind;
+  readonly name?: string;
+  readonly mime?: string;
+  /** Too large to be held in memory: opened, its `content` is null and `save` gives it. */
+  readonly large?: boolean;
+}
+
+/** An opened content as a vault gives it: `save` is refused once it was put away. */
+export function openedContent({ content, contentKind = "text", name = "secret.txt", mime = "text/plain", large = false }: FakeContent): OpenedContent & { readonly isAway: () => boolean } {
+  const bytes = Uint8Array.from(new TextEncoder().encode(content));
+  let away = false;
+  return {
+    contentKind,
+    name,
+    mime,
+    size: bytes.length,
+    content: large ? null : bytes,
+    save: async (target, options) => {
+      if (away) throw new PortalError("vault_locked");
+      if (options?.signal?.aborted === true) throw new PortalError("cancelled");
+      options?.onProgress?.({ phase: "fetching", done: bytes.length, total: bytes.length });
+      if (target === null) return new Blob([bytes], { type: mime });
+      const file = await target.createWritable();
+      await file.write(bytes);
+      await file.close();
+      return null;
+    },
+    putAway: () => {
+      away = true;
+    },
+    isAway: () => away,
+  };
+}
