@@ -6,6 +6,11 @@ import remote from "./remote.tsx";
 const shareId = "abcdefghijklmnopqrstuA";
 
 conformance(manifest, remote, {
-  vault: { secrets: [{ title: "Mine", content: "x" }], people: [{ userName: "bruno", standing: "known" }], received: [{ title: "Door", content: "y", from: "bruno" }] },
+  vault: {
+    secrets: [{ title: "Letter", content: "words" }],
+    people: [{ userName: "bruno", standing: "known" }],
+    received: [{ title: "Door", content: "y", from: "bruno" }],
+    asked: [{ title: "The deed" }],
+  },
   addresses: { "/shared/:shareId": `/shared/${shareId}`, "/p-shared/:shareId": `/p-shared/${shareId}` },
 });

@@ -1,11 +1,10 @@
 import type { RecoveredSecret, ShownImage, Vault, VaultProgress } from "@relicario/shared/contract";
 import { toPortalError, type PortalError } from "@relicario/shared/errors";
 import { FieldError } from "@relicario/shared/forms";
-import { Button, ErrorNotice, Notice, Progress, SpacedRow, Stack, useErrorSentence } from "@relicario/shared/ui";
+import { Button, ErrorNotice, Notice, Progress, SpacedRow, Stack, useErrorSentence, useShownImage } from "@relicario/shared/ui";
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { useShownImage } from "../form/useShownImage.ts";
 
 interface OpenContentProps {
   readonly vault: Vault;

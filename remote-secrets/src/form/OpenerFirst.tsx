@@ -1,12 +1,11 @@
 import type { VaultProgress, Vault } from "@relicario/shared/contract";
 import { toPortalError, type PortalError } from "@relicario/shared/errors";
 import { FieldError } from "@relicario/shared/forms";
-import { Button, Card, ErrorNotice, Progress, SectionTitle, SpacedRow, Stack } from "@relicario/shared/ui";
+import { Button, Card, ErrorNotice, Progress, SectionTitle, SpacedRow, Stack, useShownImage } from "@relicario/shared/ui";
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import styled from "styled-components";
 
-import { useShownImage } from "./useShownImage.ts";
 
 interface OpenerFirstProps {
   readonly vault: Vault;

@@ -1,13 +1,12 @@
 import { usePortal, type ShownImage, type Vault, type VaultProgress } from "@relicario/shared/contract";
 import { isPortalError } from "@relicario/shared/errors";
 import { FieldError } from "@relicario/shared/forms";
-import { Button, ErrorNotice, Progress, SmallText, SpacedRow, Stack } from "@relicario/shared/ui";
+import { Button, ErrorNotice, Progress, SmallText, SpacedRow, Stack, useShownImage } from "@relicario/shared/ui";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { secretKeys } from "../data/secrets.ts";
-import { useShownImage } from "../form/useShownImage.ts";
 import { RemoveVersions } from "./RemoveVersions.tsx";
 
 interface RestorePanelProps {

@@ -1,12 +1,11 @@
 import { usePortal, type ProtectRequest, type Vault, type VaultState } from "@relicario/shared/contract";
 import { FieldError } from "@relicario/shared/forms";
-import { Button, SpacedRow, Stack } from "@relicario/shared/ui";
+import { Button, SpacedRow, Stack, useShownImage } from "@relicario/shared/ui";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { imagesQuery } from "../data/secrets.ts";
-import { useShownImage } from "../form/useShownImage.ts";
 import type { OpenerReason } from "./useUploadActions.ts";
 
 interface UploadOpenerProps {

@@ -25,7 +25,7 @@ export function titleQuery(vault: Vault, userId: string, secretId: string) {
     queryKey: givenKeys.title(userId, secretId),
     queryFn: async ({ signal }): Promise<{ readonly status: "there"; readonly title: string } | { readonly status: "gone" }> => {
       const row = (await vault.list({ signal })).find((each) => each.secretId === secretId);
-      return row?.deletedAt !== null ? { status: "gone" } : { status: "there", title: row.label?.title ?? "" };
+      return row?.deletedAt === null ? { status: "there", title: row.label?.title ?? "" } : { status: "gone" };
     },
     gcTime: plaintextCacheMilliseconds,
   });

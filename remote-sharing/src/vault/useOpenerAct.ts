@@ -1,8 +1,10 @@
 import type { CallOptions, ShownImage, VaultProgress } from "@relicario/shared/contract";
-import { toPortalError, type PortalError } from "@relicario/shared/errors";
-import { useEffect, useRef, useState } from "react";
+import type { PortalError } from "@relicario/shared/errors";
+import { useState } from "react";
 
-/** `asking`: it goes on once a picture is shown. `error` beside it: the picture shown before was not taken. */
+import { useAct, type ActState } from "./useAct.ts";
+
+/** `asking`: it goes on once a picture is shown. `error` beside it: with the picture shown before it failed. */
 export type OpenerActState =
   | { readonly status: "idle" }
   | { readonly status: "asking"; readonly error: PortalError | null }
@@ -20,46 +22,45 @@ export interface OpenerAct {
   readonly cancel: () => void;
 }
 
-/** An act of the vault that takes an opener unless one was shown since load or lock. Leaving the page cancels it. */
+/** An act of the vault that takes an opener unless one was shown since load or lock. */
 export function useOpenerAct(): OpenerAct {
-  const [state, setState] = useState<OpenerActState>({ status: "idle" });
-  const work = useRef<Work | null>(null);
-  const running = useRef<AbortController | null>(null);
-  useEffect(() => () => running.current?.abort(), []);
-
-  const run = async (opener: ShownImage | null): Promise<void> => {
-    if (work.current === null) return;
-    running.current?.abort();
-    const controller = new AbortController();
-    running.current = controller;
-    const asked = opener !== null;
-    setState({ status: "running", asked, progress: null });
-    try {
-      await work.current(opener, {
-        signal: controller.signal,
-        onProgress: (progress) => {
-          if (!controller.signal.aborted) setState({ status: "running", asked, progress });
-        },
-      });
-      if (!controller.signal.aborted) setState({ status: "idle" });
-    } catch (thrown) {
-      if (controller.signal.aborted) return;
-      const error = toPortalError(thrown);
-      if (error.code === "show_opener_first") setState({ status: "asking", error: null });
-      else setState(asked ? { status: "asking", error } : { status: "failed", error });
-    }
+  const act = useAct();
+  const [work, setWork] = useState<{ readonly run: Work; readonly asked: boolean } | null>(null);
+  const runWith = ({ run }: { readonly run: Work }, opener: ShownImage | null) => {
+    setWork({ run, asked: opener !== null });
+    act.run(async (options) => {
+      await run(opener, options);
+      if (!options.signal.aborted) setWork(null);
+    });
   };
   return {
-    state,
-    start: (next, { asks } = { asks: false }) => {
-      work.current = next;
-      if (asks) setState({ status: "asking", error: null });
-      else void run(null);
+    state: stateOf(act.state, work?.asked ?? null),
+    start: (run, { asks } = { asks: false }) => {
+      if (asks) setWork({ run, asked: true });
+      else runWith({ run }, null);
     },
-    show: (opener) => void run(opener),
+    show: (opener) => {
+      if (work !== null) runWith(work, opener);
+    },
     cancel: () => {
-      running.current?.abort();
-      setState({ status: "idle" });
+      act.cancel();
+      setWork(null);
     },
   };
+}
+
+/** `asked`: whether a picture is asked for; null while nothing was started, or it is done. */
+function stateOf(state: ActState, asked: boolean | null): OpenerActState {
+  if (asked === null) return { status: "idle" };
+  switch (state.status) {
+    case "idle":
+      return asked ? { status: "asking", error: null } : { status: "idle" };
+    case "running":
+      return { ...state, asked };
+    case "failed":
+      if (state.error.code === "show_opener_first") return { status: "asking", error: null };
+      return asked ? { status: "asking", error: state.error } : state;
+    default:
+      return state satisfies never;
+  }
 }

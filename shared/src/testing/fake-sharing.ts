@@ -41,7 +41,12 @@ export interface FakeReceived extends FakeContent {
   readonly available?: boolean;
 }
 
+/** A share that this account made before: a live public link unless told otherwise. */
+export type FakeGiven = Partial<SecretShare> & Pick<SecretShare, "shareId" | "secretId">;
+
 export interface FakeSharingSettings {
+  /** Newest last. */
+  readonly shares?: readonly FakeGiven[];
   readonly people?: readonly FakePerson[];
   /** Newest first. Whoever shared is in the directory. */
   readonly received?: readonly FakeReceived[];
@@ -75,7 +80,7 @@ interface KeptPerson {
 }
 
 /** Shares, people and received of the fake vault, in memory. */
-export function createFakeSharing({ people = [], received = [] }: FakeSharingSettings, account: FakeAccount): { readonly shares: VaultShares; readonly people: VaultPeople; readonly received: VaultReceived } {
+export function createFakeSharing({ people = [], received = [], shares = [] }: FakeSharingSettings, account: FakeAccount): { readonly shares: VaultShares; readonly people: VaultPeople; readonly received: VaultReceived } {
   const directory = new Map<string, KeptPerson>();
   const own = new Map<string, SecretShare>();
   let made = 0;
@@ -89,6 +94,10 @@ export function createFakeSharing({ people = [], received = [] }: FakeSharingSet
     return person;
   };
   for (const person of people) add(person);
+  for (const share of shares) {
+    const usual = { version: 1, audience: "public", createdAt: "2026-11-20T10:00:00.000Z", expiresAt: inAWeek(), revokedAt: null, person: null, password: false, picture: false } as const;
+    own.set(share.shareId, { ...usual, views: 0, maxViews: null, lastOpenedAt: null, state: "live", outdated: false, doubt: null, ...share });
+  }
   const inbox = new Map(
     received.map((each) => {
       const shareId = nextId();

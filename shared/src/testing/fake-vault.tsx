@@ -17,6 +17,7 @@ import type {
 import { autoLockMinutes } from "../contract/index.ts";
 import { PortalError, type ErrorCode } from "../errors/index.ts";
 import { openedContent } from "./fake-content.ts";
+import { createFakeRequests, type FakeRequestsSettings } from "./fake-requests.ts";
 import { createFakeSharing, type FakeSharingSettings, type SharingMember } from "./fake-sharing.ts";
 import { FakePictureField, forgetShown, textOf, whatIsShown, type WhatIsShown } from "./fake-picture-field.tsx";
 
@@ -59,7 +60,7 @@ export interface FakeUpload {
   readonly needsFile?: boolean;
 }
 
-export interface FakeVaultSettings extends FakeSharingSettings {
+export interface FakeVaultSettings extends FakeSharingSettings, FakeRequestsSettings {
   readonly images?: readonly FakeImage[];
   readonly secrets?: readonly FakeSecret[];
   readonly uploads?: readonly FakeUpload[];
@@ -76,6 +77,8 @@ export interface FakeVaultSettings extends FakeSharingSettings {
 type Failing = Exclude<{ [Name in keyof Vault]: Vault[Name] extends (...given: never[]) => Promise<unknown> ? Name : never }[keyof Vault], "lock" | "signOut"> | SharingMember;
 
 export interface FakeVault extends Vault {
+  /** Somebody with the link answers a request of this account. */
+  readonly answerElsewhere: (requestId: string) => void;
   /** From now on the member rejects so; null ends it. */
   readonly failWith: (member: Failing, code: ErrorCode | null) => void;
   /** Every call by name, in order. */
@@ -237,9 +240,10 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
     }
   };
 
+  const account = { enter, requireUnlocked, showOpener };
   const fake: FakeVault = {
-    ...createFakeSharing(settings, { enter, requireUnlocked, showOpener }),
-    requests: noRequests,
+    ...createFakeSharing(settings, account),
+    ...createFakeRequests(settings, account),
     calls,
     resumedWith,
     listeners: () => listeners.size,
@@ -491,12 +495,3 @@ function recoveredOf(secret: Kept, version: number, wanted: KeptVersion): Recove
     },
   };
 }
-
-const noRequests: Vault["requests"] = Object.freeze({
-  create: () => Promise.reject(new PortalError("limit_reached")),
-  list: () => Promise.resolve([]),
-  showLink: () => Promise.reject(new PortalError("request_unavailable")),
-  open: () => Promise.reject(new PortalError("request_unavailable")),
-  collect: () => Promise.resolve(),
-  drop: () => Promise.resolve(),
-});

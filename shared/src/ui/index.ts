@@ -4,6 +4,7 @@ export { ConfirmDialog, type ConfirmDialogProps } from "./ConfirmDialog.tsx";
 export { Dialog, useDialog, type DialogProps } from "./Dialog.tsx";
 export { GlobalStyle } from "./GlobalStyle.tsx";
 export { Muted, SectionTitle, SmallText, SpacedRow, Stack, visuallyHidden, VisuallyHidden } from "./layout.tsx";
+export { LeaveGuard, type LeaveGuardProps } from "./LeaveGuard.tsx";
 export { Menu } from "./Menu.tsx";
 export type { MenuItem, MenuProps } from "./MenuSheet.tsx";
 export { layoutBlockMilliseconds, layoutMotion, panelMotion, slideMotion, spring, toastMotion } from "./motion.ts";

@@ -1,7 +1,9 @@
-import { useLeaveGuard, usePortal } from "@relicario/shared/contract";
 import { useEffect } from "react";
 
-interface LeaveGuardProps {
+import { useLeaveGuard } from "../contract/leaving.ts";
+import { usePortal } from "../contract/portal.ts";
+
+export interface LeaveGuardProps {
   readonly guarding: boolean;
   /** Texts of the confirmation dialog: title, explanation and both buttons. */
   readonly title: string;

@@ -1,0 +1,96 @@
+import { maxTitleLength } from "@relicario/shared/api";
+import { usePortal, type OpenedAnswer, type Vault } from "@relicario/shared/contract";
+import { ActProgress, RevealedContent } from "@relicario/shared/forms";
+import { formatsOf } from "@relicario/shared/i18n";
+import { Button, ErrorNotice, Notice, SmallText, SpacedRow, Stack } from "@relicario/shared/ui";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import { styled } from "styled-components";
+
+import { useAct } from "../vault/useAct.ts";
+import { WordList } from "../link/WordList.tsx";
+
+interface AnswerProps {
+  readonly vault: Vault;
+  readonly answer: OpenedAnswer;
+  readonly title: string;
+  readonly collected: boolean;
+  readonly collecting: boolean;
+  readonly onCollect: () => void;
+  readonly onDrop: () => void;
+  readonly onClose: () => void;
+}
+
+/** What somebody sent: nothing in it is believed but that they had the link. It is shown as text or saved, and kept on request. */
+export function Answer({ vault, answer, title, collected, collecting, onCollect, onDrop, onClose }: AnswerProps) {
+  const { t } = useTranslation("beta-share");
+  const { language } = usePortal();
+  const { state, run, cancel } = useAct();
+  const [kept, setKept] = useState(false);
+  const running = state.status === "running";
+
+  /** As one's own: a new content identity, a new ticket, the pictures in use. */
+  const handleKeep = () => {
+    run(async (options) => {
+      const content = answer.content === null ? await answer.save(null, options) : new Blob([answer.content]);
+      if (content === null) return;
+      const { contentKind, name, mime } = answer;
+      await vault.protect({ title: title.slice(0, maxTitleLength), tags: [], contentKind, name, mime, content, protection: { kind: "openers", openers: [] } }, options);
+      if (!options.signal.aborted) setKept(true);
+    });
+  };
+  return (
+    <Stack $gap={4} role="group" aria-label={t("answer.group_aria")}>
+      <Notice>{t("answer.vouch_body", { when: formatsOf(language).dateTime(answer.createdAt) })}</Notice>
+      {answer.note !== "" && (
+        <div>
+          <SmallText>{t("answer.note_label")}</SmallText>
+          <Note>{answer.note}</Note>
+        </div>
+      )}
+      <RevealedContent title={title} opened={answer} />
+      <WordList words={answer.words} label={t("answer.words_label")} />
+      <SmallText>{t("answer.words_hint")}</SmallText>
+      {running && <ActProgress progress={state.progress} first="sealing" />}
+      {state.status === "failed" && <ErrorNotice error={state.error} />}
+      {kept && (
+        <Notice tone="success" role="status">
+          {t("answer.kept_status")}
+        </Notice>
+      )}
+      {collected && <SmallText>{t("answer.collected_body")}</SmallText>}
+      <SpacedRow>
+        {!kept && (
+          <Button pending={running} onClick={handleKeep}>
+            {t("answer.keep_action")}
+          </Button>
+        )}
+        {running && (
+          <Button tone="quiet" onClick={cancel}>
+            {t("opener.cancel_action")}
+          </Button>
+        )}
+        {!running && !collected && (
+          <Button tone="quiet" pending={collecting} onClick={onCollect}>
+            {t("answer.collect_action")}
+          </Button>
+        )}
+        {!running && (
+          <>
+            <Button tone="danger" onClick={onDrop}>
+              {t("asked.drop_action")}
+            </Button>
+            <Button tone="quiet" onClick={onClose}>
+              {t("answer.close_action")}
+            </Button>
+          </>
+        )}
+      </SpacedRow>
+    </Stack>
+  );
+}
+
+const Note = styled.p`
+  white-space: pre-wrap;
+  overflow-wrap: anywhere;
+`;

@@ -1,0 +1,91 @@
+import { usePortal, type AskedRow, type Vault } from "@relicario/shared/contract";
+import { Switch } from "@relicario/shared/forms";
+import { ButtonLink, EmptyState, ErrorNotice, Loading, Page, Skeleton, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
+import { useQuery } from "@tanstack/react-query";
+import { MessageCircleQuestion, Plus } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { styled } from "styled-components";
+
+import { requestsQuery } from "../data/sharing.ts";
+import { WithVault } from "../vault/WithVault.tsx";
+import { AskedCard } from "./AskedCard.tsx";
+
+/** Route `/asked-for`: what this account asked others for, and what came. */
+export default function AskedForPage() {
+  const { t } = useTranslation("beta-share");
+  return (
+    <Page
+      title={t("asked.title")}
+      lead={t("asked.lead_body")}
+      actions={
+        <>
+          <ButtonLink to="/ask-for-secret" icon={<Plus aria-hidden />}>
+            {t("asked.ask_action")}
+          </ButtonLink>
+          <ButtonLink to="/recived" tone="quiet">
+            {t("received.title")}
+          </ButtonLink>
+        </>
+      }
+    >
+      <WithVault returnTo="/asked-for">{(vault) => <AskedFor vault={vault} />}</WithVault>
+    </Page>
+  );
+}
+
+function AskedFor({ vault }: { readonly vault: Vault }) {
+  const { t } = useTranslation("beta-share");
+  const { user } = usePortal();
+  const [ended, setEnded] = useState(false);
+  const requests = useQuery(requestsQuery(vault, user.userId, ended));
+  useTellWhatCame(requests.data);
+  return (
+    <Stack $gap={4}>
+      <SpacedRow $justify="between">
+        <SmallText role="status">{requests.data === undefined ? "" : t("asked.total_status", { count: requests.data.length })}</SmallText>
+        <Switch label={t("asked.ended_label")} checked={ended} onChange={setEnded} />
+      </SpacedRow>
+      {requests.isError && <ErrorNotice error={requests.error} onRetry={() => void requests.refetch()} />}
+      {requests.isPending && (
+        <Loading label={t("vault.loading_status")}>
+          <Skeleton height="160px" />
+        </Loading>
+      )}
+      {requests.data?.length === 0 && (
+        <EmptyState icon={<MessageCircleQuestion />} title={t("asked.empty_title")} actions={<ButtonLink to="/ask-for-secret">{t("asked.ask_action")}</ButtonLink>}>
+          <p>{t("asked.empty_body")}</p>
+        </EmptyState>
+      )}
+      {requests.data !== undefined && requests.data.length > 0 && (
+        <Cards aria-label={t("asked.title")}>
+          {requests.data.map((request) => (
+            <li key={request.requestId}>
+              <AskedCard vault={vault} request={request} />
+            </li>
+          ))}
+        </Cards>
+      )}
+    </Stack>
+  );
+}
+
+/** Says once that something came, when a later reading of the list shows an answer that an earlier one did not. */
+function useTellWhatCame(requests: readonly AskedRow[] | undefined): void {
+  const { t } = useTranslation("beta-share");
+  const { notify } = usePortal();
+  const awaited = useRef<ReadonlySet<string>>(new Set());
+  useEffect(() => {
+    if (requests === undefined) return;
+    for (const { requestId, state, title } of requests) {
+      if (state === "provided" && awaited.current.has(requestId)) notify({ tone: "success", text: t("asked.came_status", { title }) });
+    }
+    awaited.current = new Set(requests.filter(({ state }) => state === "awaiting").map(({ requestId }) => requestId));
+  }, [requests, notify, t]);
+}
+
+const Cards = styled.ul`
+  display: flex;
+  flex-direction: column;
+  gap: ${space(4)};
+`;

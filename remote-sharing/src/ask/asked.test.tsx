@@ -1,0 +1,143 @@
+import { act, screen, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+
+import { createFakeVault, expectAccessible, picture, renderApp, type FakeVaultSettings } from "@relicario/shared/testing";
+import { askSizes, secretRequestOf } from "./ask-draft.ts";
+import AskedForPage from "./AskedForPage.tsx";
+import AskPage from "./AskPage.tsx";
+
+const secrets = [{ title: "Letter", content: "words" }];
+const show = async (name: string, action: string, text = "garden") => {
+  const panel = await screen.findByRole("group", { name });
+  await userEvent.upload(within(panel).getByLabelText("Choose a picture"), picture(text));
+  await userEvent.click(within(panel).getByRole("button", { name: action }));
+};
+
+describe("asking for a secret", () => {
+  const draw = (settings: FakeVaultSettings = {}, look: Parameters<typeof renderApp>[1] = {}) => renderApp(<AskPage />, { vault: createFakeVault({ secrets, ...settings }), ...look });
+
+  it("makes a link to hand on, once a picture was shown", async () => {
+    await draw();
+    await userEvent.type(await screen.findByRole("textbox", { name: "What do you need?" }), "The deed");
+    expect(screen.getByRole("textbox", { name: "Who asks?" })).toHaveValue("alba");
+    await userEvent.click(screen.getByRole("button", { name: "Make the link" }));
+    await show("Show one of your pictures: what comes is sealed to keys that it opens.", "Make the link");
+    expect(await screen.findByRole("heading", { name: "“The deed” can be asked for now" })).toHaveFocus();
+    expect(screen.getByText(/\/request\/.*#s=key$/)).toBeVisible();
+    await expectAccessible();
+  });
+
+  it("says what is missing, and makes nothing", async () => {
+    const vault = createFakeVault({ secrets });
+    await renderApp(<AskPage />, { vault });
+    await userEvent.clear(await screen.findByRole("textbox", { name: "Who asks?" }));
+    await userEvent.click(screen.getByRole("button", { name: "Make the link" }));
+    expect(await screen.findByText("Say what you need.")).toBeVisible();
+    expect(screen.getByText("Say who asks.")).toBeVisible();
+    expect(vault.calls).not.toContain("requests.create");
+    await expectAccessible();
+  });
+
+  it("keeps what was typed when twenty are open already", async () => {
+    const vault = createFakeVault({ secrets });
+    vault.failWith("requests.create", "limit_reached");
+    await renderApp(<AskPage />, { vault });
+    await userEvent.type(await screen.findByRole("textbox", { name: "What do you need?" }), "The deed");
+    await userEvent.click(screen.getByRole("button", { name: "Make the link" }));
+    expect(await screen.findByText(/You have as many of these open as are allowed/)).toBeVisible();
+    expect(screen.getByRole("textbox", { name: "What do you need?" })).toHaveValue("The deed");
+  });
+
+  it("asks for bytes of plain content until a day from now", () => {
+    const request = secretRequestOf({ title: "a", note: "", askedBy: "b", lifetime: "day", size: "film", notify: false }, Date.parse("2026-11-22T10:00:00.000Z"));
+    expect(request).toEqual({ title: "a", note: "", askedBy: "b", notify: false, expiresAt: "2026-11-23T10:00:00.000Z", maxSize: askSizes.film });
+  });
+});
+
+describe("what was asked for", () => {
+  const draw = (settings: FakeVaultSettings, look: Parameters<typeof renderApp>[1] = {}) => {
+    const vault = createFakeVault({ secrets, ...settings });
+    return renderApp(<AskedForPage />, { vault, ...look }).then((app) => ({ ...app, vault }));
+  };
+  const answered = { asked: [{ title: "The deed", answer: { content: "number 7", note: "As you asked" } }] };
+  const open = async () => {
+    await userEvent.click(await screen.findByRole("button", { name: "Open what came" }));
+    await show("Show one of your pictures to open it.", "Open what came");
+    await screen.findByRole("group", { name: "What came" });
+  };
+
+  it.each([["en", "light"], ["es", "dark"]] as const)("shows all five states (%s, %s)", async (language, theme) => {
+    const asked = (["awaiting", "provided", "collected", "expired", "revoked"] as const).map((state) => ({ title: state, state }));
+    await draw({ asked }, { language, theme });
+    expect(await screen.findAllByRole("heading", { level: 2 })).toHaveLength(3);
+    await userEvent.click(screen.getByRole("switch"));
+    expect(await screen.findByRole("heading", { level: 2, name: "revoked" })).toBeVisible();
+    expect(screen.getAllByRole("heading", { level: 2 })).toHaveLength(5);
+    await expectAccessible();
+  });
+
+  it("opens what came with a picture: note, content hidden until asked for, and the words of the receipt", async () => {
+    await draw(answered);
+    await open();
+    expect(screen.getByText("As you asked")).toBeVisible();
+    expect(screen.queryByText("number 7")).not.toBeInTheDocument();
+    await userEvent.click(screen.getByRole("button", { name: "Show" }));
+    expect(screen.getByText("number 7")).toBeVisible();
+    expect(within(screen.getByRole("list", { name: "Words of the receipt" })).getAllByRole("listitem")).toHaveLength(8);
+    await expectAccessible();
+  });
+
+  it("keeps it among one's own secrets", async () => {
+    const { vault } = await draw(answered);
+    await open();
+    await userEvent.click(screen.getByRole("button", { name: "Keep it among my secrets" }));
+    expect(await screen.findByText(/It is among your secrets now/)).toBeVisible();
+    expect((await vault.list()).map(({ label }) => label?.title)).toContain("The deed");
+  });
+
+  it("collects it, and deletes it after a question", async () => {
+    const { vault, record } = await draw(answered);
+    await open();
+    await userEvent.click(screen.getByRole("button", { name: "I have it" }));
+    expect(await screen.findByText("Collected")).toBeVisible();
+    await userEvent.click(screen.getByRole("button", { name: "Delete it" }));
+    expect(record.confirms).toMatchObject([{ title: "Delete what came?", danger: true }]);
+    expect(await screen.findByText("You have not asked for anything")).toBeVisible();
+    expect(vault.calls).toContain("requests.drop");
+  });
+
+  it("puts it away when the portal locks", async () => {
+    const { record } = await draw(answered);
+    await open();
+    await act(async () => {
+      for (const listener of [...record.lockListeners]) await listener("lock");
+    });
+    expect(await screen.findByRole("button", { name: "Open what came" })).toBeVisible();
+    expect(screen.queryByRole("group", { name: "What came" })).not.toBeInTheDocument();
+  });
+
+  it("shows the link of one that waits, and takes it back after a question", async () => {
+    const { record } = await draw({ asked: [{ title: "The deed" }] });
+    await userEvent.click(await screen.findByRole("button", { name: "Show the link" }));
+    await show("Show one of your pictures to see the link.", "Show the link");
+    expect(await screen.findByText(/\/request\/.*#s=key$/)).toBeVisible();
+    await userEvent.click(screen.getByRole("button", { name: "Take it back" }));
+    expect(record.confirms).toHaveLength(1);
+    expect(await screen.findByText("You have not asked for anything")).toBeVisible();
+  });
+
+  it("tells that something came, once", async () => {
+    const { queryClient, record, vault } = await draw({ asked: [{ requestId: "r", title: "The deed" }] });
+    await screen.findByText("Waiting for an answer");
+    vault.answerElsewhere("r");
+    await queryClient.refetchQueries();
+    expect(await screen.findByText("Something came")).toBeVisible();
+    await queryClient.refetchQueries();
+    expect(record.notices).toEqual([{ tone: "success", text: "Something came: The deed" }]);
+  });
+
+  it.each(["hidden", "unknown", "not_revoked_here", "still_served"] as const)("says in words what does not fit: %s", async (doubt) => {
+    await draw({ asked: [{ title: "The deed", doubt }] });
+    expect(await screen.findByText("This does not fit what you signed")).toBeVisible();
+  });
+});

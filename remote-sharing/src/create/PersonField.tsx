@@ -1,0 +1,152 @@
+import type { FoundPerson, Vault } from "@relicario/shared/contract";
+import { isPortalError } from "@relicario/shared/errors";
+import { Checkbox, FieldError, TextField } from "@relicario/shared/forms";
+import { Button, ButtonLink, ErrorNotice, Notice, space, Stack } from "@relicario/shared/ui";
+import { useMutation } from "@tanstack/react-query";
+import { UserSearch } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { styled } from "styled-components";
+
+import { WordList } from "../link/WordList.tsx";
+
+interface PersonFieldProps {
+  readonly vault: Vault;
+  readonly value: FoundPerson | null;
+  readonly onChange: (person: FoundPerson | null) => void;
+  /** Whether the person says that the words were compared. */
+  readonly compared: boolean;
+  readonly onCompared: (compared: boolean) => void;
+  /** Nobody has that name: a link for signed-in people goes instead. */
+  readonly onLinkInstead: () => void;
+  readonly disabled: boolean;
+  readonly error: string | null;
+}
+
+/** One person by user name: their eight words, and how well this account knows their keys. */
+export function PersonField({ vault, value, onChange, compared, onCompared, onLinkInstead, disabled, error }: PersonFieldProps) {
+  const { t } = useTranslation("beta-share");
+  const [userName, setUserName] = useState("");
+  const running = useRef<AbortController | null>(null);
+  useEffect(() => () => running.current?.abort(), []);
+  const find = useMutation({
+    mutationFn: (name: string) => {
+      running.current?.abort();
+      running.current = new AbortController();
+      return vault.people.find(name, { signal: running.current.signal });
+    },
+    onSuccess: onChange,
+  });
+  const pin = useMutation({
+    mutationFn: async (person: FoundPerson) => {
+      await vault.people.pin(person);
+      return vault.people.find(person.userName);
+    },
+    onSuccess: onChange,
+  });
+  const nobody = isPortalError(find.error, "not_found");
+  const search = () => {
+    onChange(null);
+    if (userName.trim() !== "") find.mutate(userName.trim());
+  };
+  return (
+    <Stack $gap={4}>
+      <Search>
+        <TextField
+          label={t("person.name_label")}
+          autoComplete="off"
+          autoCapitalize="none"
+          spellCheck={false}
+          disabled={disabled}
+          error={error}
+          value={userName}
+          onChange={(event) => {
+            setUserName(event.target.value);
+            onChange(null);
+            find.reset();
+          }}
+          onKeyDown={(event) => {
+            if (event.key !== "Enter") return;
+            event.preventDefault(); // it would send the form
+            search();
+          }}
+        />
+        <Button tone="quiet" disabled={disabled} pending={find.isPending} icon={<UserSearch aria-hidden />} onClick={search}>
+          {t("person.find_action")}
+        </Button>
+      </Search>
+      {nobody ? (
+        <Notice
+          role="status"
+          tone="warn"
+          title={t("person.nobody_title")}
+          actions={
+            <Button tone="quiet" size="small" disabled={disabled} onClick={onLinkInstead}>
+              {t("person.link_instead_action")}
+            </Button>
+          }
+        >
+          {t("person.nobody_body")}
+        </Notice>
+      ) : (
+        <ErrorNotice error={find.error ?? pin.error} />
+      )}
+      {value !== null && value.standing === "changed" && <ChangedPerson person={value} pending={pin.isPending} onPin={() => pin.mutate(value)} />}
+      {value !== null && value.standing !== "changed" && (
+        <Stack $gap={3}>
+          <Notice role="status" tone={value.standing === "compared" ? "success" : "info"} title={t(`person.${value.standing}_title`, { name: value.userName })}>
+            {t(`person.${value.standing}_body`, { name: value.userName })}
+          </Notice>
+          <WordList words={value.words} label={t("person.words_label", { name: value.userName })} />
+          {value.blocked && <FieldError>{t("person.blocked_error", { name: value.userName })}</FieldError>}
+          <Checkbox
+            label={t("person.compared_label", { name: value.userName })}
+            checked={compared}
+            disabled={disabled}
+            onChange={(event) => {
+              onCompared(event.target.checked);
+            }}
+          />
+        </Stack>
+      )}
+      <div>
+        <ButtonLink tone="plain" size="small" to="/people">
+          {t("person.people_action")}
+        </ButtonLink>
+      </div>
+    </Stack>
+  );
+}
+
+interface ChangedPersonProps {
+  readonly person: FoundPerson;
+  readonly pending: boolean;
+  readonly onPin: () => void;
+}
+
+/** Other keys than those pinned: nothing is sealed to them before the person decides. */
+function ChangedPerson({ person, pending, onPin }: ChangedPersonProps) {
+  const { t } = useTranslation("beta-share");
+  const { userName, words, formerWords } = person;
+  return (
+    <Stack $gap={3}>
+      <Notice role="alert" tone="danger" title={t("person.changed_title", { name: userName })}>
+        {t("person.changed_body", { name: userName })}
+      </Notice>
+      {formerWords !== null && <WordList words={formerWords} label={t("person.former_words_label")} />}
+      <WordList words={words} label={t("person.new_words_label")} />
+      <div>
+        <Button tone="danger" pending={pending} onClick={onPin}>
+          {t("person.pin_action")}
+        </Button>
+      </div>
+    </Stack>
+  );
+}
+
+const Search = styled.div`
+  display: grid;
+  grid-template-columns: minmax(0, 1fr) auto;
+  align-items: end;
+  gap: ${space(3)};
+`;

@@ -1,0 +1,185 @@
+import { zodResolver } from "@hookform/resolvers/zod";
+import { maxShareViews } from "@relicario/shared/api";
+import type { FoundPerson, Vault } from "@relicario/shared/contract";
+import { ActProgress, Checkbox, ChoiceGroup, FieldError, TextField } from "@relicario/shared/forms";
+import { Button, Card, ErrorNotice, SectionTitle, SmallText, SpacedRow, Stack, useErrorSentence, useForgetting } from "@relicario/shared/ui";
+import { useState } from "react";
+import { FormProvider, useForm, useWatch } from "react-hook-form";
+import { useTranslation } from "react-i18next";
+
+import { useReadAnew } from "../data/sharing.ts";
+import { ChoiceRow } from "../link/ChoiceRow.tsx";
+import { useAct } from "../vault/useAct.ts";
+import { PasswordSection } from "./PasswordSection.tsx";
+import { PersonField } from "./PersonField.tsx";
+import { audiences, emptyDraft, lifetimeNames, passwordOf, requestOf, ShareDraft, viewChoices } from "./share-draft.ts";
+import { useDraftProblem } from "./useDraftProblem.ts";
+
+/** A share just made: what its maker hands on. */
+export interface MadeShare {
+  readonly shareId: string;
+  /** The whole address of a link; null for a person. */
+  readonly link: string | null;
+  readonly person: FoundPerson | null;
+  readonly password: string | null;
+}
+
+interface ShareFormProps {
+  readonly vault: Vault;
+  readonly secretId: string;
+  readonly onMade: (share: MadeShare) => void;
+  /** Absent where there is nothing to go back to. */
+  readonly onClose?: () => void;
+}
+
+/** Who, until when, how often, with what beside the link, and the picture that opens the secret. */
+export function ShareForm({ vault, secretId, onMade, onClose }: ShareFormProps) {
+  const { t } = useTranslation("beta-share");
+  const sentence = useErrorSentence();
+  const problemText = useDraftProblem();
+  const readAnew = useReadAnew();
+  const form = useForm<ShareDraft>({ resolver: zodResolver(ShareDraft), defaultValues: emptyDraft() });
+  const { control, setValue, handleSubmit, formState } = form;
+  const [audience, person, lifetime, views, otherViews, notify, opener, picture] = useWatch({ control, name: ["audience", "person", "lifetime", "views", "otherViews", "notify", "opener", "picture"] });
+  useForgetting(vault, opener);
+  useForgetting(vault, picture);
+  const [compared, setCompared] = useState(false);
+  const { state, run, cancel } = useAct();
+  const busy = state.status === "running";
+  const failure = state.status === "failed" ? state.error : null;
+  const { errors, isSubmitted } = formState;
+  const pictureFailed = failure?.code === "picture_is_opener" || failure?.code.startsWith("picture_") === true;
+
+  const setPerson = (found: FoundPerson | null) => {
+    setValue("person", found, { shouldValidate: isSubmitted });
+    setCompared(found?.standing === "compared");
+  };
+  const make = (draft: ShareDraft) => {
+    const request = requestOf(draft, secretId, Date.now());
+    const { opener: by } = draft;
+    if (request === null || by === null) return;
+    run(async (options) => {
+      try {
+        const made = await vault.shares.create(request, by, options);
+        const to = draft.audience === "person" ? draft.person : null;
+        if (to !== null && compared !== (to.standing === "compared")) await vault.people.setCompared(to.userId, compared);
+        if (!options.signal.aborted) onMade({ ...made, person: to, password: passwordOf(draft) });
+      } finally {
+        void readAnew();
+      }
+    });
+  };
+
+  return (
+    <FormProvider {...form}>
+      <form onSubmit={(event) => void handleSubmit(make)(event)} noValidate>
+        <Card aria-labelledby="share-form">
+          <Stack $gap={6}>
+            <SectionTitle id="share-form">{t("create.title")}</SectionTitle>
+            <ChoiceGroup
+              legend={t("create.who_label")}
+              name="share-audience"
+              disabled={busy}
+              choices={audiences.map((value) => ({ value, label: t(`create.who_${value}_label`), hint: t(`create.who_${value}_hint`) }))}
+              value={audience}
+              onChange={(value) => {
+                setValue("audience", value);
+              }}
+            />
+            {audience === "person" && (
+              <PersonField
+                vault={vault}
+                value={person}
+                disabled={busy}
+                error={problemText(errors.person?.message)}
+                compared={compared}
+                onCompared={setCompared}
+                onChange={setPerson}
+                onLinkInstead={() => {
+                  setPerson(null);
+                  setValue("audience", "signed_in");
+                }}
+              />
+            )}
+            <ChoiceRow
+              legend={t("create.lifetime_label")}
+              disabled={busy}
+              choices={lifetimeNames.map((value) => ({ value, label: t(`create.lifetime_${value}_label`) }))}
+              value={lifetime}
+              onChange={(value) => {
+                setValue("lifetime", value);
+              }}
+            />
+            <Stack $gap={3}>
+              <ChoiceRow
+                legend={t("create.views_label")}
+                disabled={busy}
+                choices={viewChoices.map((value) => ({ value, label: t(`create.views_${value}_label`) }))}
+                value={views}
+                onChange={(value) => {
+                  setValue("views", value, { shouldValidate: isSubmitted });
+                }}
+              />
+              {views === "other" && (
+                <TextField
+                  label={t("create.other_views_label", { most: maxShareViews })}
+                  inputMode="numeric"
+                  autoComplete="off"
+                  disabled={busy}
+                  error={problemText(errors.otherViews?.message)}
+                  value={otherViews}
+                  onChange={(event) => {
+                    setValue("otherViews", event.target.value, { shouldValidate: isSubmitted });
+                  }}
+                />
+              )}
+            </Stack>
+            {audience !== "person" && <PasswordSection vault={vault} disabled={busy} pictureError={pictureFailed ? sentence(failure) : null} />}
+            <Checkbox
+              label={t("create.notify_label")}
+              checked={notify}
+              disabled={busy}
+              onChange={(event) => {
+                setValue("notify", event.target.checked);
+              }}
+            />
+            <Stack $gap={3} role="group" aria-labelledby="share-opener">
+              <SectionTitle as="h3" id="share-opener">
+                {t("create.opener_title")}
+              </SectionTitle>
+              <SmallText>{t("create.opener_body")}</SmallText>
+              <vault.PictureField
+                purpose="show"
+                value={opener}
+                disabled={busy}
+                onChange={(value) => {
+                  setValue("opener", value, { shouldValidate: isSubmitted });
+                }}
+              />
+              {errors.opener !== undefined && <FieldError>{problemText(errors.opener.message)}</FieldError>}
+            </Stack>
+            {state.status === "running" && <ActProgress progress={state.progress} first="picture" />}
+            {!pictureFailed && <ErrorNotice error={failure} />}
+            <SmallText>{t("create.promise_body")}</SmallText>
+            <SpacedRow>
+              <Button type="submit" size="large" pending={busy}>
+                {t(audience === "person" ? "create.person_action" : "create.link_action")}
+              </Button>
+              {busy ? (
+                <Button tone="quiet" size="large" onClick={cancel}>
+                  {t("opener.cancel_action")}
+                </Button>
+              ) : (
+                onClose !== undefined && (
+                  <Button tone="quiet" size="large" onClick={onClose}>
+                    {t("opener.cancel_action")}
+                  </Button>
+                )
+              )}
+            </SpacedRow>
+          </Stack>
+        </Card>
+      </form>
+    </FormProvider>
+  );
+}

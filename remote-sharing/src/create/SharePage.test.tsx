@@ -1,0 +1,219 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+
+import { createFakeVault, expectAccessible, picture, renderApp, type FakeGiven, type FakeVaultSettings } from "@relicario/shared/testing";
+import SharePage from "./SharePage.tsx";
+
+const secrets = [{ title: "Letter", content: "words" }];
+
+/** The fake vault's id of its first secret. */
+const first = "01890a5d-ac96-7000-8000-000000000001";
+
+async function draw(settings: FakeVaultSettings = {}, look: Parameters<typeof renderApp>[1] = {}) {
+  const vault = createFakeVault({ secrets, ...settings });
+  const secretId = (await vault.list())[0]?.secretId ?? "";
+  const app = await renderApp(<SharePage />, { route: "/share/:secretId", path: `/share/${secretId}`, vault, ...look });
+  await screen.findByText("Letter");
+  return { ...app, vault, secretId };
+}
+const showOpener = async (text = "garden") => {
+  const group = screen.getByRole("group", { name: "Your picture" });
+  await userEvent.upload(within(group).getByLabelText("Choose a picture"), picture(text));
+};
+const make = (name = "Make the link") => userEvent.click(screen.getByRole("button", { name }));
+
+describe("the share dialog", () => {
+  it("makes a link with four proposed words, and hands both on apart from each other", async () => {
+    const { vault, secretId } = await draw();
+    const words = await screen.findByText(/^[a-z]+( [a-z]+){3}$/);
+    const password = words.textContent;
+    await showOpener();
+    await make();
+    expect(await screen.findByRole("heading", { name: "The link is ready" })).toHaveFocus();
+    expect(screen.getByText(/\/shared\/.*#s=key$/)).toBeVisible();
+    expect(screen.getByText(password)).toBeVisible();
+    expect(screen.getByText(/Send it by another way than the link/)).toBeVisible();
+    const [share] = await vault.shares.ofSecret(secretId);
+    expect(share).toMatchObject({ audience: "public", maxViews: 5, password: true, picture: false, state: "live" });
+    await expectAccessible();
+  });
+
+  it("asks for no password where the person says so, and says what that means", async () => {
+    const { vault, secretId } = await draw();
+    await userEvent.click(screen.getByRole("radio", { name: "No" }));
+    await userEvent.click(screen.getByRole("radio", { name: "Whoever has the link and signs in" }));
+    await userEvent.click(screen.getByRole("radio", { name: "No limit" }));
+    await showOpener();
+    await make();
+    await screen.findByRole("heading", { name: "The link is ready" });
+    expect(screen.queryByRole("button", { name: "Copy the password" })).not.toBeInTheDocument();
+    expect((await vault.shares.ofSecret(secretId))[0]).toMatchObject({ audience: "signed_in", maxViews: null, password: false });
+  });
+
+  it("sends nothing before what is missing is there, and says what that is", async () => {
+    const { vault } = await draw();
+    await userEvent.click(screen.getByRole("radio", { name: "Another number" }));
+    await userEvent.click(screen.getByRole("checkbox", { name: "Ask for a picture, too" }));
+    await make();
+    expect(await screen.findByText("A whole number from 1 on.")).toBeVisible();
+    expect(screen.getByText("Choose the picture that the share asks for.")).toBeVisible();
+    expect(screen.getByText("Show a picture that opens this secret.", { selector: "[role=alert] *" })).toBeVisible();
+    expect(vault.calls).not.toContain("shares.create");
+    await expectAccessible();
+  });
+
+  it("says that a picture of the share opens one's own secrets, beside the picture", async () => {
+    const { vault } = await draw();
+    vault.failWith("shares.create", "picture_is_opener");
+    await userEvent.click(screen.getByRole("checkbox", { name: "Ask for a picture, too" }));
+    const chosen = screen.getAllByLabelText("Choose a picture")[0];
+    if (chosen === undefined) throw new Error("no field");
+    await userEvent.upload(chosen, picture("garden"));
+    await showOpener();
+    await make();
+    expect(await screen.findByText(/This picture opens your own secrets/)).toBeVisible();
+  });
+
+  it("shares with a person, shows their words, and remembers that they were compared", async () => {
+    const { vault, secretId } = await draw({ people: [{ userName: "bruno" }] });
+    await userEvent.click(screen.getByRole("radio", { name: "One person" }));
+    await userEvent.type(screen.getByRole("textbox", { name: "Their user name" }), "bruno{Enter}");
+    expect(await screen.findByText(/the service itself could be the one who receives this/)).toBeVisible();
+    expect(within(screen.getByRole("list", { name: "Words of bruno" })).getAllByRole("listitem")).toHaveLength(8);
+    expect(screen.queryByText("Does it ask for a password?")).not.toBeInTheDocument();
+    await userEvent.click(screen.getByRole("checkbox", { name: /^I compared these words with bruno/ }));
+    await showOpener();
+    await make("Share");
+    await screen.findByRole("heading", { name: "Shared" });
+    expect(screen.getByText(/\/p-shared\/[^#]*$/, { selector: "code" })).toBeVisible();
+    expect((await vault.shares.ofSecret(secretId))[0]).toMatchObject({ audience: "person", person: { userName: "bruno" } });
+    expect((await vault.people.find("bruno")).standing).toBe("compared");
+    await expectAccessible();
+  });
+
+  it("offers a link for signed-in people where nobody has that name", async () => {
+    await draw();
+    await userEvent.click(screen.getByRole("radio", { name: "One person" }));
+    await userEvent.type(screen.getByRole("textbox", { name: "Their user name" }), "nobody");
+    await userEvent.click(screen.getByRole("button", { name: "Find" }));
+    await userEvent.click(await screen.findByRole("button", { name: "Make a link for signed-in people" }));
+    expect(screen.getByRole("radio", { name: "Whoever has the link and signs in" })).toBeChecked();
+  });
+
+  it("stops at changed keys with both sets of words, and seals nothing until they are taken", async () => {
+    const { vault } = await draw({ people: [{ userName: "bruno", standing: "changed" }] });
+    await userEvent.click(screen.getByRole("radio", { name: "One person" }));
+    await userEvent.type(screen.getByRole("textbox", { name: "Their user name" }), "bruno{Enter}");
+    expect(await screen.findByText("The keys of bruno have changed")).toBeVisible();
+    expect(screen.getByRole("list", { name: "Words that you know" })).toBeVisible();
+    expect(screen.getByRole("list", { name: "Words now" })).toBeVisible();
+    await showOpener();
+    await make("Share");
+    expect(await screen.findByText("Decide about the changed keys first.")).toBeVisible();
+    expect(vault.calls).not.toContain("shares.create");
+    await userEvent.click(screen.getByRole("button", { name: /use these keys$/ }));
+    expect(await screen.findByText("These are the keys of bruno that you know")).toBeVisible();
+    await make("Share");
+    await screen.findByRole("heading", { name: "Shared" });
+  });
+
+  it("says so where the secret is in the trash", async () => {
+    const vault = createFakeVault({ secrets: [{ title: "Letter", content: "words", deleted: true }] });
+    const secretId = (await vault.list())[0]?.secretId ?? "";
+    await renderApp(<SharePage />, { route: "/share/:secretId", path: `/share/${secretId}`, vault });
+    expect(await screen.findByText("This secret is not here")).toBeVisible();
+  });
+
+  it("asks to unlock a locked device, and comes back", async () => {
+    const vault = createFakeVault({ secrets, unlocked: false });
+    await renderApp(<SharePage />, { route: "/share/:secretId", path: "/share/x", vault });
+    expect(await screen.findByRole("link", { name: "Unlock with a picture" })).toHaveAttribute("href", "/provide-image-recovery?then=%2Fshare%2Fx");
+  });
+
+  it.each([["es", "dark"], ["en", "light"]] as const)("is accessible with all of it open (%s, %s)", async (language, theme) => {
+    await draw({}, { language, theme });
+    const boxes = screen.getAllByRole("checkbox");
+    for (const box of boxes) await userEvent.click(box);
+    await expectAccessible();
+  });
+});
+
+describe("the list of shares", () => {
+  const listed = async (change: Partial<FakeGiven> = { views: 2, maxViews: 5, password: true }) => {
+    const drawn = await draw({ shares: [{ shareId: "one", secretId: first, ...change }] });
+    return { ...drawn, card: await screen.findByRole("list", { name: "Who can open it" }) };
+  };
+
+  it("says how often it was opened and until when, and offers a new one", async () => {
+    const { card } = await listed();
+    expect(within(card).getByText("Opened 2 of 5 times")).toBeVisible();
+    expect(within(card).getByText("With a password")).toBeVisible();
+    expect(within(card).getByText("Not opened yet")).toBeVisible();
+    await userEvent.click(screen.getByRole("button", { name: "Share it with somebody" }));
+    expect(screen.getByRole("button", { name: "Make the link" })).toBeVisible();
+    await expectAccessible();
+  });
+
+  it("ends a share after a question, and shows the ended ones on request", async () => {
+    const { record } = await listed();
+    await userEvent.click(screen.getByRole("button", { name: "End it" }));
+    expect(record.confirms).toHaveLength(1);
+    expect(await screen.findByText("Nobody but you.")).toBeVisible();
+    await userEvent.click(screen.getByRole("switch", { name: "Ended ones, too" }));
+    expect(await screen.findByText("Ended by you")).toBeVisible();
+  });
+
+  it("shows the link again, with a picture where none was shown before", async () => {
+    await listed();
+    await userEvent.click(screen.getByRole("button", { name: "Show the link" }));
+    const panel = await screen.findByRole("group", { name: "Show one of your pictures to see the link." });
+    await userEvent.upload(within(panel).getByLabelText("Choose a picture"), picture("sea"));
+    await userEvent.click(within(panel).getByRole("button", { name: "Show the link" }));
+    expect(await within(panel).findByRole("alert")).toBeVisible();
+    await userEvent.upload(within(panel).getByLabelText("Choose a picture"), picture("garden"));
+    await userEvent.click(within(panel).getByRole("button", { name: "Show the link" }));
+    expect(await screen.findByText(/\/shared\/one#s=key/)).toBeVisible();
+  });
+
+  it("changes end and number, and leaves what is not touched", async () => {
+    const { vault, secretId } = await listed();
+    const before = (await vault.shares.ofSecret(secretId))[0]?.expiresAt;
+    await userEvent.click(screen.getByRole("button", { name: "Change" }));
+    await userEvent.click(screen.getByRole("radio", { name: "10 times" }));
+    await userEvent.click(screen.getByRole("button", { name: "Save" }));
+    expect(await screen.findByText("Opened 2 of 10 times")).toBeVisible();
+    expect((await vault.shares.ofSecret(secretId))[0]?.expiresAt).toBe(before);
+  });
+
+  it("updates what was shared after an edit", async () => {
+    await listed({ outdated: true });
+    expect(screen.getByText("It shows an earlier version of this secret.")).toBeVisible();
+    await userEvent.click(screen.getByRole("button", { name: "Update what I shared" }));
+    const panel = screen.getByRole("group", { name: /^Show a picture that opens this secret\./ });
+    await userEvent.upload(within(panel).getByLabelText("Choose a picture"), picture("garden"));
+    await userEvent.click(within(panel).getByRole("button", { name: "Update what I shared" }));
+    await waitFor(() => {
+      expect(screen.queryByText("It shows an earlier version of this secret.")).not.toBeInTheDocument();
+    });
+  });
+
+  it.each(["hidden", "not_revoked_here", "still_served", "changed", "unknown"] as const)("says in words what does not fit: %s", async (doubt) => {
+    await listed({ doubt });
+    expect(screen.getByText("This does not fit what you signed")).toBeVisible();
+    await expectAccessible();
+  });
+
+  it("has the link as a QR code and for the system's share sheet", async () => {
+    const share = jest.fn(() => Promise.resolve());
+    Object.defineProperty(navigator, "share", { value: share, configurable: true });
+    await draw();
+    await screen.findByText(/^[a-z]+( [a-z]+){3}$/);
+    await showOpener();
+    await make();
+    await userEvent.click(await screen.findByRole("button", { name: "QR code" }));
+    expect(screen.getByRole("img", { name: "QR code of the link" })).toBeVisible();
+    await userEvent.click(screen.getByRole("button", { name: "Send with" }));
+    expect(share).toHaveBeenCalledWith({ url: expect.stringMatching(/#s=key$/) as string });
+    Reflect.deleteProperty(navigator, "share");
+  });
+});

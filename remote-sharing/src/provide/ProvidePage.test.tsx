@@ -1,0 +1,98 @@
+import { screen, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+
+import type { OfferedRequest } from "@relicario/shared/contract";
+import { createFakeAnswering, createFakeVisitor, expectAccessible, renderApp } from "@relicario/shared/testing";
+import ProvidePage from "./ProvidePage.tsx";
+
+async function draw(offered: Partial<OfferedRequest> = {}, look: Parameters<typeof renderApp>[1] = {}) {
+  const requests = createFakeAnswering(offered);
+  const app = await renderApp(<ProvidePage />, { route: "/request/:requestId", path: "/request/abcdefghijklmnopqrstuv", visitor: createFakeVisitor({ requests }), ...look });
+  return { ...app, requests };
+}
+const send = () => userEvent.click(screen.getByRole("button", { name: "Seal and send" }));
+
+describe("answering a request", () => {
+  it.each([["en", "light"], ["es", "dark"]] as const)("says who asks, for what, and that only the link vouches for it (%s, %s)", async (language, theme) => {
+    await draw({ note: "For the notary" }, { language, theme });
+    expect(await screen.findByRole("heading", { level: 2, name: "The deed" })).toBeVisible();
+    expect(screen.getByText("For the notary")).toBeVisible();
+    if (language === "en") expect(screen.getByText(/^Whoever made the link calls themselves Alba\./)).toBeVisible();
+    await expectAccessible();
+  });
+
+  it("sends a text exactly as typed, and shows the receipt", async () => {
+    const { requests } = await draw();
+    await userEvent.type(await screen.findByRole("textbox", { name: "Your text" }), " number 7 ");
+    await userEvent.type(screen.getByRole("textbox", { name: /^A note to go with it/ }), "here");
+    await send();
+    expect(await screen.findByRole("heading", { name: "It was sent" })).toHaveFocus();
+    expect(within(screen.getByRole("list", { name: "Words of your receipt" })).getAllByRole("listitem")).toHaveLength(8);
+    expect(screen.getByText("You can close this page.")).toBeVisible();
+    expect(requests.sent).toEqual([{ contentKind: "text", name: "secret.txt", mime: "text/plain", text: " number 7 ", note: "here" }]);
+    await expectAccessible();
+  });
+
+  it("checks a seed phrase on the device, and sends it with its kind", async () => {
+    const { requests } = await draw();
+    await userEvent.click(await screen.findByRole("radio", { name: "Seed phrase" }));
+    await userEvent.click(screen.getByRole("textbox", { name: "Your seed phrase" }));
+    await userEvent.paste(`${"abandon ".repeat(11)}about`);
+    expect(await screen.findByText("12 words in English, and they fit together.")).toBeVisible();
+    await send();
+    await screen.findByRole("heading", { name: "It was sent" });
+    expect(requests.sent[0]?.contentKind).toBe("seed");
+  });
+
+  it("goes on with a file that was begun, when it is chosen again", async () => {
+    const { requests } = await draw({ begun: { name: "film.mp4", size: 9, sent: 4 } });
+    expect(await screen.findByText("You began to send something")).toBeVisible();
+    await userEvent.upload(screen.getByLabelText("File to send"), new File(["film"], "film.mp4", { type: "video/mp4" }));
+    await userEvent.click(screen.getByRole("button", { name: "Go on sending" }));
+    await screen.findByRole("heading", { name: "It was sent" });
+    expect(requests.sent[0]).toMatchObject({ contentKind: "file", name: "film.mp4", mime: "video/mp4" });
+  });
+
+  it("refuses what is larger than was asked for before anything is sent", async () => {
+    const { requests } = await draw({ maxSize: 3 });
+    await userEvent.type(await screen.findByRole("textbox", { name: "Your text" }), "four");
+    await send();
+    expect(await screen.findByText("That is too large: 3 bytes were asked for at most.")).toBeVisible();
+    expect(requests.sent).toEqual([]);
+  });
+
+  it("keeps what was typed when another answer was first", async () => {
+    const { requests } = await draw();
+    requests.failWith("answer", "request_closed");
+    await userEvent.type(await screen.findByRole("textbox", { name: "Your text" }), "number 7");
+    await send();
+    expect(await screen.findByText(/another answer came first/)).toBeVisible();
+    expect(screen.getByRole("textbox", { name: "Your text" })).toHaveValue("number 7");
+  });
+
+  it.each([
+    ["request_unavailable", "This request takes no answer"],
+    ["link_incomplete", "The link is not complete"],
+    ["decryption_failed", "This is not what the link's maker asked for"],
+  ] as const)("says what %s means, and offers no form", async (code, title) => {
+    const requests = createFakeAnswering();
+    requests.failWith("lookAtRequest", code);
+    await draw({}, { visitor: createFakeVisitor({ requests }) });
+    expect(await screen.findByRole("heading", { name: title })).toBeVisible();
+    expect(screen.queryByRole("button", { name: "Seal and send" })).not.toBeInTheDocument();
+    await expectAccessible();
+  });
+
+  it.each(["provided", "collected", "expired", "revoked"] as const)("takes no answer when it is %s", async (state) => {
+    await draw({ state });
+    expect(await screen.findByRole("heading", { name: "This request takes no answer" })).toBeVisible();
+  });
+
+  it("asks before what was typed is lost", async () => {
+    const { goTo, record, location } = await draw({}, { answer: false });
+    await userEvent.type(await screen.findByRole("textbox", { name: "Your text" }), "number 7");
+    await goTo("/secret-landing");
+    expect(record.confirms).toHaveLength(1);
+    expect(location()).toBe("/request/abcdefghijklmnopqrstuv");
+  });
+});

@@ -1,0 +1,27 @@
+import { Card, Notice, SectionTitle, SmallText, Stack } from "@relicario/shared/ui";
+import { useEffect, useRef } from "react";
+import { useTranslation } from "react-i18next";
+
+import { WordList } from "../link/WordList.tsx";
+
+/** It was sent and taken: eight words that whoever asked sees, too. */
+export function Receipt({ words }: { readonly words: readonly string[] }) {
+  const { t } = useTranslation("beta-recover-share");
+  const title = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    title.current?.focus(); // it took the place of the form
+  }, []);
+  return (
+    <Card aria-labelledby="receipt">
+      <Stack $gap={4}>
+        <SectionTitle id="receipt" ref={title} tabIndex={-1}>
+          {t("receipt.title")}
+        </SectionTitle>
+        <Notice tone="success">{t("receipt.body")}</Notice>
+        <WordList words={words} label={t("receipt.words_label")} />
+        <SmallText>{t("receipt.words_hint")}</SmallText>
+        <p>{t("receipt.close_body")}</p>
+      </Stack>
+    </Card>
+  );
+}
