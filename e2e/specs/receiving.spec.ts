@@ -3,6 +3,7 @@ import type { Browser, Page } from "@playwright/test";
 import { newAccount, signUp } from "../pages/account.ts";
 import { answerDevice, protect, revealed, row } from "../pages/secrets.ts";
 import { expectUnavailable, openLink, share, type ShareWish } from "../pages/sharing.ts";
+import { runSql } from "../support/database.ts";
 import { withoutTours } from "../support/onboarding.ts";
 import { copies, photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
@@ -124,6 +125,20 @@ test("receiving: links, a password, a picture, one person, and what has ended", 
     await expectUnavailable(other);
     await visitor.context().close();
     await other.context().close();
+  });
+
+  await test.step("its time is over while it is open: what is open stays, and nobody opens it again", async () => {
+    const short = await shared({ audience: "public" });
+    const visitor = await stranger(browser, portal.origin);
+    await visitor.goto(short);
+    await openLink(visitor);
+    await expect(visitor.getByRole("heading", { level: 1, name: "Door" })).toBeVisible({ timeout: 60_000 });
+    await runSql(portal, "update shares set expires_at = now() - interval '1 second'");
+    expect(await revealed(visitor)).toBe(phrase);
+    await visitor.goto("about:blank");
+    await visitor.goto(short);
+    await expectUnavailable(visitor);
+    await visitor.context().close();
   });
 
   const friend = newAccount();
