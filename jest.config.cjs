@@ -31,7 +31,7 @@ module.exports = {
   projects: [
     project("shared", "node", ["shared/src/{api,errors,contract,webpack}/**/*.test.ts"]),
     project("shared-ui", "jsdom", ["shared/src/{ui,forms,i18n,testing}/**/*.test.{ts,tsx}", "shared/src/contract/**/*.test.tsx"]),
-    project("vault", "node", ["remote-recovery/vault/**/*.test.ts"], { setupFiles: ["smallest-costs", "small-parts"].map((name) => `<rootDir>/remote-recovery/vault/src/testing/${name}.ts`) }),
+    project("vault", "node", ["remote-recovery/vault/**/*.test.ts"], { setupFiles: ["cheap-argon2", "small-parts"].map((name) => `<rootDir>/remote-recovery/vault/src/testing/${name}.ts`) }),
     project("workers", "node", ["remote-recovery/engine/src/*worker*.test.ts"]),
     project("engine", "node", ["remote-recovery/engine/**/*.test.ts"], { testPathIgnorePatterns: ["/node_modules/", "/build/", "/dist/", "worker[^/]*\\.test\\.ts$"] }),
     project("recovery", "jsdom", ["remote-recovery/src/**/*.test.tsx"]),

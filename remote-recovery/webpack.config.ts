@@ -10,6 +10,7 @@ const workers = {
   path: builtWorkers,
   entry: {
     "vault-worker": "@relicario/vault/worker",
+    "visitor-worker": "@relicario/vault/visitor-worker",
     "engine-worker": "@relicario/engine/worker",
     "transfer-worker": "@relicario/vault/transfer-worker",
   },

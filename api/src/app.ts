@@ -3,8 +3,11 @@ import { API_VERSION } from "@relicario/shared/api";
 import Fastify, { type FastifyContextConfig, type FastifyInstance } from "fastify";
 import { jsonSchemaTransform, serializerCompiler, validatorCompiler, type ZodTypeProvider } from "fastify-type-provider-zod";
 import { randomUUID } from "node:crypto";
+import type { Server } from "node:http";
+import type { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 
+import { createGrants } from "./auth/grants.ts";
 import { createIdentityProvider } from "./auth/identity-provider.ts";
 import { authRoutes } from "./auth/routes.ts";
 import { createSessionTokens } from "./auth/session-tokens.ts";
@@ -31,8 +34,11 @@ import { openTransport } from "./mail/transport.ts";
 import { countSweepFailures, measureAnswers } from "./operations/metrics.ts";
 import { operationRoutes } from "./operations/routes.ts";
 import { sweep } from "./operations/sweep.ts";
+import { reportRoutes } from "./reports/routes.ts";
+import { requestRoutes } from "./requests/routes.ts";
 import { secretRoutes } from "./secrets/routes.ts";
 import type { Services } from "./services.ts";
+import { shareRoutes } from "./shares/routes.ts";
 import { createPartsInFlight } from "./uploads/parts-in-flight.ts";
 import { uploadRoutes } from "./uploads/routes.ts";
 import { userRoutes } from "./users/routes.ts";
@@ -84,6 +90,7 @@ export async function buildApp(env: Env, { logStream, now = () => new Date(), wa
     objects: await openFolderStore(env.OBJECTS_URL),
     identityProvider: createIdentityProvider(env),
     sessionTokens: createSessionTokens({ keys: env.SESSION_KEYS.keys, issuer: env.API_BASE_URL ?? `${origin}/api`, audience: env.IDP_CLIENT_ID }, db, vendors),
+    grants: createGrants(env.RECORD_KEY, now),
     recordBox: createRecordBox(env.RECORD_KEY),
     limiter: createRateLimiter(db, env.RECORD_KEY, now, env.RATE_LIMITS),
     calls: createAccountCalls(),
@@ -117,9 +124,11 @@ export async function buildApp(env: Env, { logStream, now = () => new Date(), wa
     },
   });
   const typed = http.withTypeProvider<ZodTypeProvider>();
-  for (const routes of [authRoutes, keyringRoutes, secretRoutes, uploadRoutes, userRoutes, vendorRoutes]) await typed.register(routes, { services });
+  for (const routes of [authRoutes, keyringRoutes, secretRoutes, uploadRoutes, shareRoutes, requestRoutes, userRoutes, vendorRoutes]) await typed.register(routes, { services });
+  await typed.register(reportRoutes, { services, metrics });
   await typed.register(operationRoutes, { services, database, metrics, stopping: () => stopping.signal.aborted });
   // A connection that is kept after its answer would keep the process, once it stops, until it is cut.
+  const unused = unusedConnections(http.server);
   http.addHook("onSend", (_request, reply, payload, done) => {
     if (stopping.signal.aborted) void reply.header("connection", "close");
     done(null, payload);
@@ -143,12 +152,24 @@ export async function buildApp(env: Env, { logStream, now = () => new Date(), wa
     const cut = wait(env.STOP_DRAIN_SECONDS * 1_000, drained.signal).then(() => {
       http.server.closeAllConnections();
     });
-    await http.close();
+    const closed = http.close();
+    for (const connection of unused()) connection.destroy();
+    await closed;
     drained.abort();
     await cut;
     await services.mailer.stop();
     await database.close();
   }
+}
+
+/** Connections that were opened ahead and have sent nothing: Node counts them as busy, so that closing would wait for them. */
+function unusedConnections(server: Server): () => readonly Socket[] {
+  const connections = new Set<Socket>();
+  server.on("connection", (connection) => {
+    connections.add(connection);
+    connection.once("close", () => connections.delete(connection));
+  });
+  return () => [...connections].filter(({ bytesRead }) => bytesRead === 0);
 }
 
 /** As OpenAPI says it: any one of these will do. */

@@ -30,6 +30,7 @@ const ConfiguredVendor = z.strictObject({
   content_bytes: z.int().positive().max(maxSealedBytes).optional(),
   part_bytes: z.int().min(minPartBytes).max(maxPartBytes).optional(),
   former_versions: z.int().positive().max(maxFormerVersions).optional(),
+  share_days: z.int().positive().max(3_650).optional(),
 });
 export type ConfiguredVendor = z.infer<typeof ConfiguredVendor>;
 
@@ -73,6 +74,10 @@ const Environment = z.object({
     .refine((text) => !/^[a-z0-9]+:\/\//i.test(text) || /^(file|smtps?):\/\//.test(text), "is neither a folder nor smtp://"),
   /** Sender of mails; `no-reply@` the portal's host by default. */
   MAIL_FROM: z.email("is no mail address").optional(),
+  /** Who is told of shares that somebody reported; without one they are kept and counted alone. Empty is none. */
+  OPERATOR_EMAIL: z
+    .union([z.literal("").transform(() => undefined), z.email()], "is no mail address")
+    .optional(),
   /** Other limits than the usual ones, by name (http/rate-limits.ts), such as `{"write":100000}` for a benchmark. */
   RATE_LIMITS: json(z.partialRecord(z.enum(rateNames), z.int().positive())).default({}),
   /** Whose `X-Forwarded-For` is believed: `loopback`, addresses or networks, separated by commas. */

@@ -1,3 +1,4 @@
+import type { Grants } from "./auth/grants.ts";
 import type { IdentityProvider } from "./auth/identity-provider.ts";
 import type { SessionTokens } from "./auth/session-tokens.ts";
 import type { Db } from "./db/database.ts";
@@ -21,6 +22,7 @@ export interface Services {
   readonly vendors: Vendors;
   readonly identityProvider: IdentityProvider;
   readonly sessionTokens: SessionTokens;
+  readonly grants: Grants;
   readonly recordBox: RecordBox;
   readonly limiter: RateLimiter;
   readonly calls: AccountCalls;

@@ -41,7 +41,7 @@ describe("somebody who is not signed in", () => {
 
   it("is led to the landing page from a p-shared link when it was never seen", async () => {
     const { app, calls } = await show("/p-shared/abc", nobody);
-    expect(app.location()).toBe("/secret-landing");
+    expect(app.location()).toBe("/secret-landing?then=%2Fp-shared%2Fabc");
     expect(calls.signIn).not.toHaveBeenCalled();
   });
 

@@ -39,7 +39,7 @@ export function App() {
   const signedIn = userOf(state) !== null;
   switch (guardRoute(route, { signedIn, landingVisited: localStorage.getItem(landingVisitedKey) === "true" })) {
     case "landing":
-      return <Navigate to="/secret-landing" replace />;
+      return <Navigate to={`/secret-landing?${new URLSearchParams({ then: pathname }).toString()}`} replace />;
     case "sign_in":
       if (session.endedElsewhere()) return <SignedOut onSignIn={() => void session.signIn("/home")} />;
       return <GoToSignIn returnTo={returnAddress(pathname, search, hash)} />;

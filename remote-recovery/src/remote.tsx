@@ -1,8 +1,9 @@
 import type { RemoteModule } from "@relicario/shared/contract";
 import { createVault } from "@relicario/vault";
+import { createVisitor } from "@relicario/vault/visitor";
 
 import { keepExaminer } from "./picture/examiner.ts";
-import { PictureFieldLater } from "./picture/PictureFieldLater.tsx";
+import { PictureFieldLater, SharePictureField } from "./picture/PictureFieldLater.tsx";
 
 const provideImageRecovery = () => import("./recover/ProvideImageRecoveryPage.tsx");
 const welcomeBackup = () => import("./backup/WelcomeBackupPage.tsx");
@@ -31,6 +32,7 @@ const remote: RemoteModule = {
       keepExaminer(vault, examine);
       return vault;
     },
+    visitor: async (portal) => Object.freeze({ ...(await createVisitor(portal)), PictureField: SharePictureField }),
   },
 };
 

@@ -39,6 +39,7 @@ function readAssets(): Asset[] {
   const packages = createRequire(join(engine, "package.json"));
   const sources: Readonly<Record<string, string>> = {
     "vault-worker": join(builtWorkers, "vault-worker.js"),
+    "visitor-worker": join(builtWorkers, "visitor-worker.js"),
     "engine-worker": join(builtWorkers, "engine-worker.js"),
     "transfer-worker": join(builtWorkers, "transfer-worker.js"),
     "engine-simd": join(engine, "build/engine.simd.wasm"),

@@ -1,13 +1,13 @@
 import { screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
-import { createFakeHttp, expectAccessible, readTexts, renderApp, textKeys } from "@relicario/shared/testing";
+import { expectAccessible, readTexts, renderApp, textKeys } from "@relicario/shared/testing";
 import manifest from "../manifest.json" with { type: "json" };
 import { landingKey, rememberLanding } from "./landing/LandingPage.tsx";
 import remote from "./remote.tsx";
 
 const draw = (path: string, settings: Parameters<typeof renderApp>[1] = {}) => renderApp(null, { routes: remote.routes, route: "/elsewhere", path, ...settings });
-const paths = ["/recived", "/shared/abcdefghijklmnopqrstuv", "/p-shared/abcdefghijklmnopqrstuv", "/secret-landing"];
+const paths = ["/recived", "/people", "/shared/abcdefghijklmnopqrstuA", "/p-shared/abcdefghijklmnopqrstuA", "/secret-landing"];
 
 describe("the face of sharing", () => {
   it.each(paths.flatMap((path) => [["en", "light", path] as const, ["es", "dark", path] as const]))("draws in %s and %s: %s", async (language, theme, path) => {
@@ -23,15 +23,6 @@ describe("the face of sharing", () => {
   });
 });
 
-describe("a link to something shared", () => {
-  it.each(["/shared/abcdefghijklmnopqrstuv", "/p-shared/abcdefghijklmnopqrstuv"])("says at %s that this release cannot open it, and asks the service nothing", async (path) => {
-    const http = createFakeHttp();
-    await draw(path, { http });
-    expect(screen.getByRole("heading", { name: "This release cannot open the link yet" })).toBeVisible();
-    expect(http.calls).toEqual([]);
-  });
-});
-
 describe("the landing page", () => {
   beforeEach(() => {
     localStorage.clear();
@@ -43,6 +34,15 @@ describe("the landing page", () => {
     expect(localStorage.getItem(landingKey)).toBe("true");
     await userEvent.click(screen.getByRole("link", { name: "Sign in or create an account" }));
     expect(location()).toBe("/home");
+  });
+
+  it.each([
+    ["/p-shared/abcdefghijklmnopqrstuA", "/p-shared/abcdefghijklmnopqrstuA"],
+    ["//evil.example/p-shared/abcdefghijklmnopqrstuA", "/home"],
+    ["/settings/profile", "/home"],
+  ])("leads on to the share that the visitor came for: %s", async (then, target) => {
+    await draw(`/secret-landing?${new URLSearchParams({ then }).toString()}`);
+    expect(screen.getByRole("link", { name: "Sign in or create an account" })).toHaveAttribute("href", target);
   });
 
   it("is shown all the same where storage is forbidden", () => {

@@ -172,6 +172,7 @@ export const uploads = pgTable(
   (table) => [primaryKey({ columns: [table.accountId, table.id] }), index("uploads_by_end").on(table.expiresAt)],
 );
 
+/** Of uploads, and of answers, by the id of either. */
 export const uploadParts = pgTable(
   "upload_parts",
   {
@@ -182,6 +183,134 @@ export const uploadParts = pgTable(
     objectKey: text("object_key").notNull(),
   },
   (table) => [primaryKey({ columns: [table.accountId, table.uploadId, table.part] })],
+);
+
+/** One for each link, and for each person that something was shared with. It shows one version of a secret, whose content stays where it is. */
+export const shares = pgTable(
+  "shares",
+  {
+    accountId: uuid("account_id").notNull(),
+    shareId: text("share_id").notNull(),
+    secretId: uuid("secret_id").notNull(),
+    version: integer("version").notNull(),
+    audience: text("audience", { enum: ["public", "signed_in", "person"] }).notNull(),
+    /** Of a person's share. */
+    recipientId: uuid("recipient_id"),
+    /** Null once the share is over for good. */
+    ticket: bytea("ticket"),
+    ticketSha256: bytea("ticket_sha256").notNull(),
+    /** Of a link. */
+    linkAuthSha256: bytea("link_auth_sha256"),
+    passAuthSha256: bytea("pass_auth_sha256"),
+    password: boolean("password").notNull(),
+    picture: boolean("picture").notNull(),
+    /** Goes with the ticket. */
+    shareHelper: bytea("share_helper"),
+    expiresAt: time("expires_at").notNull(),
+    /** Null: no limit. */
+    maxViews: integer("max_views"),
+    views: integer("views").notNull().default(0),
+    wrongPasswords: integer("wrong_passwords").notNull().default(0),
+    notify: boolean("notify").notNull(),
+    createdAt: time("created_at").notNull(),
+    lastOpenedAt: time("last_opened_at"),
+    revokedAt: time("revoked_at"),
+    /** When the secret or its version went. */
+    endedAt: time("ended_at"),
+  },
+  (table) => [
+    primaryKey({ columns: [table.accountId, table.shareId] }),
+    index("shares_of_secret").on(table.accountId, table.secretId),
+    index("shares_with_ticket").on(table.expiresAt).where(sql`ticket is not null`),
+  ],
+);
+
+/** One claimed view each, for as long as its opening may be repeated. Stands with the share's owner. */
+export const shareClaims = pgTable(
+  "share_claims",
+  {
+    accountId: uuid("account_id").notNull(),
+    shareId: text("share_id").notNull(),
+    claimId: text("claim_id").notNull(),
+    /** Null for nobody who is signed in. */
+    openedBy: uuid("opened_by"),
+    claimedAt: time("claimed_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.shareId, table.claimId] }), index("share_claims_by_time").on(table.claimedAt)],
+);
+
+/** What somebody was given by others, or opened by a link for signed-in people. Stands with the recipient. */
+export const shareRecipients = pgTable(
+  "share_recipients",
+  {
+    accountId: uuid("account_id").notNull(),
+    shareId: text("share_id").notNull(),
+    /** The account that holds the share. */
+    ownerId: uuid("owner_id").notNull(),
+    addedAt: time("added_at").notNull(),
+    openedAt: time("opened_at"),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.shareId] }), index("share_recipients_by_time").on(table.accountId, table.addedAt)],
+);
+
+/** What people told the operator of a share. Stands with the share's owner. */
+export const shareReports = pgTable(
+  "share_reports",
+  {
+    accountId: uuid("account_id").notNull(),
+    shareId: text("share_id").notNull(),
+    id: uuid("id").notNull(),
+    reason: text("reason", { enum: ["phishing", "unwanted", "illegal", "other"] }).notNull(),
+    message: text("message"),
+    createdAt: time("created_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.shareId, table.id] })],
+);
+
+/** Somebody is asked for a secret. */
+export const requests = pgTable(
+  "requests",
+  {
+    accountId: uuid("account_id").notNull(),
+    requestId: text("request_id").notNull(),
+    /** Null once the request is over for good. */
+    document: text("document"),
+    linkAuthSha256: bytea("link_auth_sha256").notNull(),
+    maxSize: counter("max_size").notNull(),
+    notify: boolean("notify").notNull(),
+    createdAt: time("created_at").notNull(),
+    expiresAt: time("expires_at").notNull(),
+    revokedAt: time("revoked_at"),
+    providedAt: time("provided_at"),
+    collectedAt: time("collected_at"),
+    /** The answer that was finished first, and its ticket; null before, and once its content went. */
+    answerId: uuid("answer_id"),
+    ticket: bytea("ticket"),
+  },
+  (table) => [
+    primaryKey({ columns: [table.accountId, table.requestId] }),
+    index("requests_collected").on(table.collectedAt).where(sql`answer_id is not null`),
+    index("requests_with_document").on(table.expiresAt).where(sql`document is not null`),
+  ],
+);
+
+/** Contents on their way to a request, and the one that came. Their parts stand among those of uploads. */
+export const answers = pgTable(
+  "answers",
+  {
+    accountId: uuid("account_id").notNull(),
+    id: uuid("id").notNull(),
+    requestId: text("request_id").notNull(),
+    size: counter("size").notNull(),
+    partSize: counter("part_size").notNull(),
+    /** Null for the one that came: it stays with its request. */
+    expiresAt: time("expires_at"),
+    /** Of the whole content, once all parts were there and were read through. */
+    contentSha256: bytea("content_sha256"),
+    /** SHA-256 of the call that finished it; null until then. */
+    finishSha256: bytea("finish_sha256"),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.id] }), index("answers_of_request").on(table.accountId, table.requestId), index("answers_by_end").on(table.expiresAt)],
 );
 
 /** Ids that went for good: `purged` of the list, and never to be used again. */
@@ -270,9 +399,13 @@ export const mails = pgTable(
   {
     accountId: uuid("account_id").notNull(),
     id: uuid("id").notNull(),
-    kind: text("kind", { enum: ["openers_changed", "address_changed", "trashed", "drop_warning", "validate_email"] }).notNull(),
+    kind: text("kind", {
+      enum: ["openers_changed", "address_changed", "trashed", "drop_warning", "validate_email", "share_opened", "shared_with_you", "request_provided", "share_reported"],
+    }).notNull(),
     /** Whom it goes to, where that is not the account's verified address. */
     address: text("address"),
+    /** The share that was reported. */
+    shareId: text("share_id"),
     createdAt: time("created_at").notNull(),
     dueAt: time("due_at").notNull(),
     attempts: integer("attempts").notNull().default(0),

@@ -1,10 +1,11 @@
-import { uploadPath, UploadStarted } from "@relicario/shared/api";
+import { answerPath, ShareClaimed, uploadPath, UploadStarted } from "@relicario/shared/api";
 import Fastify, { type FastifyInstance } from "fastify";
 import { v7 as uuidv7 } from "uuid";
 
 import { buildChange, buildSecret, confirm, type Person } from "../testing/person.ts";
 import { buildFinish, buildLarge, type LargeContent, type SentForm } from "../testing/upload.ts";
 import { startService, type Method, type TestService } from "../testing/service.ts";
+import { answerRequest, beginAnswer, buildChangeWith, buildRequest, buildShare, done, keepRequest, keepShare, newPublicId, openingOf, sendParts, type BuiltAnswer, type Link } from "../testing/sharing.ts";
 import { guardRoutes } from "./access.ts";
 import { answerErrors } from "./on-error.ts";
 
@@ -13,15 +14,24 @@ import { answerErrors } from "./on-error.ts";
  */
 
 let service: TestService;
-/** One owner a call, so that no call sees what another did. */
+/** Of each call its own, so that none sees what another did. */
 interface Scene {
   readonly owner: Person;
   readonly secretId: string;
   /** An upload that is under way, and its content of one part. */
   readonly uploadId: string;
   readonly large: LargeContent;
+  /** Shares of the secret, by who may open them; `person` is for {@link recipient}. */
+  readonly links: Readonly<Record<"public" | "signed_in" | "person", Link>>;
+  /** Opened by nobody who is signed in. */
+  readonly download: string;
+  /** One that waits and has an answer under way, whole but not finished, and one that was answered. */
+  readonly request: ReturnType<typeof buildRequest>;
+  readonly answer: BuiltAnswer;
+  readonly answered: ReturnType<typeof buildRequest>;
 }
 let other: Person;
+let recipient: Person;
 let otherVendor: Person;
 
 const makeScene = async (): Promise<Scene> => {
@@ -31,7 +41,20 @@ const makeScene = async (): Promise<Scene> => {
   confirm(owner, body.keyring);
   const large = buildLarge({ bytes: 100 });
   const started = await service.call("POST", "/v2/secrets/secret", owner.token, await large.start());
-  return { owner, secretId: body.secret_db_id, uploadId: UploadStarted.parse(started.body).upload_id, large };
+  const secretId = body.secret_db_id;
+  const links = {
+    public: await keepShare(service, owner, secretId),
+    signed_in: await keepShare(service, owner, secretId, { audience: "signed_in" }),
+    person: await keepShare(service, owner, secretId, { recipient: recipient.userId }),
+  };
+  const opened = await done(service, "POST", "/share/get-public-secret", null, { body: openingOf(links.public) });
+  const request = await keepRequest(service, owner);
+  const answer = await beginAnswer(service, request, 500);
+  await sendParts(service, answer);
+  const answered = await keepRequest(service, owner);
+  await answerRequest(service, answered, 500);
+  const { token: download } = ShareClaimed.parse(opened.body).download;
+  return { owner, secretId, uploadId: UploadStarted.parse(started.body).upload_id, large, links, download, request, answer, answered };
 };
 
 const sessionOf = async (person: Person, expiresAt: Date): Promise<string> => {
@@ -41,7 +64,8 @@ const sessionOf = async (person: Person, expiresAt: Date): Promise<string> => {
 };
 
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ RATE_LIMITS: JSON.stringify({ start_answer: 10_000, exchange: 10_000, exchange_person: 10_000 }) });
+  recipient = await service.signIn();
   other = (await makeScene()).owner;
   otherVendor = await service.signIn(undefined, "second");
 });
@@ -54,8 +78,9 @@ interface Case {
   readonly form?: (scene: Scene) => Promise<SentForm>;
   /** Its route says so (see "a route for anyone" below). */
   readonly anyone?: true;
-  /** Status for nobody, a user whose row it is not, the owner, and somebody of another vendor. */
-  readonly expected: { nobody: number; other: number; owner: number; otherVendor: number };
+  readonly headers?: (scene: Scene) => Readonly<Record<string, string>>;
+  /** Status for nobody, a user whose row it is not, the owner, and somebody of another vendor; for whom it is shared with, as for `other` where it is not said. */
+  readonly expected: { nobody: number; other: number; owner: number; otherVendor: number; recipient?: number };
 }
 
 const forAnybody = { nobody: 200, other: 200, owner: 200, otherVendor: 200 };
@@ -104,43 +129,72 @@ const cases: readonly Case[] = [
     expected: { nobody: 401, other: 422, owner: 422, otherVendor: 422 },
   },
   { call: "PATCH /secrets/favorite", body: ({ secretId }) => ({ secret_db_id: secretId, favorite: true }), expected: forOwner },
-  { call: "GET /user/keyring", expected: { ...forEach, otherVendor: 404 } },
+  { call: "GET /user/keyring", expected: { ...forEach, otherVendor: 404, recipient: 404 } },
   // The owner's change, signed by the owner, sent by somebody else; somebody without a keyring has none to change.
-  { call: "PUT /user/keyring", body: ({ owner }) => buildChange(owner), expected: { nobody: 401, other: 422, owner: 200, otherVendor: 404 } },
+  { call: "PUT /user/keyring", body: ({ owner }) => buildChange(owner), expected: { nobody: 401, other: 422, owner: 200, otherVendor: 404, recipient: 404 } },
   { call: "GET /user/image-records", expected: forEach },
   { call: "GET /users/{user_name}/key", path: ({ owner }) => `/users/${owner.subject}/key`, expected: { nobody: 401, other: 200, owner: 200, otherVendor: 404 } },
+  { call: "POST /share", body: ({ secretId }, actor) => buildShare(actor, secretId).body, expected: { nobody: 401, other: 404, owner: 200, otherVendor: 404 } },
+  { call: "PATCH /share/{share_id}", path: ({ links }) => `/share/${links.person.shareId}`, body: (_, actor) => ({ max_views: 3, keyring: buildChangeWith(actor, "shares") }), expected: forOwner },
+  { call: "DELETE /share/{share_id}", path: ({ links }) => `/share/${links.person.shareId}`, expected: { nobody: 401, other: 404, owner: 204, otherVendor: 404 } },
+  { call: "DELETE /share{share_id}", path: ({ links }) => `/share${links.person.shareId}`, expected: { nobody: 401, other: 404, owner: 204, otherVendor: 404 } },
+  // Others have no shares of a secret of that id.
+  { call: "GET /sharelist/{secret_id}", path: ({ secretId }) => `/sharelist/${secretId}`, expected: forEach },
+  { call: "GET /user/share-with-me", expected: forEach },
+  { call: "POST /share/get-public-secret/{share_id}", anyone: true, path: ({ links }) => `/share/get-public-secret/${links.public.shareId}`, expected: forAnybody },
+  { call: "POST /share/get-public-secret", anyone: true, body: ({ links }) => openingOf(links.public), expected: forAnybody },
+  // What is for a person is not there for the others; the owner has the secret itself.
+  { call: "POST /share/get-secret/{share_id}", path: ({ links }) => `/share/get-secret/${links.person.shareId}`, expected: { nobody: 401, other: 404, owner: 404, otherVendor: 404, recipient: 200 } },
+  { call: "POST /share/get-secret", body: ({ links }) => ({ share_id: links.person.shareId, claim_id: newPublicId() }), expected: { nobody: 401, other: 404, owner: 404, otherVendor: 404, recipient: 200 } },
+  { call: "POST /share/content", anyone: true, body: ({ download }) => ({ token: download }), expected: forAnybody },
+  { call: "POST /reports/share", body: ({ links }) => ({ share_id: links.public.shareId, reason: "other" }), expected: { nobody: 204, other: 204, owner: 204, otherVendor: 204 } },
+  // Everybody makes their own; somebody without a keyring has none to write it into.
+  { call: "POST /requests", body: (_, actor) => buildRequest(actor).body, expected: { nobody: 401, other: 200, owner: 200, otherVendor: 422, recipient: 422 } },
+  { call: "GET /requests", expected: forEach },
+  { call: "PATCH /requests/{request_id}", path: ({ answered }) => `/requests/${answered.requestId}`, body: (_, actor) => ({ state: "collected", keyring: buildChangeWith(actor, "requests") }), expected: forOwner },
+  { call: "DELETE /requests/{request_id}", path: ({ answered }) => `/requests/${answered.requestId}`, body: (_, actor) => ({ keyring: buildChangeWith(actor, "requests") }), expected: forOwner },
+  { call: "POST /requests/collect", body: ({ answered }) => ({ request_id: answered.requestId }), expected: forOwner },
+  { call: "POST /requests/get", body: ({ request }) => ({ request_id: request.requestId, link_auth: request.linkAuth }), expected: forAnybody },
+  { call: "POST /requests/answer", body: ({ request }) => ({ request_id: request.requestId, link_auth: request.linkAuth, size: 100 }), expected: forAnybody },
+  { call: "GET /requests/answer/{answer_id}", path: ({ answer }) => answerPath(answer.id), headers: ({ answer }) => answer.headers, expected: forAnybody },
+  { call: "POST /requests/answer/{answer_id}", path: ({ answer }) => answerPath(answer.id), form: ({ answer }) => answer.part(1), expected: forAnybody },
+  { call: "PUT /requests/answer/{answer_id}", path: ({ answer }) => answerPath(answer.id), headers: ({ answer }) => answer.headers, body: ({ answer }) => answer.finish, expected: forAnybody },
   { call: "DELETE /auth/token", expected: { nobody: 401, other: 204, owner: 204, otherVendor: 204 } },
 ];
 
-describe.each(cases)("$call", ({ call, path, body, form, anyone, expected }) => {
+describe.each(cases)("$call", ({ call, path, body, form, headers, anyone, expected }) => {
   const method = call.slice(0, call.indexOf(" ")) as Method;
-  const send = async (scene: Scene, actor: Person, token: string | null) => {
+  let scene: Scene;
+  beforeAll(async () => {
+    scene = await makeScene();
+  });
+  const send = async (actor: Person, token: string | null) => {
     const payload = body?.(scene, actor);
-    const sent = (await form?.(scene)) ?? (payload === undefined ? {} : { body: payload });
+    const sent = (await form?.(scene)) ?? { ...(payload === undefined ? {} : { body: payload }), ...(headers === undefined ? {} : { headers: headers(scene) }) };
     return service.call(method, path?.(scene) ?? call.slice(call.indexOf(" ") + 1), token, sent);
   };
   const fresh = (person: Person, vendorId = "relicario"): Promise<Person> => service.signIn(person.subject, vendorId).then(({ token }) => ({ ...person, token }));
 
-  it("answers nobody, another user, the owner and another vendor as the policy says", async () => {
-    const scene = await makeScene();
+  it("answers nobody, another user, the recipient of what is shared, the owner and another vendor as the policy says", async () => {
     const got = {
-      nobody: (await send(scene, other, null)).status,
-      other: (await send(scene, other, (await fresh(other)).token)).status,
+      nobody: (await send(other, null)).status,
+      other: (await send(other, (await fresh(other)).token)).status,
+      recipient: (await send(recipient, (await fresh(recipient)).token)).status,
       owner: 0,
-      otherVendor: (await send(scene, otherVendor, (await fresh(otherVendor, "second")).token)).status,
+      otherVendor: (await send(otherVendor, (await fresh(otherVendor, "second")).token)).status,
     };
-    got.owner = (await send(scene, scene.owner, scene.owner.token)).status;
-    expect(got).toEqual(expected);
+    got.owner = (await send(scene.owner, scene.owner.token)).status;
+    expect(got).toEqual({ recipient: expected.other, ...expected });
   });
 
   it("refuses an expired and a revoked session, unless it is for anybody", async () => {
-    const scene = await makeScene();
     const expired = await sessionOf(scene.owner, new Date(Date.now() - 1_000));
     const { token: revoked } = await fresh(scene.owner);
     await service.call("DELETE", "/auth/token", revoked);
     const neverKept = await sessionOf(scene.owner, new Date(Date.now() + 60_000));
-    const answers = [await send(scene, scene.owner, expired), await send(scene, scene.owner, revoked), await send(scene, scene.owner, neverKept)];
-    if (expected.nobody === 200 && anyone === undefined) expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    const answers = [await send(scene.owner, expired), await send(scene.owner, revoked), await send(scene.owner, neverKept)];
+    const { nobody } = expected;
+    if (nobody < 300 && anyone === undefined) expect(answers.map(({ status }) => status)).toEqual([nobody, nobody, nobody]);
     else if (call === "POST /auth/token") expect(answers.map(({ body: { code } }) => code)).toEqual(["token_invalid", "token_invalid", "token_invalid"]);
     else expect(answers.map(({ body: { code } }) => code)).toEqual(["token_expired", "token_invalid", "token_invalid"]);
   });

@@ -2,15 +2,18 @@ import fc from "fast-check";
 
 import { buildSecret, confirm, type Person } from "../testing/person.ts";
 import { startService, type Method, type TestService } from "../testing/service.ts";
+import { buildRequest, buildShare } from "../testing/sharing.ts";
 
 let service: TestService;
 let person: Person;
+let secretId: string;
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ RATE_LIMITS: JSON.stringify({ report: 100_000, start_answer: 100_000 }) });
   person = await service.signIn();
   const { body } = buildSecret(person);
   await service.call("POST", "/secrets/store", person.token, { body });
   confirm(person, body.keyring);
+  secretId = body.secret_db_id;
 });
 afterAll(() => service.stop());
 
@@ -25,11 +28,25 @@ const bodies: readonly (readonly [Method, string])[] = [
   ["PUT", "/v2/secrets/secret/upload/019a9e2c-7c1e-7abc-8def-0123456789ab"],
   ["PUT", "/user/keyring"],
   ["POST", "/user/me"],
+  ["POST", "/share"],
+  ["PATCH", "/share/AAAAAAAAAAAAAAAAAAAAAA"],
+  ["POST", "/share/get-secret"],
+  ["POST", "/share/get-public-secret"],
+  ["POST", "/share/content"],
+  ["POST", "/reports/share"],
+  ["POST", "/requests"],
+  ["PATCH", "/requests/AAAAAAAAAAAAAAAAAAAAAA"],
+  ["DELETE", "/requests/AAAAAAAAAAAAAAAAAAAAAA"],
+  ["POST", "/requests/get"],
+  ["POST", "/requests/collect"],
+  ["POST", "/requests/answer"],
+  ["POST", "/requests/answer/019a9e2c-7c1e-7abc-8def-0123456789ab"],
+  ["PUT", "/requests/answer/019a9e2c-7c1e-7abc-8def-0123456789ab"],
 ];
 
 /** A real call with one member, anywhere in it, replaced by anything. */
-const damaged = fc.tuple(fc.nat(200), fc.jsonValue()).map(([position, value]) => {
-  const body = structuredClone(buildSecret(person).body) as unknown;
+const damagedOf = (build: () => object) => fc.tuple(fc.nat(200), fc.jsonValue()).map(([position, value]) => {
+  const body = structuredClone(build()) as unknown;
   const places: { parent: Record<string, unknown>; name: string }[] = [];
   const visit = (node: unknown): void => {
     if (typeof node !== "object" || node === null) return;
@@ -63,15 +80,21 @@ describe("whatever is sent", () => {
     );
   });
 
-  it("a call with one damaged member is refused, and changes nothing", async () => {
-    const before = await service.call("GET", "/secrets/store", person.token);
+  it.each([
+    ["/secrets/store", () => buildSecret(person).body],
+    ["/share", () => buildShare(person, secretId).body],
+    ["/requests", () => buildRequest(person).body],
+  ] as const)("a call of %s with one damaged member is refused, and changes nothing", async (path, build) => {
+    const shown = ["/secrets/store", `/sharelist/${secretId}`, "/requests", "/user/keyring"];
+    const all = () => Promise.all(shown.map(async (one) => (await service.call("GET", one, person.token)).body));
+    const before = await all();
     await fc.assert(
-      fc.asyncProperty(damaged, async (body) => {
-        const answer = await service.call("POST", "/secrets/store", person.token, { body: JSON.stringify(body), headers: { "content-type": "application/json" } });
+      fc.asyncProperty(damagedOf(build), async (body) => {
+        const answer = await service.call("POST", path, person.token, { body: JSON.stringify(body), headers: { "content-type": "application/json" } });
         expect(refusals).toContain(answer.status);
       }),
-      { numRuns: 150 },
+      { numRuns: 100 },
     );
-    expect((await service.call("GET", "/secrets/store", person.token)).body).toEqual(before.body);
+    expect(await all()).toEqual(before);
   });
 });

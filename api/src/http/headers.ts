@@ -1,3 +1,4 @@
+import { answerTokenHeader } from "@relicario/shared/api";
 import type { FastifyInstance } from "fastify";
 
 /**
@@ -18,7 +19,7 @@ export function answerHeaders(app: FastifyInstance, publicOrigin: string): void 
       .code(204)
       .headers({
         "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
-        "access-control-allow-headers": "authorization, content-type, if-none-match, if-range, range",
+        "access-control-allow-headers": `authorization, content-type, if-none-match, if-range, range, ${answerTokenHeader}`,
         "access-control-max-age": "600",
       })
       .send();

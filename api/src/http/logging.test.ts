@@ -8,6 +8,7 @@ import { buildSecret, confirm } from "../testing/person.ts";
 import { mailsOf } from "../testing/outbox.ts";
 import { buildFinish, buildLarge, sha256B64u } from "../testing/upload.ts";
 import { startService } from "../testing/service.ts";
+import { answerRequest, keepRequest, keepShare, newPublicId, openingOf } from "../testing/sharing.ts";
 
 const sentinel = (): string => randomBytes(12).toString("hex");
 
@@ -48,10 +49,26 @@ describe("the log", () => {
       const published = buildFinish(person, large);
       plant("ticket of an upload", published.ticket);
       await service.call("PUT", uploadPath(upload), person.token, { body: published });
+      confirm(person, published.keyring);
       await service.call("POST", "/v2/secrets/get-secret", person.token, { body: { secret_db_id: large.id }, headers: { "if-range": plant("tag") } });
       await service.call("GET", `/secrets/store?since=${plant("query")}`, person.token);
       await service.call("GET", `/share/${plant("share id", randomBytes(16).toString("base64url"))}`, null);
       await service.call("DELETE", `/share${plant("share id in one piece", randomBytes(16).toString("base64url"))}`, person.token);
+      const reader = await service.signIn();
+      const share = await keepShare(service, person, body.secret_db_id, { audience: "signed_in", password: true });
+      for (const [name, value] of Object.entries({ shareId: share.shareId, linkAuth: share.linkAuth, passAuth: share.passAuth, ticket: share.body.ticket, digest: String(share.body.link_auth_sha256) })) plant(`${name} of a share`, value);
+      const claim = plant("claim", newPublicId());
+      await service.call("POST", `/share/get-secret/${share.shareId}`, reader.token);
+      await service.call("POST", "/share/get-secret", reader.token, { body: { ...openingOf(share, claim), pass_auth: plant("wrong password", randomBytes(32).toString("base64url")) } });
+      const { download } = (await service.call("POST", "/share/get-secret", reader.token, { body: openingOf(share, claim) })).body as unknown as { download: { token: string } };
+      await service.call("POST", "/share/content", reader.token, { body: { token: plant("download token", download.token) } });
+      await service.call("POST", "/reports/share", null, { body: { share_id: share.shareId, reason: "other", message: plant("what a report says") } });
+      await service.call("DELETE", `/share${share.shareId}`, person.token);
+      const request = await keepRequest(service, person);
+      for (const [name, value] of Object.entries({ requestId: request.requestId, linkAuth: request.linkAuth, document: request.body.document })) plant(`${name} of a request`, value);
+      const answer = await answerRequest(service, request, 500);
+      for (const [name, value] of Object.entries({ id: answer.id, token: answer.token, ticket: answer.finish.ticket })) plant(`${name} of an answer`, value);
+      await service.call("POST", "/requests/collect", person.token, { body: { request_id: request.requestId } });
       await service.call("GET", `/users/${plant("user name", `u${sentinel()}`)}/key`, person.token);
       await service.call("GET", "/user/me", plant("wrong token", `${sentinel()}.${sentinel()}.x`));
       await service.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token: plant("access token") } });

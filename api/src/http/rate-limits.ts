@@ -31,6 +31,26 @@ export const rateRules = {
   /** Mails to one mailbox that nobody has shown to be theirs, whoever asks for them. */
   askRecipient: { name: "ask_recipient", calls: 5, windowSeconds: 24 * 3_600, per: "subject" },
   answerAddress: { name: "answer_address", calls: 20, windowSeconds: 3_600, per: "account" },
+  makeShare: { name: "make_share", calls: 500, windowSeconds: 24 * 3_600, per: "account" },
+  /** Looks and openings, of shares and requests. A link that went to a company is opened from one address. */
+  visit: { name: "visit", calls: 300, windowSeconds: 60, per: "address" },
+  /** Of one share, whoever asks. */
+  openShare: { name: "open_share", calls: 600, windowSeconds: 60, per: "subject" },
+  downloadShared: { name: "download_shared", calls: 600, windowSeconds: 60, per: "address" },
+  report: { name: "report", calls: 20, windowSeconds: 3_600, per: "address" },
+  /** Kept ones, of one share. */
+  reportsOfShare: { name: "reports_of_share", calls: 20, windowSeconds: 24 * 3_600, per: "subject" },
+  /** The one that the operator is told of. */
+  firstReport: { name: "first_report", calls: 1, windowSeconds: 24 * 3_600, per: "subject" },
+  makeRequest: { name: "make_request", calls: 200, windowSeconds: 24 * 3_600, per: "account" },
+  startAnswer: { name: "start_answer", calls: 60, windowSeconds: 3_600, per: "address" },
+  /** Of one request, whoever asks. */
+  answersOfRequest: { name: "answers_of_request", calls: 60, windowSeconds: 3_600, per: "subject" },
+  answerPart: { name: "answer_part", calls: 600, windowSeconds: 60, per: "address" },
+  /** Mails that others cause, for each of those who get them. */
+  mailToRecipient: { name: "mail_to_recipient", calls: 5, windowSeconds: 24 * 3_600, per: "subject" },
+  mailOfShare: { name: "mail_of_share", calls: 10, windowSeconds: 24 * 3_600, per: "subject" },
+  mailOfReports: { name: "mail_of_reports", calls: 50, windowSeconds: 24 * 3_600, per: "subject" },
   keyDirectory: { name: "key_directory", calls: 120, windowSeconds: 3_600, per: "account" },
 } as const satisfies Record<string, RateRule>;
 
@@ -54,6 +74,8 @@ export interface RateLimiter {
    * @throws Problem `too_many_requests` with `Retry-After` when the window is full.
    */
   count(rule: RateRule, caller: Caller, tx?: Tx): Promise<void>;
+  /** Counts one call. @returns false when the window is full. */
+  passes(rule: RateRule, caller: Caller, tx?: Tx): Promise<boolean>;
   /** Forgets windows that are over. */
   sweep(sweeping: Sweeping): Promise<void>;
 }
@@ -128,13 +150,23 @@ export function createRateLimiter(db: Db, key: Buffer, now: () => Date = () => n
     return false;
   }
 
+  function windowOf({ windowSeconds }: RateRule): { start: number; secondsLeft: number } {
+    const seconds = Math.floor(now().getTime() / 1_000);
+    const start = seconds - (seconds % windowSeconds);
+    return { start, secondsLeft: start + windowSeconds - seconds };
+  }
+
+  function passes(rule: RateRule, caller: Caller, tx?: Tx): Promise<boolean> {
+    const most = overrides[rule.name] ?? rule.calls;
+    const { start } = windowOf(rule);
+    return rule.per === "everybody" ? passesForAll(rule, most, start) : passesForOne(tx ?? db, rule, subjectOf(key, rule, caller), most, start);
+  }
+
   return {
+    passes,
     async count(rule, caller, tx) {
-      const seconds = Math.floor(now().getTime() / 1_000);
-      const start = seconds - (seconds % rule.windowSeconds);
-      const most = overrides[rule.name] ?? rule.calls;
-      const passes = rule.per === "everybody" ? await passesForAll(rule, most, start) : await passesForOne(tx ?? db, rule, subjectOf(key, rule, caller), most, start);
-      if (!passes) throw new Problem("too_many_requests", { headers: { "retry-after": String(start + rule.windowSeconds - seconds) } });
+      const { secondsLeft } = windowOf(rule);
+      if (!(await passes(rule, caller, tx))) throw new Problem("too_many_requests", { headers: { "retry-after": String(secondsLeft) } });
     },
     async sweep(sweeping) {
       const { subject, rule, windowStart } = rateLimits;

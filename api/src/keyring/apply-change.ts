@@ -111,6 +111,11 @@ export async function applyChange(tx: Tx, account: AccountRow, stored: KeyringRo
   return added - freed;
 }
 
+/** What the call does has to stand in this sealed document, too. @throws Problem `keyring_change_invalid` */
+export function requireDocument(change: KeyringChange, document: "shares" | "requests"): void {
+  if (change[document] === undefined) throw new Problem("keyring_change_invalid", { detail: `it has no ${document}` });
+}
+
 /** Slots, key statement or image records: what somebody who took an account over would have to touch. */
 function changesOpeners({ slots, image_records: records, key_statement: statement }: KeyringChange): boolean {
   return statement !== undefined || [slots, records].some((list) => list !== undefined && list.set.length + list.remove.length > 0);

@@ -10,7 +10,7 @@ export interface Letter {
   readonly text: string;
 }
 
-/** What a letter may say of an account: times and links. Nothing that somebody typed or sealed stands in one. */
+/** What a letter may say of an account: times, links, and to the operator the id of a share. Nothing that somebody typed or sealed stands in one. */
 export interface LetterFacts {
   readonly product: string;
   readonly link: string;
@@ -20,14 +20,16 @@ export interface LetterFacts {
   readonly dropAt?: Date;
   /** The link that confirms an address. */
   readonly validation?: string;
+  /** Of a share that was reported. */
+  readonly shareId?: string;
 }
 
 const texts = { en, es } as const satisfies Record<Language, typeof en>;
 
-export function writeLetter(kind: MailKind, language: Language, { product, link, at, dropAt, validation }: LetterFacts): Letter {
+export function writeLetter(kind: MailKind, language: Language, { product, link, at, dropAt, validation, shareId }: LetterFacts): Letter {
   const time = new Intl.DateTimeFormat(language, { dateStyle: "long", timeStyle: "short", timeZone: "UTC" }).format(at);
   const date = dropAt === undefined ? "" : new Intl.DateTimeFormat(language, { dateStyle: "long", timeZone: "UTC" }).format(dropAt);
-  const values = { product, link, time, date, validation: validation ?? "" };
+  const values = { product, link, time, date, validation: validation ?? "", share: shareId ?? "" };
   const { subject, body } = texts[language][kind];
   return { subject: fill(subject, values), text: `${fill(body, values)}\n\n-- \n${fill(texts[language].footer, values)}\n` };
 }

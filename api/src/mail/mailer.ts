@@ -25,9 +25,18 @@ import { sendSeconds, type Transport } from "./transport.ts";
  * 4. What was not taken is due after a minute, then two, four …
  */
 
+interface QueueOptions {
+  readonly now: Date;
+  /** What the account's owner reads, where it is them who call; it is remembered for mails that nobody calls for. */
+  readonly language?: Language | null;
+  /** Whom it goes to, where that is not the account's verified address. */
+  readonly address?: string;
+  /** The share that it is about. */
+  readonly shareId?: string;
+}
+
 export interface Mailer {
-  /** @param language what the caller reads; it is remembered for mails that nobody calls for. */
-  queue(tx: Tx, accountId: string, kind: MailKind, options: { now: Date; language?: Language | null; address?: string }): Promise<void>;
+  queue(tx: Tx, accountId: string, kind: MailKind, options: QueueOptions): Promise<void>;
   /** Sends what is due. @returns how many mails were handed over. */
   deliver(): Promise<number>;
   /** Delivers in the background when something was queued by this process. */
@@ -137,8 +146,8 @@ export function createMailer(parts: MailerParts): Mailer {
   };
 
   return {
-    async queue(tx, accountId, kind, { now: at, language, address }) {
-      await tx.insert(mails).values({ accountId, id: uuidv7({ msecs: at.getTime() }), kind, address: address ?? null, createdAt: at, dueAt: at });
+    async queue(tx, accountId, kind, { now: at, language, address, shareId }) {
+      await tx.insert(mails).values({ accountId, id: uuidv7({ msecs: at.getTime() }), kind, address: address ?? null, shareId: shareId ?? null, createdAt: at, dueAt: at });
       if (language != null) await tx.update(accounts).set({ language }).where(eq(accounts.id, accountId));
       queued += 1;
     },
@@ -192,7 +201,7 @@ interface Addressed {
 }
 
 /** Whom it goes to and what it may say; null when nobody is to be told any more. */
-async function addressed({ db, vendors, origin, key }: MailerParts, { accountId, kind, address, createdAt }: MailRow): Promise<Addressed | null> {
+async function addressed({ db, vendors, origin, key }: MailerParts, { accountId, kind, address, shareId, createdAt }: MailRow): Promise<Addressed | null> {
   const [account] = await db.select().from(accounts).where(eq(accounts.id, accountId));
   const vendor = account === undefined ? null : vendors.find(account.vendorId);
   if (account === undefined || vendor === null) return null;
@@ -205,6 +214,7 @@ async function addressed({ db, vendors, origin, key }: MailerParts, { accountId,
     const query = new URLSearchParams({ value: question.address, nonce: nonceOf(key, question) });
     return { to: question.address, language, facts: { ...facts, validation: `${origin}/validate-email#${query.toString()}` } };
   }
+  if (kind === "share_reported") return address === null || shareId === null ? null : { to: address, language: "en", facts: { ...facts, shareId } }; // the operator's, not the account's
   const to = address ?? (account.contactEmailVerified ? account.contactEmail : null);
   if (to === null) return null;
   if (kind !== "drop_warning") return { to, language, facts };

@@ -20,7 +20,7 @@ export function createDamageReport(db: Db, log: FastifyBaseLogger, registry: Reg
   };
 }
 
-/** By the account and the secret that the key begins with; an upload's parts by its account. */
+/** By the account and the secret that the key begins with; parts of uploads and answers by their account. */
 async function isReferredTo(db: Db, key: string): Promise<boolean> {
   const [accountId = "", secretId = ""] = key.split("/");
   const version = await db

@@ -8,7 +8,7 @@ import { maxSmallSecretBytes } from "@relicario/shared/api";
 
 import { ObjectMissing, type ObjectStore } from "./object-store.ts";
 
-/** `<account id>/<secret id>/<version>-<random>`: nothing else becomes a path. */
+/** `<account id>/<id of a secret or an answer>/<version>-<random>`: nothing else becomes a path. */
 const keyPattern = /^[0-9a-f-]{36}\/[0-9a-f-]{36}\/[0-9]{1,10}-[A-Za-z0-9_-]{1,40}$/;
 
 /** A small secret is one piece: it is checked before its first byte goes out. */

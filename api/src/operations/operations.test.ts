@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { rm } from "node:fs/promises";
+import { connect } from "node:net";
 
 import { openSaboteur } from "../testing/database-faults.ts";
 import { metricsToken } from "../testing/metrics.ts";
@@ -157,5 +159,16 @@ describe("stopping", () => {
     await saboteur.release();
     await saboteur.close();
     await stopped;
+  });
+
+  it("does not wait for a connection that was opened ahead and never used", async () => {
+    const leaving = await startService({ STOP_DRAIN_SECONDS: "3600" });
+    const { port } = new URL(await leaving.listen());
+    const accepted = once(leaving.app.http.server, "connection");
+    const unused = connect(Number(port), "127.0.0.1");
+    await accepted;
+    const closed = once(unused, "close");
+    await leaving.stop();
+    await closed;
   });
 });

@@ -5,8 +5,10 @@ import type { OpenDatabase } from "../db/database.ts";
 import { factsOf, type FailureFacts } from "../http/logging.ts";
 import { dropFormer } from "../keyring/former-collector.ts";
 import { collect } from "../objects/loose.ts";
+import { dropCollected, dropOldDocuments, dropUnfinishedAnswers } from "../requests/collector.ts";
 import { dropTrashed, warnOfDropping } from "../secrets/trash-collector.ts";
 import type { Services } from "../services.ts";
+import { dropOldClaims, dropOldTickets } from "../shares/collector.ts";
 import { dropExpiredUploads } from "../uploads/remove.ts";
 import { dropOldQuestions } from "../users/contact-address.ts";
 import { dropRestedNames } from "../users/user-name.ts";
@@ -27,6 +29,11 @@ const steps: Readonly<Record<string, (services: Services, sweeping: Sweeping) =>
   warnings: ({ db, mailer }, sweeping) => warnOfDropping(db, mailer, sweeping),
   trash: ({ db }, sweeping) => dropTrashed(db, sweeping),
   uploads: ({ db }, sweeping) => dropExpiredUploads(db, sweeping),
+  answers: ({ db }, sweeping) => dropUnfinishedAnswers(db, sweeping),
+  collected: ({ db }, sweeping) => dropCollected(db, sweeping),
+  documents: ({ db }, sweeping) => dropOldDocuments(db, sweeping),
+  tickets: ({ db }, sweeping) => dropOldTickets(db, sweeping),
+  claims: ({ db }, sweeping) => dropOldClaims(db, sweeping),
   former: ({ db }, sweeping) => dropFormer(db, sweeping),
   questions: ({ db }, sweeping) => dropOldQuestions(db, sweeping),
   names: ({ db }, sweeping) => dropRestedNames(db, sweeping),

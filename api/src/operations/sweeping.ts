@@ -1,7 +1,7 @@
 import { and, gt, type SQL } from "drizzle-orm";
 
 import type { Db } from "../db/database.ts";
-import type { keyringFormer, secrets } from "../db/schema.ts";
+import type { keyringFormer, secrets, shares } from "../db/schema.ts";
 
 /** What the steps of a sweep are given, so that none of them, and nothing of theirs, holds up the others. */
 export interface Sweeping {
@@ -32,7 +32,7 @@ export async function forEachItem<T>(sweeping: Sweeping, page: (last: T | null, 
 export function forEachAccount(
   db: Db,
   sweeping: Sweeping,
-  { accountId, due }: { readonly accountId: typeof keyringFormer.accountId | typeof secrets.accountId; readonly due: SQL | undefined },
+  { accountId, due }: { readonly accountId: typeof keyringFormer.accountId | typeof secrets.accountId | typeof shares.accountId; readonly due: SQL | undefined },
   work: (accountId: string) => Promise<unknown>,
 ): Promise<void> {
   return forEachItem<{ accountId: string }>(

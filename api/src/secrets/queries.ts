@@ -10,6 +10,7 @@ import { Problem } from "../http/problem.ts";
 import { inOneMoment } from "../keyring/queries.ts";
 import type { KeptObject } from "../objects/checked-object.ts";
 import { discard } from "../objects/loose.ts";
+import { endSharesOf } from "../shares/end.ts";
 import { objectSize } from "./content.ts";
 import type { OwnSecrets } from "./policy.ts";
 
@@ -259,8 +260,8 @@ export async function versionsThatGiveWay(tx: Tx, { accountId }: OwnSecrets, id:
 }
 
 /**
- * Drops content and ticket of these versions of these secrets, of all versions when none are named. Their lines stay, and
- * their objects go after the commit.
+ * Drops content and ticket of these versions of these secrets, of all versions when none are named. Shares of them end first.
+ * Their lines stay, and their objects go after the commit.
  *
  * @returns the bytes that became free.
  */
@@ -270,6 +271,7 @@ export async function dropVersions(tx: Tx, { accountId }: OwnSecrets, ids: reado
   const kept = and(ofThese(secretVersions), isNull(secretVersions.droppedAt));
   const going = await tx.select({ size: secretVersions.size, ticketBytes: octetLength(secretVersions.ticket) }).from(secretVersions).where(kept);
   if (going.length === 0) return 0;
+  const freed = await endSharesOf(tx, accountId, ids, now, numbers);
   await tx.update(secretVersions).set({ ticket: null, droppedAt: now }).where(kept);
   const objects = await tx.delete(versionObjects).where(ofThese(versionObjects)).returning({ objectKey: versionObjects.objectKey });
   await discard(
@@ -278,7 +280,7 @@ export async function dropVersions(tx: Tx, { accountId }: OwnSecrets, ids: reado
     objects.map(({ objectKey }) => objectKey),
     now,
   );
-  return going.reduce((sum, { size, ticketBytes }) => sum + size + ticketBytes, 0);
+  return going.reduce((sum, { size, ticketBytes }) => sum + size + ticketBytes, freed);
 }
 
 /** Deletes all versions of secrets that go for good, lines included. @returns the bytes that became free. */

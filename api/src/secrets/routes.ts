@@ -13,7 +13,7 @@ import { presentContent, presentPage, presentSecret, presentVersion } from "./pr
 import { findSecret, findVersion, listSecrets, nextChange, readCounters, readVersions, writeFavorite, type Counters } from "./queries.ts";
 import { secretSchemas } from "./schema.ts";
 import { storeSecret } from "./store.ts";
-import { openContent, readContent } from "./stream.ts";
+import { openContent, rangeRequestOf, readContent } from "./stream.ts";
 import { trashSecret } from "./trash.ts";
 
 export const secretRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
@@ -53,10 +53,9 @@ export const secretRoutes: FastifyPluginAsyncZod<{ services: Services }> = async
 
   app.post("/v2/secrets/get-secret", { schema: secretSchemas.stream, config: { access: "signed_in", idempotent: true } }, async (request, reply) => {
     const { secret_db_id: id, version } = request.body;
-    const { range, "if-range": ifRange } = request.headers;
     const own = secretsPolicy(actorOf(request));
     calls.enterDownload(own.accountId, reply.raw);
-    const { status, headers, bytes } = await openContent(services, own, { id, version, range, ifRange: typeof ifRange === "string" ? ifRange : undefined });
+    const { status, headers, bytes } = await openContent(services, own, { id, version, ...rangeRequestOf(request) });
     return reply.code(status).headers(headers).send(bytes);
   });
 

@@ -3,9 +3,13 @@ import { once } from "node:events";
 import type { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 
+import type { FastifyRequest } from "fastify";
+
+import type { Tx } from "../db/database.ts";
 import { inOneMoment } from "../keyring/queries.ts";
+import type { KeptObject } from "../objects/checked-object.ts";
 import type { Services } from "../services.ts";
-import { objectsOf, rangeOf, streamContent } from "./content.ts";
+import { objectsOf, rangeOf, streamContent, type ContentPlace } from "./content.ts";
 import type { OwnSecrets } from "./policy.ts";
 import { findVersion, readObjects, type VersionRow } from "./queries.ts";
 
@@ -15,24 +19,47 @@ export interface StreamedContent {
   readonly bytes: Readable;
 }
 
-export interface StreamRequest {
-  readonly id: string;
-  /** The present one when undefined. */
-  readonly version: number | undefined;
+/** What of it is asked for, by the headers `Range` and `If-Range`. */
+export interface RangeRequest {
   readonly range: string | undefined;
   readonly ifRange: string | undefined;
 }
 
-/** The sealed content of one version, or a range of it. Its ETag is the content's own digest, so that `If-Range` never mixes two versions. */
-export async function openContent(services: Services, own: OwnSecrets, { id, version, range, ifRange }: StreamRequest): Promise<StreamedContent> {
-  const content = await inOneMoment(services.db, async (tx): Promise<StreamedContent> => {
+export interface StreamRequest extends RangeRequest {
+  readonly id: string;
+  /** The present one when undefined. */
+  readonly version: number | undefined;
+}
+
+export function rangeRequestOf({ headers }: Pick<FastifyRequest, "headers">): RangeRequest {
+  const { range, "if-range": ifRange } = headers;
+  return { range, ifRange: typeof ifRange === "string" ? ifRange : undefined };
+}
+
+/** The sealed content of one version, or a range of it. */
+export function openContent(services: Services, own: OwnSecrets, { id, version, ...asked }: StreamRequest): Promise<StreamedContent> {
+  return openKept(services, asked, async (tx) => {
     const { wanted } = await findVersion(tx, own, id, version);
+    return { ...wanted, read: (from, to) => readObjects(tx, own, wanted, from, to) };
+  });
+}
+
+/** A content as its rows know it. `read` gives the objects with these numbers, from 1. */
+export interface KeptContent extends ContentPlace {
+  readonly contentSha256: Buffer;
+  readonly read: (from: number, to: number) => Promise<KeptObject[]>;
+}
+
+/** All of a content, or a range. Its ETag is the content's own digest, so that `If-Range` never mixes two of them. */
+export async function openKept(services: Services, { range, ifRange }: RangeRequest, find: (tx: Tx) => Promise<KeptContent>): Promise<StreamedContent> {
+  const content = await inOneMoment(services.db, async (tx): Promise<StreamedContent> => {
+    const wanted = await find(tx);
     const etag = `"${wanted.contentSha256.toString("base64url")}"`;
     const asked = ifRange === undefined || ifRange === etag ? rangeOf(range, wanted.size) : null;
     const given = asked ?? { start: 0, end: wanted.size - 1 };
     const { from, to } = objectsOf(wanted, given);
-    const kept = await readObjects(tx, own, wanted, from, to);
-    if (kept.length !== to - from + 1) throw new Error("a version without its objects");
+    const kept = await wanted.read(from, to);
+    if (kept.length !== to - from + 1) throw new Error("a content without its objects");
     const headers = {
       "content-type": "application/octet-stream",
       "content-length": String(given.end - given.start + 1),

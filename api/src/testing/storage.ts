@@ -6,7 +6,7 @@ import type { TestService } from "./service.ts";
 /** A query of what the tables hold of everything sealed of one account: `contents` and `records`, in bytes. */
 export function storedQuery(accountId: string): string {
   const of = (value: string, table: string, more = "true"): string => `(select coalesce(sum(${value}), 0) from ${table} where account_id = '${accountId}' and ${more})::int`;
-  const contents = [of("size", "secret_versions", "dropped_at is null"), of("size", "uploads", "published_version is null")];
+  const contents = [of("size", "secret_versions", "dropped_at is null"), of("size", "uploads", "published_version is null"), of("size", "answers")];
   const records = [
     of("octet_length(ticket)", "secret_versions", "dropped_at is null"),
     of("octet_length(label)", "secrets"),
@@ -15,6 +15,8 @@ export function storedQuery(accountId: string): string {
     of("octet_length(value)", "keyring_former"),
     of("octet_length(slot)", "slots"),
     of("octet_length(sealed_helper)", "image_records"),
+    of("coalesce(octet_length(ticket), 0) + coalesce(octet_length(share_helper), 0)", "shares"),
+    of("coalesce(octet_length(document), 0) + coalesce(octet_length(ticket), 0)", "requests"),
   ];
   return `select ${contents.join(" + ")} as contents, ${records.join(" + ")} as records`;
 }

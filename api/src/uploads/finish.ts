@@ -5,7 +5,7 @@ import type { FinishUpload, SecretStored } from "@relicario/shared/api";
 import { Problem } from "../http/problem.ts";
 import { applyChange, callOf, type Call, type Circumstances } from "../keyring/apply-change.ts";
 import { changeAccount } from "../keyring/queries.ts";
-import { streamContent } from "../secrets/content.ts";
+import { streamContent, type ContentPlace } from "../secrets/content.ts";
 import { nextChange, writeVersion } from "../secrets/queries.ts";
 import { countStored, reserveBytes } from "../secrets/quota.ts";
 import { begin, checkLabel, refuseConflicts, refuseEarly, versionAfter } from "../secrets/signed-call.ts";
@@ -37,7 +37,11 @@ export async function finishUpload(services: Services, own: OwnUploads, uploadId
   refuseMissing(upload, parts);
   if (upload.contentSha256 !== null) refuseOther(upload.contentSha256, rest.content_sha256);
   await refuseEarly(services.db, own, call, { secretId: upload.secretId, version }, base);
-  const contentSha256 = await services.digests(own.accountId, () => contentDigest(services, own, upload, parts, when.now));
+  const contentSha256 = await services.digests(own.accountId, async () => {
+    const present = await findUpload(services.db, own, uploadId, when.now);
+    if (present === null) throw new Problem("not_found");
+    return present.contentSha256 ?? contentDigest(services, upload, parts, (found) => keepDigest(services.db, own, uploadId, found));
+  });
   refuseOther(contentSha256, rest.content_sha256);
 
   const vendor = services.vendors.require(own.vendorId);
@@ -73,24 +77,21 @@ function answerOf({ secretId, publishedVersion, publishedStateRev, publishedCall
   return { secret_db_id: secretId, version: publishedVersion, state_rev: publishedStateRev };
 }
 
-function refuseOther(found: Buffer, claimed: string): void {
+export function refuseOther(found: Buffer, claimed: string): void {
   if (!found.equals(Buffer.from(claimed, "base64url"))) throw new Problem("digest_mismatch");
 }
 
-function refuseMissing(upload: UploadRow, parts: readonly PartRow[]): void {
+export function refuseMissing(upload: ContentPlace, parts: readonly PartRow[]): void {
   const there = new Set(parts.map(({ part }) => part));
   const missing = Array.from({ length: partCount(upload) }, (_, index) => index + 1).filter((part) => !there.has(part));
   if (missing.length > 0) throw new Problem("upload_incomplete", { members: { missing } });
 }
 
 /** SHA-256 over all parts in order, read once and kept: whoever waited for its turn finds it. */
-async function contentDigest(services: Services, own: OwnUploads, { id }: UploadRow, parts: readonly PartRow[], now: Date): Promise<Buffer> {
-  const upload = await findUpload(services.db, own, id, now);
-  if (upload === null) throw new Problem("not_found");
-  if (upload.contentSha256 !== null) return upload.contentSha256;
-  const kept = parts.map(({ part, objectKey, sha256 }) => ({ key: objectKey, size: partSizeOf(upload, part), sha256 }));
-  const found = await digestOf(streamContent(services, upload, kept, { start: 0, end: upload.size - 1 }));
-  await keepDigest(services.db, own, id, found);
+export async function contentDigest(services: Services, sizes: ContentPlace, parts: readonly PartRow[], keep: (found: Buffer) => Promise<void>): Promise<Buffer> {
+  const kept = parts.map(({ part, objectKey, sha256 }) => ({ key: objectKey, size: partSizeOf(sizes, part), sha256 }));
+  const found = await digestOf(streamContent(services, sizes, kept, { start: 0, end: sizes.size - 1 }));
+  await keep(found);
   return found;
 }
 

@@ -1,5 +1,6 @@
 import type { Multipart } from "@fastify/multipart";
-import type { FastifyRequest } from "fastify";
+import type { FastifyRequest, FastifySchemaCompiler } from "fastify";
+import { validatorCompiler } from "fastify-type-provider-zod";
 import type { z } from "zod";
 
 import { Problem } from "../http/problem.ts";
@@ -12,6 +13,11 @@ export interface FormLimits {
 }
 
 const maxFieldBytes = 100;
+
+/** For routes whose form is read by their handler, as it arrives: the schema of its body is for the description alone. */
+export function checkingAllButTheForm(params: z.ZodType): FastifySchemaCompiler<unknown> {
+  return (route) => (route.httpPart === "body" ? (body: unknown) => ({ value: body }) : validatorCompiler({ ...route, schema: params }));
+}
 
 /**
  * Fields and files of a form as they arrive.

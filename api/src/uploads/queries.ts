@@ -25,8 +25,8 @@ export async function findUpload(db: Db | Tx, { accountId }: OwnUploads, id: str
   return row ?? null;
 }
 
-/** In order. */
-export function readParts(db: Db | Tx, { accountId }: OwnUploads, id: string): Promise<PartRow[]> {
+/** In order; of an upload or an answer. */
+export function readParts(db: Db | Tx, { accountId }: Pick<OwnUploads, "accountId">, id: string): Promise<PartRow[]> {
   return db
     .select()
     .from(uploadParts)
@@ -34,7 +34,7 @@ export function readParts(db: Db | Tx, { accountId }: OwnUploads, id: string): P
     .orderBy(asc(uploadParts.part));
 }
 
-export async function findPart(db: Db | Tx, { accountId }: OwnUploads, id: string, part: number): Promise<PartRow | null> {
+export async function findPart(db: Db | Tx, accountId: string, id: string, part: number): Promise<PartRow | null> {
   const [row] = await db
     .select()
     .from(uploadParts)
@@ -56,10 +56,12 @@ export async function insertUpload(tx: Tx, row: typeof uploads.$inferInsert): Pr
   return upload;
 }
 
-/** The part is there now, and the upload has time again. */
-export async function insertPart(tx: Tx, row: PartRow, expiresAt: Date): Promise<void> {
+export async function insertPart(tx: Tx, row: PartRow): Promise<void> {
   await tx.insert(uploadParts).values(row);
-  await tx.update(uploads).set({ expiresAt }).where(isThat(row.accountId, row.uploadId));
+}
+
+export async function prolongUpload(tx: Tx, { accountId }: OwnUploads, id: string, expiresAt: Date): Promise<void> {
+  await tx.update(uploads).set({ expiresAt }).where(isThat(accountId, id));
 }
 
 /** The digest of all parts together was found once; parts never change, so it holds. */
@@ -86,6 +88,11 @@ export async function markPublished(tx: Tx, { accountId }: OwnUploads, id: strin
 /** Removes the upload; its objects go after the commit. @returns their keys. */
 export async function deleteUpload(tx: Tx, accountId: string, id: string, now: Date): Promise<string[]> {
   await tx.delete(uploads).where(isThat(accountId, id));
+  return discardParts(tx, accountId, id, now);
+}
+
+/** The parts of an upload or an answer that goes; their objects go after the commit. @returns their keys. */
+export async function discardParts(tx: Tx, accountId: string, id: string, now: Date): Promise<string[]> {
   const keys = await deleteParts(tx, accountId, id);
   await discard(tx, accountId, keys, now);
   return keys;

@@ -4,91 +4,99 @@ import { Readable } from "node:stream";
 import { PartFields, type ReceivedPart } from "@relicario/shared/api";
 import type { FastifyRequest } from "fastify";
 
+import type { Db, Tx } from "../db/database.ts";
 import { Problem } from "../http/problem.ts";
 import { changeAccount } from "../keyring/queries.ts";
 import { abandon, announce, publish } from "../objects/loose.ts";
-import { versionAfter } from "../secrets/signed-call.ts";
 import type { Services } from "../services.ts";
 import { brokenForm, parseFields, readForm } from "./form.ts";
-import type { OwnUploads } from "./policy.ts";
-import { findPart, findUpload, insertPart, partCount, partSizeOf, type UploadRow } from "./queries.ts";
-import { expiryAfter } from "./start.ts";
+import { findPart, insertPart, partCount, partSizeOf } from "./queries.ts";
 
 /*
- * [Note: Parts] A part is an object of its own, and stays one when the upload is published: nothing is ever copied.
+ * [Note: Parts] A part is an object of its own, and stays one when the upload is published, or the answer finished: nothing is ever copied.
  *
  * 1. The form's fields come first, so that number and digest are known before the first byte. Copies of one part take turns
  *    (parts-in-flight.ts).
  * 2. The object is announced as loose, then written as it arrives ([Note: Objects and rows]). A wrong size or digest is
  *    found at the last byte, before the store gives the object its name, so there is nothing to take back.
- * 3. One transaction makes it a part of the upload. A part that is there already stays; the same bytes once more are
+ * 3. One transaction makes it a part of the upload, or the answer. A part that is there already stays; the same bytes once more are
  *    counted and compared, and not kept.
  */
+
+/** How long a part may take to arrive: 64 MiB at 300 kbit/s. */
+export const partSeconds = 30 * 60;
 
 /** Boundaries, names and headers of a form around its data. */
 const maxFormBytes = 4 * 1024;
 
+/** What parts are received for: an upload, or an answer to a request. */
+export interface PartsTarget {
+  readonly accountId: string;
+  readonly id: string;
+  readonly size: number;
+  readonly partSize: number;
+  /** What the keys of its objects begin with. */
+  readonly objectPrefix: string;
+  /** @throws Problem when no more parts are taken. */
+  requireOpen(db: Db | Tx): Promise<void>;
+  /** A part came, so it has time again. */
+  prolong(tx: Tx): Promise<void>;
+}
+
 /** @throws Problem `not_found`, `conflict` for another part of that number, `digest_mismatch`, `validation_error`, … */
-export async function receivePart(services: Services, own: OwnUploads, uploadId: string, request: FastifyRequest): Promise<ReceivedPart> {
-  const upload = await requireOpen(services, own, uploadId);
-  if (Number(request.headers["content-length"] ?? 0) > upload.partSize + maxFormBytes) throw new Problem("payload_too_large");
+export async function receivePart(services: Services, target: PartsTarget, request: FastifyRequest): Promise<ReceivedPart> {
+  if (Number(request.headers["content-length"] ?? 0) > target.partSize + maxFormBytes) throw new Problem("payload_too_large");
   const fields: Record<string, unknown> = {};
-  for await (const item of readForm(request, { fields: 2, files: 1, fileBytes: upload.partSize + 1 })) {
+  for await (const item of readForm(request, { fields: 2, files: 1, fileBytes: target.partSize + 1 })) {
     if (item.type === "field") {
       fields[item.fieldname] = item.value;
       continue;
     }
-    const announced = fieldsOf(fields, upload);
-    return services.parts.alone(`${upload.id}/${String(announced.part)}`, request.raw, () => keepPart(services, own, upload, announced, item.file));
+    const announced = fieldsOf(fields, target);
+    return services.parts.alone(`${target.id}/${String(announced.part)}`, request.raw, () => keepPart(services, target, announced, item.file));
   }
   throw wrong("/data", "missing");
 }
 
-async function keepPart(services: Services, own: OwnUploads, upload: UploadRow, { part, sha256 }: PartFields, data: Readable): Promise<ReceivedPart> {
+async function keepPart(services: Services, target: PartsTarget, { part, sha256 }: PartFields, data: Readable): Promise<ReceivedPart> {
   const { db, objects } = services;
-  const size = partSizeOf(upload, part);
+  const { accountId, id } = target;
+  const size = partSizeOf(target, part);
   const expected = Buffer.from(sha256, "base64url");
   const received = { part, size, sha256 };
   const bytes = Readable.from(checked(data, size, expected), { objectMode: false });
 
-  if (await isThere(services, own, upload, part, expected)) {
+  if (await isThere(db, target, part, expected)) {
     for await (const _ of bytes); // they have to be the same bytes all the same
     return received;
   }
-  const version = versionAfter(upload.baseVersion ?? undefined);
-  const objectKey = `${own.accountId}/${upload.secretId}/${String(version)}-${randomBytes(12).toString("base64url")}`;
-  await announce(db, own.accountId, objectKey, services.now());
+  const objectKey = `${target.objectPrefix}${randomBytes(12).toString("base64url")}`;
+  await announce(db, accountId, objectKey, services.now());
   let kept = false;
   try {
     await objects.put(objectKey, bytes);
-    kept = await changeAccount(services, own.accountId, async (tx) => {
-      await requireOpen(services, own, upload.id, tx);
-      if (await isThere(services, own, upload, part, expected, tx)) return false;
-      await insertPart(tx, { accountId: own.accountId, uploadId: upload.id, part, sha256: expected, objectKey }, expiryAfter(services.now()));
-      await publish(tx, own.accountId, objectKey);
+    kept = await changeAccount(services, accountId, async (tx) => {
+      await target.requireOpen(tx);
+      if (await isThere(tx, target, part, expected)) return false;
+      await insertPart(tx, { accountId, uploadId: id, part, sha256: expected, objectKey });
+      await target.prolong(tx);
+      await publish(tx, accountId, objectKey);
       return true;
     });
   } catch (error) {
     // After a failure that is no refusal the commit may have taken place: then the object stays, and is collected if it is loose.
-    if (error instanceof Problem) await abandon(db, objects, own.accountId, objectKey);
+    if (error instanceof Problem) await abandon(db, objects, accountId, objectKey);
     throw error;
   }
-  if (!kept) await abandon(db, objects, own.accountId, objectKey);
+  if (!kept) await abandon(db, objects, accountId, objectKey);
   return received;
 }
 
 /** True when this part is there. @throws Problem `conflict` when it is there with other bytes: two contents would be mixed. */
-async function isThere({ db }: Services, own: OwnUploads, { id }: UploadRow, part: number, sha256: Buffer, tx?: Parameters<typeof findPart>[0]): Promise<boolean> {
-  const there = await findPart(tx ?? db, own, id, part);
+async function isThere(db: Db | Tx, { accountId, id }: PartsTarget, part: number, sha256: Buffer): Promise<boolean> {
+  const there = await findPart(db, accountId, id, part);
   if (there !== null && !there.sha256.equals(sha256)) throw new Problem("conflict", { detail: "this part is there with other bytes" });
   return there !== null;
-}
-
-async function requireOpen({ db, now }: Services, own: OwnUploads, id: string, tx?: Parameters<typeof findUpload>[0]): Promise<UploadRow> {
-  const upload = await findUpload(tx ?? db, own, id, now());
-  if (upload === null) throw new Problem("not_found");
-  if (upload.publishedVersion !== null) throw new Problem("conflict", { detail: "this upload is published" });
-  return upload;
 }
 
 /** The bytes, passed on as they come; the end is reached only when they are those that were announced. */
@@ -114,9 +122,9 @@ async function* unbroken(data: Readable): AsyncGenerator<Buffer> {
   }
 }
 
-function fieldsOf(values: Readonly<Record<string, unknown>>, upload: UploadRow): PartFields {
+function fieldsOf(values: Readonly<Record<string, unknown>>, target: PartsTarget): PartFields {
   const fields = parseFields(PartFields, values);
-  if (fields.part > partCount(upload)) throw wrong("/part", "too_big");
+  if (fields.part > partCount(target)) throw wrong("/part", "too_big");
   return fields;
 }
 

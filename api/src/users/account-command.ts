@@ -1,9 +1,9 @@
 import { Id } from "@relicario/shared/api";
 import { and, eq, isNull } from "drizzle-orm";
 
-import { openDatabase, type Db, type Tx } from "../db/database.ts";
+import type { Db, Tx } from "../db/database.ts";
 import { accounts, sessions, userNames } from "../db/schema.ts";
-import { factsOf } from "../http/logging.ts";
+import { CommandError, runCommand } from "../operations/command.ts";
 import { nameKeyOf } from "./user-name.ts";
 
 /*
@@ -11,36 +11,19 @@ import { nameKeyOf } from "./user-name.ts";
  * It asks for DATABASE_URL alone and works beside running processes: they look at the rows at every call.
  */
 
-/** What the operator typed is wrong; the message says it in one line, `exitCode` in sysexits.h's words. */
-class CommandError extends Error {
-  readonly exitCode: number;
-  constructor(message: string, exitCode: number) {
-    super(message);
-    this.exitCode = exitCode;
-  }
-}
-
-async function main([verb, vendorId, who]: readonly string[]): Promise<string> {
+runCommand("account", async (db, [verb, vendorId, who]) => {
   if ((verb !== "lock" && verb !== "unlock") || vendorId === undefined || who === undefined) {
     throw new CommandError("usage: account lock|unlock <vendor> <user name or id>", 64);
   }
-  const url = process.env["DATABASE_URL"];
-  if (url === undefined) throw new CommandError("account: DATABASE_URL is missing", 78);
-  const database = openDatabase({ url, seconds: 10 }, () => undefined); // an idle connection that is lost is no news here
-  try {
-    const { db } = database;
-    const accountId = await findAccount(db, vendorId, who);
-    if (accountId === null) throw new CommandError("account: no such account of this vendor", 1);
-    if (verb === "lock") {
-      const ended = await db.transaction((tx) => lock(tx, accountId));
-      return `${vendorId}: ${accountId} is locked; ${String(ended)} sessions ended`;
-    }
-    await db.update(accounts).set({ lockedAt: null }).where(eq(accounts.id, accountId));
-    return `${vendorId}: ${accountId} is unlocked`;
-  } finally {
-    await database.close();
+  const accountId = await findAccount(db, vendorId, who);
+  if (accountId === null) throw new CommandError("account: no such account of this vendor", 1);
+  if (verb === "lock") {
+    const ended = await db.transaction((tx) => lock(tx, accountId));
+    return `${vendorId}: ${accountId} is locked; ${String(ended)} sessions ended`;
   }
-}
+  await db.update(accounts).set({ lockedAt: null }).where(eq(accounts.id, accountId));
+  return `${vendorId}: ${accountId} is unlocked`;
+});
 
 async function findAccount(db: Db, vendorId: string, who: string): Promise<string | null> {
   if (Id.safeParse(who).success) {
@@ -65,12 +48,3 @@ async function lock(tx: Tx, accountId: string): Promise<number> {
     .returning({ id: sessions.id });
   return ended.length;
 }
-
-main(process.argv.slice(2)).then(
-  (said) => process.stdout.write(`${said}\n`),
-  (error: unknown) => {
-    const known = error instanceof CommandError;
-    process.stderr.write(known ? `${error.message}\n` : `account: failed ${JSON.stringify(factsOf(error))}\n`);
-    process.exitCode = known ? error.exitCode : 1;
-  },
-);

@@ -3,15 +3,14 @@ import type { Me } from "@relicario/shared/api";
 import type { KnownVendor } from "../vendors/vendors.ts";
 import type { Account } from "./queries.ts";
 
-export function presentMe(account: Account, secrets: number, vendor: KnownVendor): Me {
+export function presentMe(account: Account, { secrets, shares }: { secrets: number; shares: number }, vendor: KnownVendor): Me {
   return {
     user_id: account.id,
     user_name: account.userName,
     username: account.username,
     contact_email: account.contactEmail,
     contact_email_verified: account.contactEmailVerified,
-    // Nothing can be shared yet, so nobody has shares.
-    licence: { plan: account.plan, storage_quota: vendor.quotaBytes, storage_used: account.storageUsed, secrets, shares: 0 },
+    licence: { plan: account.plan, storage_quota: vendor.quotaBytes, storage_used: account.storageUsed, secrets, shares },
     created_at: account.createdAt.toISOString(),
   };
 }

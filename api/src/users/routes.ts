@@ -6,6 +6,7 @@ import { rateRules } from "../http/rate-limits.ts";
 import { changeAccount } from "../keyring/queries.ts";
 import { languageOf } from "../mail/language.ts";
 import type { Services } from "../services.ts";
+import { countLive } from "../shares/queries.ts";
 import { answerAddress, askAddress } from "./contact-address.ts";
 import { accountPolicy, type OwnAccount } from "./policy.ts";
 import { presentMe } from "./present.ts";
@@ -19,7 +20,7 @@ export const userRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (
     const vendor = vendors.find(own.vendorId);
     if (vendor === null) throw new Problem("token_invalid");
     const { account, secrets } = await readAccount(db, own);
-    return presentMe(account, secrets, vendor);
+    return presentMe(account, { secrets, shares: await countLive(db, own.accountId, now()) }, vendor);
   }
 
   app.get("/user/me", { schema: userSchemas.me, config: { access: "signed_in" } }, (request) => me(accountPolicy(actorOf(request))));

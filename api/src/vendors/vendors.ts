@@ -1,4 +1,4 @@
-import { maxFormerVersions, maxSealedBytes, partBytes, quotaBytes } from "@relicario/shared/api";
+import { maxFormerVersions, maxSealedBytes, partBytes, quotaBytes, shareDays } from "@relicario/shared/api";
 
 import type { ConfiguredVendor } from "../env.ts";
 
@@ -13,6 +13,8 @@ export interface KnownVendor {
   readonly partBytes: number;
   /** How many of a secret are kept beside the present one. */
   readonly formerVersions: number;
+  /** How long a share may last. */
+  readonly shareDays: number;
 }
 
 /** Vendors are configuration of a deployment, not rows. */
@@ -34,6 +36,7 @@ export function createVendors(configured: readonly ConfiguredVendor[]): Vendors 
         contentBytes: vendor.content_bytes ?? maxSealedBytes,
         partBytes: vendor.part_bytes ?? partBytes,
         formerVersions: vendor.former_versions ?? maxFormerVersions,
+        shareDays: vendor.share_days ?? shareDays.most,
       },
     ]),
   );

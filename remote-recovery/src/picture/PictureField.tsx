@@ -5,8 +5,8 @@ import { forgetShown, showPicture, shownPicture } from "@relicario/vault/shown-i
 import { Suspense, useEffect, useEffectEvent, useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { imageOf, noPicture, passphraseNeed, shownPictureOf, type PictureDraft } from "./picture-draft.ts";
-import { PicturePicker } from "./PicturePicker.tsx";
+import { imageOf, noPicture, passphraseNeed, shownPictureOf, type PictureDraft, type PictureStanding } from "./picture-draft.ts";
+import { JudgingPicker, PicturePicker } from "./PicturePicker.tsx";
 
 /**
  * Chooses or drops a picture, judges it, asks for its passphrase. Drawn inside the forms of other remotes: it relies on
@@ -26,7 +26,7 @@ function LoadedPictureField({ purpose, value, onChange, onKnown, disabled = fals
   const [draft, setDraft] = useState<PictureDraft>(() => {
     const before = value === null ? null : shownPicture(value);
     if (before === null) return noPicture;
-    return { ...noPicture, standing: purpose === "show" ? { status: "shown", picture: before.picture } : { status: "none" }, passphrase: before.passphrase ?? "" };
+    return { ...noPicture, standing: standingBefore(purpose, before.picture), passphrase: before.passphrase ?? "" };
   });
   const change = (next: PictureDraft) => {
     setDraft(next);
@@ -43,19 +43,19 @@ function LoadedPictureField({ purpose, value, onChange, onKnown, disabled = fals
     change(noPicture);
   });
   useEffect(() => portal.onLock(() => { handleLock(); }), [portal]);
+  const picking = {
+    standing: draft.standing,
+    disabled,
+    onChange: (standing: PictureStanding) => {
+      update({ standing, own: "" });
+    },
+  };
   const need = passphraseNeed(draft.standing);
   const choosing = need === "asked" || need === "required";
 
   return (
     <Stack $gap={5}>
-      <PicturePicker
-        purpose={purpose}
-        standing={draft.standing}
-        disabled={disabled}
-        onChange={(standing) => {
-          update({ standing, own: "" });
-        }}
-      />
+      {purpose === "choose" ? <JudgingPicker {...picking} /> : <PicturePicker purpose={purpose} {...picking} />}
       {error != null && error !== "" && <FieldError>{error}</FieldError>}
       {need === "optional" && (
         <PasswordField
@@ -114,4 +114,10 @@ function LoadedPictureField({ purpose, value, onChange, onKnown, disabled = fals
       )}
     </Stack>
   );
+}
+
+/** A picture for protecting would have to be judged again. */
+function standingBefore(purpose: PictureFieldProps["purpose"], picture: Blob): PictureStanding {
+  if (purpose === "choose") return { status: "none" };
+  return purpose === "show" ? { status: "shown", picture } : { status: "of_share", picture };
 }

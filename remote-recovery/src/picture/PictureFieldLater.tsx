@@ -12,3 +12,8 @@ export function PictureFieldLater(props: PictureFieldProps) {
     </Suspense>
   );
 }
+
+/** The field as a visitor gets it: the only picture that a visitor shows is that of a share. */
+export function SharePictureField(props: PictureFieldProps) {
+  return <PictureFieldLater {...props} purpose="share" />;
+}

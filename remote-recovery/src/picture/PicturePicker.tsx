@@ -1,6 +1,6 @@
 import { FieldError } from "@relicario/shared/forms";
-import { Button, ErrorNotice, media, Progress, s, SmallText, space, SpacedRow, useErrorSentence, useVault, visuallyHidden } from "@relicario/shared/ui";
-import { usePortal, type VaultProgress } from "@relicario/shared/contract";
+import { Button, ErrorNotice, media, Progress, s, SmallText, space, SpacedRow, useErrorSentence, useVault, visuallyHidden, type VaultAccess } from "@relicario/shared/ui";
+import { usePortal, type PictureFieldProps, type VaultProgress } from "@relicario/shared/contract";
 import { Camera, ImagePlus } from "lucide-react";
 import { useEffect, useId, useRef, useState } from "react";
 import { useDropzone } from "react-dropzone";
@@ -18,17 +18,24 @@ import { hasCamera, useCamera } from "./useCamera.ts";
 import { usePreview } from "./usePreview.ts";
 
 interface PicturePickerProps {
-  readonly purpose: "choose" | "show";
+  readonly purpose: PictureFieldProps["purpose"];
   readonly standing: PictureStanding;
   readonly disabled: boolean;
   readonly onChange: (standing: PictureStanding) => void;
 }
 
-/** Takes one picture by choosing, dropping or pasting, shows it, and says what it is good for. */
-export function PicturePicker({ purpose, standing, disabled, onChange }: PicturePickerProps) {
+/** Takes a picture for protecting, which is judged. */
+export function JudgingPicker(props: Omit<PicturePickerProps, "purpose">) {
+  return <PicturePicker {...props} purpose="choose" access={useVault()} />;
+}
+
+/**
+ * Takes one picture by choosing, dropping or pasting, shows it, and says what it is good for. Only judging takes the vault: a page
+ * without an account has none.
+ */
+export function PicturePicker({ purpose, standing, disabled, onChange, access = null }: PicturePickerProps & { readonly access?: VaultAccess | null }) {
   const { t } = useTranslation("provide-image");
   const sentence = useErrorSentence();
-  const access = useVault();
   const titleId = useId();
   const examination = useExamination(onChange);
   const [localError, setLocalError] = useState<"empty" | "too_large" | "several" | null>(null);
@@ -46,13 +53,14 @@ export function PicturePicker({ purpose, standing, disabled, onChange }: Picture
     examination.stop();
     if (wrong !== null) onChange({ status: "none" });
     else if (purpose === "show") onChange({ status: "shown", picture: file });
-    else if (access.status === "ready") examination.start(examinerOf(access.vault), file);
+    else if (purpose === "share") onChange({ status: "of_share", picture: file });
+    else if (access?.status === "ready") examination.start(examinerOf(access.vault), file);
   };
   // A picture that was taken for another form is not this one's.
   useEffect(() => {
     if (purpose === "choose") forgetTaken();
   }, [purpose]);
-  const ready = !disabled && (purpose === "show" || access.status === "ready");
+  const ready = !disabled && (purpose !== "choose" || access?.status === "ready");
   // The kind of a file is judged by its content, so nothing is refused by its name here.
   const { getRootProps, getInputProps, open, isDragActive } = useDropzone({ onDrop: take, disabled: !ready, noClick: true, noKeyboard: true });
   const picture = "picture" in standing ? standing.picture : null;
@@ -60,7 +68,7 @@ export function PicturePicker({ purpose, standing, disabled, onChange }: Picture
 
   return (
     <Box role="group" aria-labelledby={titleId}>
-      <Title id={titleId}>{t(purpose === "choose" ? "field.choose_title" : "field.show_title")}</Title>
+      <Title id={titleId}>{t(`field.${purpose}_title`)}</Title>
       {camera.status === "on" && (
         <CameraView
           stream={camera.stream}
@@ -97,7 +105,7 @@ export function PicturePicker({ purpose, standing, disabled, onChange }: Picture
       </Drop>
       {taken !== null && picture === taken && isWorthKeeping(standing) && <KeepTaken picture={taken} />}
       {camera.status === "failed" && <FieldError>{t(`camera.${camera.reason}_error`)}</FieldError>}
-      {access.status === "failed" && <ErrorNotice error={access.error} onRetry={access.retry} />}
+      {access?.status === "failed" && <ErrorNotice error={access.error} onRetry={access.retry} />}
       {localError !== null && <FieldError>{t(`field.${localError}_error`)}</FieldError>}
       {standing.status === "failed" && <FieldError>{sentence(standing.error)}</FieldError>}
       {standing.status === "examining" && (

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import type { PictureStanding } from "./picture-draft.ts";
-import { PicturePicker } from "./PicturePicker.tsx";
+import { JudgingPicker } from "./PicturePicker.tsx";
 
 /** Tries a picture before anything is typed: is it good enough to protect something? */
 export default function ProvideImagePage() {
@@ -13,7 +13,7 @@ export default function ProvideImagePage() {
     <Page title={t("page.title")} lead={t("page.lead_body")}>
       <Card>
         <Stack $gap={5}>
-          <PicturePicker purpose="choose" standing={standing} disabled={false} onChange={setStanding} />
+          <JudgingPicker standing={standing} disabled={false} onChange={setStanding} />
           <SpacedRow>
             <ButtonLink to="/add-secret">{t("page.next_action")}</ButtonLink>
             <ButtonLink to="/home" tone="quiet">

@@ -12,6 +12,8 @@ export type PictureStanding =
   | { readonly status: "examined"; readonly picture: Blob; readonly verdict: PictureVerdict }
   /** Chosen for opening: not judged. */
   | { readonly status: "shown"; readonly picture: Blob }
+  /** Of a share: not judged, and without a passphrase. */
+  | { readonly status: "of_share"; readonly picture: Blob }
   | { readonly status: "failed"; readonly error: unknown };
 
 /** What the person has given so far. Passphrases are exactly as typed. */
@@ -26,7 +28,7 @@ export interface PictureDraft {
 }
 
 /** What a picture needs beside itself before it can be used. */
-export type PassphraseNeed = "none" | "own" | "asked" | "required" | "optional";
+export type PassphraseNeed = "never" | "none" | "own" | "asked" | "required" | "optional";
 
 export const noPicture: PictureDraft = { standing: { status: "none" }, passphrase: "", again: "", own: "", without: false };
 
@@ -36,6 +38,7 @@ export const noPicture: PictureDraft = { standing: { status: "none" }, passphras
  */
 export function passphraseNeed(standing: PictureStanding): PassphraseNeed {
   if (standing.status === "shown") return "optional";
+  if (standing.status === "of_share") return "never";
   if (standing.status !== "examined") return "none";
   const { level, known } = standing.verdict;
   if (known?.kind === "same") return known.passphrase === "needed" ? "own" : "none";
@@ -52,10 +55,12 @@ export function imageOf(standing: PictureStanding): RecoveryImage | null {
 /** The picture as the vault takes it; null while something is missing or it is refused. */
 export function shownPictureOf(draft: PictureDraft): ShownPicture | null {
   const { standing, passphrase, again, own, without } = draft;
-  if (standing.status !== "shown" && standing.status !== "examined") return null;
+  if (standing.status !== "shown" && standing.status !== "of_share" && standing.status !== "examined") return null;
   const { picture } = standing;
   const need = passphraseNeed(standing);
   switch (need) {
+    case "never":
+      return { picture, passphrase: null };
     case "optional":
       return { picture, passphrase: passphrase === "" ? null : passphrase };
     case "own":

@@ -9,11 +9,11 @@ import { copyOf, release } from "../src/seal/bytes.ts";
 import { contentHeadBytes, paddedLength, pieceBytes, sealedLength, sealedPieceBytes } from "../src/seal/content-pieces.ts";
 import { newContentSeal, openContentHead, pieceNonce } from "../src/seal/content-stream.ts";
 import { openPieces, pieceCipher, type PieceCipher } from "../src/transfer/piece-cipher.ts";
-import { openUploadRecords, readSealing, wrapPublishing, wrapSealing } from "../src/transfer/records.ts";
+import { openUploadRecords, readSealing, uploadsOf, wrapPublishing, wrapSealing } from "../src/transfer/records.ts";
 import { digestOver, type RunningDigest } from "../src/transfer/running-digest.ts";
 import { saveContent } from "../src/transfer/save-content.ts";
 import { sealedFile } from "../src/transfer/sealed-file.ts";
-import { sendUpload } from "../src/transfer/send-upload.ts";
+import { sendContent } from "../src/transfer/send-content.ts";
 import { createTransferWorkerApi, type DigestMaker } from "../src/transfer/transfer-worker-api.ts";
 import type { Patience } from "../src/transfer/until-through.ts";
 import type { TransferCalls } from "../src/transfer/upload-calls.ts";
@@ -92,7 +92,7 @@ async function sealByVault(file: Blob, helper: Comlink.Remote<DigestMaker>, add:
       parts[part - 1] = data;
     },
   };
-  await add("seal_and_send", () => withDigest(helper, (digest) => sendUpload({ device, records, calls, digest, patience, now: Date.now }, uploadId, file, quiet)));
+  await add("seal_and_send", () => withDigest(helper, (digest) => sendContent({ records: uploadsOf(device, records), calls, digest, patience, now: Date.now }, uploadId, file, quiet)));
   const record = await records.get(uploadId);
   const { content_sha256: sha256 } = record === null ? { content_sha256: null } : await readSealing(device, record);
   await records.remove(uploadId);

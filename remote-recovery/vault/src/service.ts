@@ -15,6 +15,9 @@ import {
 import type { Http } from "@relicario/shared/contract";
 import { z } from "zod";
 
+import { requestCallsOn, type RequestCalls } from "./requests/request-calls.ts";
+import { transferCallsOn, type TransferCalls } from "./transfer/upload-calls.ts";
+
 /** The calls that carry sealed bytes. Answers are parsed here; what they say is checked by acts and steps. */
 export interface Service {
   /** Null when there is none yet. With `statesSince`, the chain of states after that one too, all that the service gives piece by piece. */
@@ -31,6 +34,9 @@ export interface Service {
   readonly changeKeyring: (change: KeyringChange, signal?: AbortSignal) => Promise<void>;
   readonly setFavorite: (secretId: string, favorite: boolean) => Promise<StoredSecret>;
   readonly trash: (secretId: string) => Promise<void>;
+  readonly requests: RequestCalls;
+  /** Sealed contents, in ranges. */
+  readonly content: Pick<TransferCalls, "range">;
 }
 
 export function serviceOn(http: Http): Service {
@@ -72,5 +78,7 @@ export function serviceOn(http: Http): Service {
     trash: async (secretId) => {
       await http.request("DELETE", `/secrets/store/${secretId}`, z.unknown());
     },
+    requests: requestCallsOn(http),
+    content: transferCallsOn(http),
   };
 }

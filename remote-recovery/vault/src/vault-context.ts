@@ -10,6 +10,7 @@ import type { Label } from "./seal/label.ts";
 import type { Shares } from "./seal/shares.ts";
 import type { RootRow } from "./seal/state.ts";
 import type { Service } from "./service.ts";
+import { pauseFor, type Pause } from "./steps/until-answered.ts";
 
 /** What a vault context is made of. Clock, pauses and locks are parameters so that tests can replace them. */
 export interface VaultContextParts {
@@ -23,7 +24,7 @@ export interface VaultContextParts {
   readonly tell: (state: VaultState) => void;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
-  readonly pause?: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
+  readonly pause?: Pause;
   /** Web Locks, where the browser has them. */
   readonly locks?: WriterLocks | null;
 }
@@ -40,7 +41,7 @@ export interface VaultContext {
   readonly engine: Engine;
   readonly device: Device;
   readonly now: () => number;
-  readonly pause: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
+  readonly pause: Pause;
   /** Null while locked. */
   keys: TitlesKeys | null;
   /** From the showing of an opener until this worker ends; null before. */
@@ -150,11 +151,6 @@ export function requireKeys(vault: VaultContext): TitlesKeys {
   return vault.keys;
 }
 
-/** @throws PortalError `cancelled`. */
-export function refuseCancelled(signal: AbortSignal | undefined): void {
-  if (signal?.aborted === true) throw new PortalError("cancelled", { cause: signal.reason });
-}
-
 /** Without Web Locks two tabs conflict like two devices do, and the one that loses tries again. */
 function withLock<T>(locks: WriterLocks | null, account: string, write: () => Promise<T>): Promise<T> {
   return locks === null ? write() : locks.request(`relicario-vault writer ${account}`, write);
@@ -164,18 +160,4 @@ function browserLocks(): WriterLocks | null {
   if (!("navigator" in globalThis) || !("locks" in globalThis.navigator)) return null;
   const { locks } = globalThis.navigator;
   return { request: (name, work) => locks.request(name, work) };
-}
-
-function pauseFor(milliseconds: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => {
-      clearTimeout(timer);
-      reject(new PortalError("cancelled", { cause: signal?.reason }));
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", stop);
-      resolve();
-    }, milliseconds);
-    signal?.addEventListener("abort", stop, { once: true });
-  });
 }

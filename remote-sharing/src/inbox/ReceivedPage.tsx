@@ -1,15 +1,136 @@
-import { ButtonLink, EmptyState, Page } from "@relicario/shared/ui";
-import { Inbox } from "lucide-react";
+import { usePortal, type Vault } from "@relicario/shared/contract";
+import { Switch, TextField } from "@relicario/shared/forms";
+import { Button, ButtonLink, EmptyState, ErrorNotice, Loading, media, Page, Skeleton, SmallText, space, SpacedRow, Stack, visuallyHidden } from "@relicario/shared/ui";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { Inbox, ListFilter, Search, Users } from "lucide-react";
+import { useId, useState } from "react";
 import { useTranslation } from "react-i18next";
+import { styled } from "styled-components";
 
-/** Route `/recived` ("Shared with me"). This release has no sharing, so the page only shows its empty state. */
+import { receivedQuery } from "../data/received.ts";
+import { WithVault } from "../vault/WithVault.tsx";
+import { InboxFilter } from "./InboxFilter.tsx";
+import { ReceivedCard } from "./ReceivedCard.tsx";
+import { countFilters, sendersOf, visibleShares, wholeInbox } from "./visible-shares.ts";
+
+/** Route `/recived` ("Shared with me"). */
 export default function ReceivedPage() {
   const { t } = useTranslation("beta-share");
   return (
-    <Page width="wide" title={t("received.title")}>
-      <EmptyState icon={<Inbox />} title={t("received.empty_title")} actions={<ButtonLink to="/secrets">{t("received.list_action")}</ButtonLink>}>
-        <p>{t("received.empty_body")}</p>
-      </EmptyState>
+    <Page
+      width="wide"
+      title={t("received.title")}
+      lead={t("received.lead_body")}
+      actions={
+        <ButtonLink to="/people" tone="quiet" icon={<Users aria-hidden />}>
+          {t("received.people_action")}
+        </ButtonLink>
+      }
+    >
+      <WithVault returnTo="/recived">{(vault) => <ReceivedList vault={vault} />}</WithVault>
     </Page>
   );
 }
+
+function ReceivedList({ vault }: { readonly vault: Vault }) {
+  const { t } = useTranslation("beta-share");
+  const { user } = usePortal();
+  const [view, setView] = useState(wholeInbox);
+  const [ended, setEnded] = useState(false);
+  const [filterOpen, setFilterOpen] = useState(false);
+  const panelId = useId();
+  const list = useQuery({ ...receivedQuery(vault, user.userId, ended), placeholderData: keepPreviousData });
+
+  if (list.data === undefined) {
+    return list.isError ? (
+      <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />
+    ) : (
+      <Loading label={t("received.loading_status")}>
+        <Stack $gap={3}>
+          {[0, 1, 2].map((each) => (
+            <Skeleton key={each} height="112px" />
+          ))}
+        </Stack>
+      </Loading>
+    );
+  }
+  const shares = list.data;
+  const visible = visibleShares(shares, view);
+  const filters = countFilters(view);
+  const narrowed = filters > 0 || view.search.trim() !== "";
+  return (
+    <Stack $gap={4}>
+      {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
+      <Tools>
+        <div role="search" data-tour="received-search">
+          <TextField
+            type="search"
+            label={t("received.search_label")}
+            autoComplete="off"
+            spellCheck={false}
+            value={view.search}
+            onChange={(event) => {
+              setView({ ...view, search: event.target.value });
+            }}
+          />
+        </div>
+        <Button
+          tone="quiet"
+          icon={<ListFilter aria-hidden />}
+          aria-expanded={filterOpen}
+          aria-controls={filterOpen ? panelId : undefined}
+          data-tour="received-filter"
+          onClick={() => {
+            setFilterOpen(!filterOpen);
+          }}
+        >
+          {filters === 0 ? t("received.filter_action") : t("received.filter_some_action", { number: filters })}
+        </Button>
+      </Tools>
+      {filterOpen && <InboxFilter id={panelId} view={view} senders={sendersOf(shares)} onChange={setView} />}
+      <SpacedRow $justify="between">
+        <SmallText role="status" data-tour="received-total">
+          {narrowed ? t("received.found_status", { count: visible.length, total: shares.length }) : t("received.total_status", { count: shares.length })}
+        </SmallText>
+        <Switch label={t("received.ended_label")} checked={ended} onChange={setEnded} />
+      </SpacedRow>
+      {visible.length > 0 ? (
+        <Rows aria-label={t("received.title")}>
+          {visible.map((share) => (
+            <li key={share.shareId}>
+              <ReceivedCard share={share} />
+            </li>
+          ))}
+        </Rows>
+      ) : narrowed && shares.length > 0 ? (
+        <EmptyState icon={<Search />} title={t("received.none_found_title")}>
+          <p>{t("received.none_found_body")}</p>
+        </EmptyState>
+      ) : (
+        <EmptyState icon={<Inbox />} title={t("received.empty_title")} actions={<ButtonLink to="/people">{t("received.own_words_action")}</ButtonLink>}>
+          <p>{t("received.empty_body", { name: user.userName })}</p>
+        </EmptyState>
+      )}
+    </Stack>
+  );
+}
+
+const Tools = styled.div`
+  display: flex;
+  align-items: flex-end;
+  gap: ${space(3)};
+  & > [role="search"] { flex: 1 1 auto; min-width: 0; }
+  & > button { flex: none; white-space: nowrap; }
+  ${media.mobile} {
+    & > button { padding-inline: ${space(3)}; }
+    & > button > span { ${visuallyHidden} }
+    & > [role="search"] label { margin-right: -56px; } /* lets the label run over the filter button, so that it stays on one line */
+  }
+`;
+
+const Rows = styled.ul`
+  display: flex;
+  flex-direction: column;
+  gap: ${space(3)};
+  & > li { content-visibility: auto; contain-intrinsic-size: auto 120px; }
+`;

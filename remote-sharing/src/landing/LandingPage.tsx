@@ -2,6 +2,7 @@ import { ButtonLink, Card, media, Page, s, SmallText, space, SpacedRow } from "@
 import { Image, LockKeyhole, UserRound } from "lucide-react";
 import { useEffect } from "react";
 import { useTranslation } from "react-i18next";
+import { useSearchParams } from "react-router-dom";
 import { styled } from "styled-components";
 
 /** Local storage key: this browser has seen the landing page (specification, section 2). */
@@ -25,6 +26,7 @@ const points = [
 /** Route `/secret-landing`: explains the product to a visitor who followed a link for the first time. */
 export default function LandingPage() {
   const { t } = useTranslation("landing");
+  const [query] = useSearchParams();
   useEffect(() => {
     rememberLanding(localStorage);
   }, []);
@@ -40,12 +42,17 @@ export default function LandingPage() {
         ))}
       </Points>
       <SpacedRow>
-        <ButtonLink size="large" to="/home">
+        <ButtonLink size="large" to={shareOf(query.get("then"))}>
           {t("page.enter_action")}
         </ButtonLink>
       </SpacedRow>
     </Page>
   );
+}
+
+/** The share that the visitor came for, to go on to; home for anything else. */
+function shareOf(then: string | null): string {
+  return then !== null && /^\/p-shared\/[\w-]{22}$/.test(then) ? then : "/home";
 }
 
 const Points = styled.ul`

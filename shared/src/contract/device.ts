@@ -19,6 +19,8 @@ export const keptOnDevice = {
   vault: { database: "relicario-vault", accounts: "accounts", keys: "keys", deviceKey: "device" },
   /** IndexedDB. `uploads`: those that are not published, by [account name, upload id]. */
   uploads: { database: "relicario-uploads", uploads: "uploads" },
+  /** IndexedDB. `answers`: those to requests for a secret that were begun in this browser, by request id, unreadable without the link. No account's. */
+  answers: { database: "relicario-answers", answers: "answers" },
   /** Folder of private files with opened contents. Whoever writes one holds the Web Lock {@link openedFileLock} of it until it ends. */
   openedFolder: "relicario-opened",
 } as const;

@@ -253,10 +253,11 @@ export interface Visitor {
   /** `request_unavailable`, `link_incomplete`, `decryption_failed` when the request is not what the link's maker sealed. */
   readonly lookAtRequest: (requestId: string, options?: CallOptions) => Promise<OfferedRequest>;
   /**
-   * Seals an answer to whoever asked and sends it. With a `begun` answer of the same content it goes on where it stopped. `words`: the
-   * receipt. `request_closed` when another answer was first, `file_changed`, `payload_too_large`.
+   * Seals an answer to whoever asked and sends it. With a `begun` answer of the same content it goes on where it stopped; another
+   * content is `file_changed`, unless `anew` says to begin once more. Aborting keeps what was sent, for a day. `words`: the receipt.
+   * `request_closed` when another answer was first, `payload_too_large`, `conflict` while another tab sends.
    */
-  readonly answer: (requestId: string, provided: ProvidedSecret, options?: CallOptions) => Promise<{ readonly words: readonly string[] }>;
+  readonly answer: (requestId: string, provided: ProvidedSecret, options?: CallOptions & { readonly anew?: boolean }) => Promise<{ readonly words: readonly string[] }>;
   /** For a share that asks for a picture. */
   readonly PictureField: ComponentType<PictureFieldProps>;
   readonly forgetShown: (shown: ShownImage) => void;

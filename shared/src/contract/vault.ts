@@ -374,8 +374,11 @@ export interface ExportedSecrets {
 }
 
 export interface PictureFieldProps {
-  /** `choose`: an image for protecting, judged by the gate. `show`: a copy for opening, not judged. */
-  readonly purpose: "choose" | "show";
+  /**
+   * `choose`: an image for protecting, judged by the gate. `show`: a copy for opening, not judged. `share`: the picture of a share,
+   * where it is made and where it is opened: not judged here, and without a passphrase.
+   */
+  readonly purpose: "choose" | "show" | "share";
   readonly value: ShownImage | null;
   /** Null while there is no picture, or the gate refuses it. */
   readonly onChange: (value: ShownImage | null) => void;

@@ -12,8 +12,8 @@ export { RevealedContent, type RevealedContentProps } from "./RevealedContent.ts
 export { saveFile } from "./save-file.ts";
 export { SeedField, type SeedFieldProps } from "./seed/SeedField.tsx";
 export { loadWords } from "./seed/word-lists.ts";
-export { StrengthMeter, type StrengthMeterProps } from "./strength/StrengthMeter.tsx";
 export { SelectField, type SelectFieldProps } from "./SelectField.tsx";
+export { StrengthMeter, type StrengthMeterProps } from "./strength/StrengthMeter.tsx";
 export { Stepper, type StepperProps } from "./Stepper.tsx";
 export { TagField, type TagFieldProps } from "./TagField.tsx";
 export { revealMilliseconds } from "./useReveal.ts";

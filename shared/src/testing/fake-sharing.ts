@@ -84,7 +84,7 @@ export function createFakeSharing({ people = [], received = [], shares = [] }: F
   const directory = new Map<string, KeptPerson>();
   const own = new Map<string, SecretShare>();
   let made = 0;
-  const nextId = () => (++made).toString(36).padStart(22, "s");
+  const nextId = () => `${(++made).toString(36).padStart(21, "s")}A`; // 16 bytes in base64url
   const add = ({ userName, standing = "unknown", blocked = false }: FakePerson): KeptPerson => {
     const known = [...directory.values()].find((each) => each.userName === userName);
     if (known !== undefined) return known;

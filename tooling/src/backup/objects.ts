@@ -16,6 +16,9 @@ export async function objectsOfRows(client: Client): Promise<RowObject[]> {
      union all
      select p.object_key, least(u.part_size, u.size - (p.part - 1) * u.part_size), encode(p.sha256, 'hex')
      from upload_parts p join uploads u on u.account_id = p.account_id and u.id = p.upload_id
+     union all
+     select p.object_key, least(a.part_size, a.size - (p.part - 1) * a.part_size), encode(p.sha256, 'hex')
+     from upload_parts p join answers a on a.account_id = p.account_id and a.id = p.upload_id
      order by key`,
   );
   return rows.map(({ key, size, sha256 }) => ({ key, size: Number(size), sha256 }));

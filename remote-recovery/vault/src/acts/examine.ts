@@ -4,9 +4,11 @@ import type { GateReport } from "@relicario/engine";
 import type { AccountKey } from "../seal/account-key.ts";
 import { innerSketches, openBookInner, sketchB64u, type Book, type BookOpener } from "../seal/book.ts";
 import { wipe, type Bytes } from "../seal/bytes.ts";
-import { refuseCancelled, type ActOptions, type VaultContext } from "../vault-context.ts";
+import { refuseCancelled } from "../cancelled.ts";
+import type { ActOptions, VaultContext } from "../vault-context.ts";
 import { readKeyring } from "../steps/read-keyring.ts";
-import { engineOptions, pictureBytes, plainHelpers, requireHelperOf } from "../steps/recognise-image.ts";
+import { engineOptions, pictureBytes } from "../steps/picture.ts";
+import { plainHelpers, requireHelperOf } from "../steps/recognise-image.ts";
 
 /** What the gate and the book say of a picture. */
 export interface PictureVerdict {

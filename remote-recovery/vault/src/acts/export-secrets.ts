@@ -9,7 +9,8 @@ import { contentHeadBytes, paddedLength, pieceBytes, sealedLength } from "../sea
 import type { Label } from "../seal/label.ts";
 import type { ShownOpener } from "../seal/opener.ts";
 import { sealSigned, signTicket, type OwnerTicket } from "../seal/ticket.ts";
-import { refuseCancelled, type AccountRow, type ActOptions, type VaultContext } from "../vault-context.ts";
+import { refuseCancelled } from "../cancelled.ts";
+import type { AccountRow, ActOptions, VaultContext } from "../vault-context.ts";
 import { committed, type Sink } from "../transfer/sinks.ts";
 import { untilThrough, type Patience } from "../transfer/until-through.ts";
 import type { TransferCalls } from "../transfer/upload-calls.ts";

@@ -1,7 +1,8 @@
 import type { ListOptions, SecretLabel, SecretRow } from "@relicario/shared/contract";
 
 import type { Label } from "../seal/label.ts";
-import { refuseCancelled, type AccountRow, type VaultContext } from "../vault-context.ts";
+import { refuseCancelled } from "../cancelled.ts";
+import type { AccountRow, VaultContext } from "../vault-context.ts";
 import { labelOf, readAccount } from "../steps/read-account.ts";
 
 /** Labels of the first batch: what a screen shows. */

@@ -10,11 +10,13 @@ import type { Label } from "../seal/label.ts";
 import type { ShownOpener } from "../seal/opener.ts";
 import { labelDigest } from "../seal/state.ts";
 import { isSignedBy, openTicket, ticketFor, type OwnerTicket } from "../seal/ticket.ts";
-import { refuseCancelled, type AccountRow, type ActOptions, type VaultContext } from "../vault-context.ts";
+import { refuseCancelled } from "../cancelled.ts";
+import type { AccountRow, ActOptions, VaultContext } from "../vault-context.ts";
 import { labelOf, readAccount, requireRow, type AccountView } from "../steps/read-account.ts";
 import { checkedFormer } from "../steps/former-versions.ts";
 import type { OpenedKeyring } from "../steps/read-keyring.ts";
 import { showImage } from "../steps/open-account.ts";
+import type { SealedContentKey } from "../worker/opened-contents.ts";
 import { unlock } from "./unlock.ts";
 import type { ShownPicture } from "../shown-image.ts";
 
@@ -31,19 +33,11 @@ export interface OpenedLarge extends OpenedTicket {
 }
 
 interface OpenedTicket extends Omit<RecoveredSecret, "content" | "save" | "exportAge" | "putAway"> {
-  readonly sealed: SealedContentKey;
+  readonly sealed: OwnContentKey;
 }
 
-/** A content that an opener was shown for. Holds its identity: a secret. */
-export interface SealedContentKey {
-  readonly secretId: string;
-  readonly version: number;
-  readonly identity: string;
-  /** base64url, over the whole ciphertext. */
-  readonly sha256: string;
-  readonly kind: OwnerTicket["content_kind"];
-  readonly size: number;
-}
+/** A content of one's own that an opener was shown for. Holds its identity: a secret. */
+export type OwnContentKey = SealedContentKey & { readonly secretId: string; readonly version: number };
 
 interface WantedVersion {
   /** An older version by number; the newest without. */

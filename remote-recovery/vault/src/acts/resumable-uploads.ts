@@ -1,4 +1,4 @@
-import { FinishUpload, maxFileBytes, partBytes, toB64u, type KeyringChange, type UploadStarted } from "@relicario/shared/api";
+import { FinishUpload, maxFileBytes, partBytes, type KeyringChange } from "@relicario/shared/api";
 import type { WaitingUpload } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
@@ -20,7 +20,7 @@ import { newId, timestamp } from "../seal/ids.ts";
 import { previousOf, stateDigest } from "../seal/state.ts";
 import type { ActOptions, VaultContext } from "../vault-context.ts";
 import { expiryOf, isExpired, readPublishing, readSealing, wrapPublishing, wrapSealing, type UploadRecord, type UploadRecords } from "../transfer/records.ts";
-import { partSizes } from "../transfer/part-sizes.ts";
+import { newSealing, requirePartSize } from "../transfer/sealing.ts";
 import { mayPass, untilThrough, type Patience } from "../transfer/until-through.ts";
 import type { TransferCalls } from "../transfer/upload-calls.ts";
 import type { ProtectRequest, SecretChange } from "../shown-image.ts";
@@ -121,8 +121,8 @@ interface Start {
 async function start(vault: VaultContext, { records, calls }: Pick<UploadParts, "records" | "calls">, { request, secretId, baseVersion, size, handle }: Start, options: ActOptions): Promise<string> {
   const { contentKind, name } = request;
   const now = vault.now();
-  const { identity, payloadKey, prefix } = await newContentSeal();
-  const sealedSize = sealedLength(prefix.length, paddedLength(contentKind, size));
+  const seal = await newContentSeal();
+  const sealedSize = sealedLength(seal.prefix.length, paddedLength(contentKind, size));
   const started = await calls.start({ size: sealedSize, partSize: partBytes, secretId, baseVersion }, options.signal);
   try {
     await vault.device.write({}); // keeps a record of this account, so that the device key is not removed while the upload waits
@@ -138,23 +138,14 @@ async function start(vault: VaultContext, { records, calls }: Pick<UploadParts, 
       sent: 0,
       sealed: false,
       handle,
-      sealing: await wrapSealing(vault.device, {
-        payload_key: toB64u(payloadKey),
-        prefix: toB64u(prefix),
-        kind: contentKind,
-        size,
-        part_size: requirePartSize(started, sealedSize),
-        parts: [],
-        digest_state: null,
-        content_sha256: null,
-      }),
-      publishing: await wrapPublishing(vault.device, { identity, base_version: baseVersion, title: request.title ?? name, name, request, sent: [], last: null }),
+      sealing: await wrapSealing(vault.device, newSealing(seal, contentKind, size, requirePartSize(started, sealedSize))),
+      publishing: await wrapPublishing(vault.device, { identity: seal.identity, base_version: baseVersion, title: request.title ?? name, name, request, sent: [], last: null }),
     });
   } catch (error) {
     await calls.cancel(started.upload_id).catch(() => undefined); // the service drops it after a day
     throw error;
   } finally {
-    wipe(payloadKey);
+    wipe(seal.payloadKey);
   }
   return started.upload_id;
 }
@@ -183,12 +174,6 @@ export async function restartUpload(vault: VaultContext, parts: UploadParts, upl
   const begun = await start(vault, parts, { ...file, request: Request.parse(request), secretId: next, baseVersion }, options);
   await discardUpload(parts, uploadId);
   return { secretId: next, version, uploadId: begun };
-}
-
-/** @throws PortalError `bad_answer` for parts that would not fit the memory, or are without number. */
-function requirePartSize({ part_size: partSize, parts }: UploadStarted, sealedSize: number): number {
-  if (partSize < partSizes.least || partSize > partSizes.most || parts !== Math.ceil(sealedSize / partSize)) throw new PortalError("bad_answer");
-  return partSize;
 }
 
 /** Ids of the openers as they stand now; before the account is published, that of its first image. A picture is judged in either case. */

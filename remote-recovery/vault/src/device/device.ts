@@ -6,6 +6,7 @@ import { z } from "zod";
 
 import type { KeptTitlesKeys } from "../seal/account-key.ts";
 import { randomBytes, utf8, type Bytes } from "../seal/bytes.ts";
+import { nameOf, sayFull } from "./say-full.ts";
 
 /** A state as this device knows it: which one, by its digest. */
 const StatePoint = { stateRev: Counter, stateSha256: Digest };
@@ -342,18 +343,4 @@ async function onDevice<T>(account: DeviceAccount, act: (device: Device) => Prom
   } finally {
     device.close();
   }
-}
-
-/** Tells a full disk as `storage_full`, whichever store of the browser found it. */
-export async function sayFull<T>(write: () => Promise<T>): Promise<T> {
-  try {
-    return await write();
-  } catch (cause) {
-    throw nameOf(cause) === "QuotaExceededError" ? new PortalError("storage_full", { cause }) : cause;
-  }
-}
-
-/** Of an error of the browser: a DOMException, of whatever realm. */
-function nameOf(cause: unknown): unknown {
-  return typeof cause === "object" && cause !== null && "name" in cause ? cause.name : null;
 }

@@ -4,6 +4,7 @@ import { PortalError } from "@relicario/shared/errors";
 
 import { identityOf, recipientOf } from "./age.ts";
 import { concat, copyOf, equalBytes, randomBytes, wipe, type Bytes } from "./bytes.ts";
+import { importAesKey } from "./document.ts";
 import { hkdf } from "./kdf.ts";
 
 /**
@@ -99,11 +100,6 @@ async function documentKey(accountKey: AccountKey, name: string): Promise<Crypto
   } finally {
     wipe(bytes);
   }
-}
-
-/** A non-extractable key of a document. */
-export function importAesKey(bytes: Bytes): Promise<CryptoKey> {
-  return crypto.subtle.importKey("raw", bytes, "AES-GCM", false, ["encrypt", "decrypt"]);
 }
 
 /** Null where the signing key cannot be kept: then nothing is kept between visits. */

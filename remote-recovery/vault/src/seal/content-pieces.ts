@@ -23,3 +23,14 @@ export function sealedLength(prefixLength: number, plainLength: number): number 
 export function paddedLength(kind: "text" | "seed" | "file", size: number): number {
   return kind === "file" ? size : textStep * Math.max(1, Math.ceil(size / textStep));
 }
+
+/** Bytes at most of a sealed content of so many plain bytes, whatever its kind: room for header, nonce and the padding of a text. */
+export function mostSealedBytes(plainLength: number): number {
+  return sealedLength(contentHeadBytes, plainLength);
+}
+
+/** The other way: how many plain bytes surely fit into so many sealed ones; 0 when none do. */
+export function plainBytesWithin(sealedBytes: number): number {
+  const payload = sealedBytes - contentHeadBytes;
+  return Math.max(0, payload - tagBytes * Math.ceil(payload / sealedPieceBytes));
+}

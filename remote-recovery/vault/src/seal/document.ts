@@ -16,15 +16,19 @@ export const jweTypes = {
   shares: "relicario-shares",
   requests: "relicario-requests",
   inner: "relicario-inner",
+  request: "relicario-request",
 } as const;
 export type JweType = (typeof jweTypes)[keyof typeof jweTypes];
 
-/** The protected header beside `alg` and `enc`: what the document is, and whose. */
+/** The protected header beside `alg` and `enc`: what the document is, and whose (`user_id` and `key_epoch`, where an account has it). */
 export interface JweHeader {
   readonly typ: JweType;
-  readonly user_id: string;
-  readonly key_epoch: number;
   readonly [member: string]: string | number | null;
+}
+
+/** A non-extractable key of a document. */
+export function importAesKey(bytes: Bytes): Promise<CryptoKey> {
+  return crypto.subtle.importKey("raw", bytes, "AES-GCM", false, ["encrypt", "decrypt"]);
 }
 
 /** Seals a document as a compact JWE: `dir`, A256GCM, random 96-bit IV. */

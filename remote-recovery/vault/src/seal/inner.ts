@@ -1,9 +1,9 @@
 import type { Json } from "@relicario/shared/api";
 import type { z } from "zod";
 
-import { importAesKey, type AccountKey, type TitlesKeys } from "./account-key.ts";
+import type { AccountKey, TitlesKeys } from "./account-key.ts";
 import { wipe } from "./bytes.ts";
-import { jweTypes, openJwe, sealJwe, type JweHeader } from "./document.ts";
+import { importAesKey, jweTypes, openJwe, sealJwe, type JweHeader } from "./document.ts";
 
 /** Documents that have an `inner`: what no titles key opens, sealed under a key of the account key alone. */
 export type InnerOf = "book" | "shares" | "requests";

@@ -3,9 +3,14 @@ import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 import type { ProtectRequest, SecretChange } from "../shown-image.ts";
 
-/** Text that JCS can carry, counted in characters as people see the limits. */
-function text(max: number): z.ZodString {
-  return z.string().refine((value) => value.isWellFormed() && value.length > 0 && Array.from(value).length <= max);
+/** Text that JCS can carry, counted in characters as people see the limits; at least one. */
+export function text(max: number): z.ZodString {
+  return textOrNone(max).min(1);
+}
+
+/** As {@link text}, and it may be empty. */
+export function textOrNone(max: number): z.ZodString {
+  return z.string().refine((value) => value.isWellFormed() && Array.from(value).length <= max);
 }
 
 const Named = { title: text(maxTitleLength), tags: z.array(text(maxTagLength)).max(maxTags) };
@@ -42,7 +47,8 @@ export function checkChange(change: SecretChange): void {
   check(Change, change);
 }
 
-function check(schema: z.ZodType, given: unknown): void {
+/** @throws PortalError `validation_error` with the names of the members in `details.fields`. */
+export function check(schema: z.ZodType, given: unknown): void {
   const parsed = schema.safeParse(given);
   if (parsed.success) return;
   const fields = [...new Set(parsed.error.issues.map((issue) => String(issue.path[0] ?? "request")))];

@@ -10,11 +10,13 @@ import { makeHelper, parseHelper, parseSketch } from "../seal/helper.ts";
 import { newId, timestamp } from "../seal/ids.ts";
 import { imageOpener, openSlot, sealSlot } from "../seal/opener.ts";
 import { firstShares } from "../seal/shares.ts";
-import { refuseCancelled, type ActOptions, type FirstAccount, type VaultContext } from "../vault-context.ts";
+import { refuseCancelled } from "../cancelled.ts";
+import type { ActOptions, FirstAccount, VaultContext } from "../vault-context.ts";
 import { showImage } from "./open-account.ts";
 import { keepPending, keepSketch, keptSketches, pendingAccount } from "./pending.ts";
 import { readKeyring, requireCheckedOpeners, type OpenedKeyring } from "./read-keyring.ts";
-import { engineOptions, helperDigest, pictureBytes, recogniseAmong, requirePassphraseOf, typedPassphrase } from "./recognise-image.ts";
+import { engineOptions, pictureBytes } from "./picture.ts";
+import { helperDigest, recogniseAmong, requirePassphraseOf, typedPassphrase } from "./recognise-image.ts";
 import type { ProtectRequest, ShownPicture } from "../shown-image.ts";
 
 /** Key epoch of every account key that was never rotated. */

@@ -3,16 +3,14 @@ import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import type { TitlesKeys } from "../seal/account-key.ts";
 import type { State } from "../seal/state.ts";
-import { refuseCancelled, type ActOptions, type VaultContext } from "../vault-context.ts";
+import { refuseCancelled } from "../cancelled.ts";
+import type { ActOptions, VaultContext } from "../vault-context.ts";
 import { readAccount, type AccountView } from "./read-account.ts";
 import { readKeyring, remember, type OpenedKeyring } from "./read-keyring.ts";
+import { isAnswerLost, sendUntilAnswered } from "./until-answered.ts";
 
 /** Tries at a conflicting state before `state_conflict` is thrown. */
 export const conflictTries = 8;
-/** Tries of one call after the first, while no answer comes. */
-const resends = 2;
-const pauseMilliseconds = 800;
-
 /** A signed keyring change, and the account after it. */
 export interface SignedChange {
   readonly keys: TitlesKeys;
@@ -62,7 +60,7 @@ export function publishUntilItFits<T>(vault: VaultContext, writer: Writer<T>, op
       refuseCancelled(options.signal); // the last moment: what is sent may be published
       options.onProgress?.({ phase: "sending", done: 0, total: 1 });
       try {
-        await sendUntilAnswered(vault, attempt.send);
+        await sendUntilAnswered(vault.pause, attempt.send);
         await settle(vault, attempt.change);
         options.onProgress?.({ phase: "sending", done: 1, total: 1 });
         return attempt.result;
@@ -85,26 +83,6 @@ export function requireOpened(account: AccountView | null): OpenedKeyring | null
   if (account === null) return null;
   if (account.view.opened === null) throw new PortalError("vault_locked");
   return account.view.opened;
-}
-
-/**
- * Sends a call, and up to two times again while its answer is lost. Its body holds a keyring change; the service answers the
- * same bytes as it did the first time, so repeating them is safe.
- */
-async function sendUntilAnswered<T>(vault: VaultContext, send: () => Promise<T>): Promise<T> {
-  for (let done = 0; ; done++) {
-    try {
-      return await send();
-    } catch (error) {
-      if (!isAnswerLost(error) || done >= resends) throw error;
-      await vault.pause(pauseMilliseconds * 2 ** done);
-    }
-  }
-}
-
-/** Whether the service may have done it all the same. Not what is transient: too many calls are refused, and then nothing was done. */
-function isAnswerLost(error: unknown): boolean {
-  return isPortalError(error, "service_unavailable", "timed_out", "internal_error", "bad_answer", "offline");
 }
 
 /** After lost answers: reads the account and returns what was published all the same, or null when that cannot be seen. */

@@ -1,13 +1,15 @@
 import { fromB64u, toB64u, type ImageRecord } from "@relicario/shared/api";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
-import type { EngineOptions, EngineProgress, RecoverOptions, Sketch } from "@relicario/engine";
+import type { RecoverOptions, Sketch } from "@relicario/engine";
 import type { Book } from "../seal/book.ts";
 import { copyOf, equalBytes, sha256, wipe, type Bytes } from "../seal/bytes.ts";
 import { openHelper, parseHelper, sketchBytes, sketchOf, type Helper } from "../seal/helper.ts";
 import { imageOpener, type ShownOpener } from "../seal/opener.ts";
-import { refuseCancelled, type ActOptions, type VaultContext } from "../vault-context.ts";
+import { refuseCancelled } from "../cancelled.ts";
+import type { ActOptions, VaultContext } from "../vault-context.ts";
 import type { ShownPicture } from "../shown-image.ts";
+import { engineOptions, pictureBytes } from "./picture.ts";
 
 /** An image that was shown now and recognised, with the digest of the helper that recognised it. */
 export interface RecognisedImage {
@@ -133,23 +135,6 @@ export async function plainHelpers(vault: VaultContext, book: Book, { signal }: 
 /** SHA-256 of a helper as the book has it. */
 export function helperDigest(helper: Uint8Array): string {
   return toB64u(sha256(helper));
-}
-
-/** Bytes of a chosen picture; wipe them after use. A file that has gone, or cannot be read, is unreadable. */
-export async function pictureBytes(picture: Blob): Promise<Bytes> {
-  try {
-    return new Uint8Array(await picture.arrayBuffer());
-  } catch (cause) {
-    throw new PortalError("picture_unreadable", { cause });
-  }
-}
-
-/** The engine's steps as one phase. */
-export function engineOptions({ signal, onProgress }: ActOptions): EngineOptions {
-  return {
-    ...(signal === undefined ? {} : { signal }),
-    ...(onProgress === undefined ? {} : { onProgress: ({ phase, done, total }: EngineProgress) => { onProgress({ phase: "picture", step: phase, done, total }); } }),
-  };
 }
 
 /** The same, looking where the person says that the picture is. */

@@ -1,10 +1,11 @@
 import { toB64u, type ImageRecord, type KeyringChange, type Slot } from "@relicario/shared/api";
 
 import type { TitlesKeys } from "../seal/account-key.ts";
-import { sealBook } from "../seal/book.ts";
+import { sealBook, type Book } from "../seal/book.ts";
 import { digestOfJwe } from "../seal/document.ts";
 import { signKeyringChange } from "../seal/account-signatures.ts";
-import { sealShares } from "../seal/shares.ts";
+import { sealRequests, type Requests } from "../seal/requests.ts";
+import { sealShares, type Shares } from "../seal/shares.ts";
 import { rootOf, sealState, stateDigest, type RootRow, type State } from "../seal/state.ts";
 import type { FirstAccount, VaultContext } from "../vault-context.ts";
 import type { AccountView } from "./read-account.ts";
@@ -16,15 +17,21 @@ import type { OpenedKeyring } from "./read-keyring.ts";
 interface Besides {
   /** Book, slot and image record of a new image. */
   readonly enrolled?: EnrolledImage | null;
+  /** Documents that are replaced; a book stands in the place of that of `enrolled`. */
+  readonly documents?: { readonly book?: Book; readonly shares?: Shares; readonly requests?: Requests };
   readonly purge?: readonly string[];
   readonly purgeVersions?: KeyringChange["purge_versions"];
 }
 
 /** The change that follows the account as it was read, with these rows in it. */
-export async function nextChange(vault: VaultContext, account: AccountView, opened: OpenedKeyring, rows: readonly RootRow[], { enrolled = null, purge, purgeVersions }: Besides): Promise<SignedChange> {
+export async function nextChange(vault: VaultContext, account: AccountView, opened: OpenedKeyring, rows: readonly RootRow[], { enrolled = null, documents = {}, purge, purgeVersions }: Besides): Promise<SignedChange> {
   const { keys } = opened;
   const { keyring } = account.view;
-  const book = enrolled === null ? null : await sealBook(keys, vault.userId, enrolled.book);
+  const { userId } = vault;
+  const replaced = { ...(enrolled === null ? {} : { book: enrolled.book }), ...documents };
+  const book = replaced.book === undefined ? null : await sealBook(keys, userId, replaced.book);
+  const shares = replaced.shares === undefined ? null : await sealShares(keys, userId, replaced.shares);
+  const requests = replaced.requests === undefined ? null : await sealRequests(keys, userId, replaced.requests);
   const state: State = {
     v: 1,
     key_epoch: keys.keyEpoch,
@@ -32,12 +39,15 @@ export async function nextChange(vault: VaultContext, account: AccountView, open
     count: rows.length,
     root: rootOf(rows),
     book_sha256: book === null ? opened.state.book_sha256 : toB64u(digestOfJwe(book)),
-    shares_sha256: opened.state.shares_sha256,
-    requests_sha256: opened.state.requests_sha256,
+    shares_sha256: shares === null ? opened.state.shares_sha256 : toB64u(digestOfJwe(shares)),
+    requests_sha256: requests === null ? opened.state.requests_sha256 : toB64u(digestOfJwe(requests)),
   };
   const change: Omit<KeyringChange, "sig"> = {
     ...(await changeOf(vault, keys, state, stateDigest(keyring.state))),
-    ...(book === null || enrolled === null ? {} : { book, ...entryOf(enrolled) }),
+    ...(book === null ? {} : { book }),
+    ...(shares === null ? {} : { shares }),
+    ...(requests === null ? {} : { requests }),
+    ...(enrolled === null ? {} : entryOf(enrolled)),
     ...(purge === undefined ? {} : { purge: [...purge] }),
     ...(purgeVersions === undefined ? {} : { purge_versions: purgeVersions }),
   };

@@ -5,6 +5,7 @@ import { PortalError } from "@relicario/shared/errors";
 import { createTransferWorkerApi, type TransferWorkerApi } from "../transfer/transfer-worker-api.ts";
 import type { RunningWorker, WorkerStarter } from "../worker/start-workers.ts";
 import { createVaultWorkerApi, type VaultWorkerApi } from "../worker/vault-worker-api.ts";
+import { createVisitorWorkerApi, type VisitorWorkerApi } from "../worker/visitor-worker-api.ts";
 import { createFakeEngine } from "./fake-engine.ts";
 
 /** Node waits for ports that somebody listens at, browsers do not: here nobody does. */
@@ -38,6 +39,7 @@ export function channelWorkers(): WorkerStarter & { readonly started: string[]; 
     ended: [] as string[],
     failNext: null as string | null,
     vault: () => attempt(() => run<VaultWorkerApi>("vault", createVaultWorkerApi((port) => callsTo<EngineWorkerApi>(port)))),
+    visitor: () => attempt(() => run<VisitorWorkerApi>("visitor", createVisitorWorkerApi((port) => callsTo<EngineWorkerApi>(port)))),
     transfer: () => attempt(() => run<TransferWorkerApi>("transfer", createTransferWorkerApi())),
     engine: () => attempt(() => run<EngineWorkerApi>("engine", engineApi())),
   };

@@ -2,6 +2,7 @@ import { canonicalText, fromB64u, hasValidSignature, maxFormerVersions, type Key
 import { PortalError, type ErrorCode } from "@relicario/shared/errors";
 
 import type { Bytes } from "../seal/bytes.ts";
+import type { FakeRequest } from "./fake-requests.ts";
 
 /** Rows, keyring and objects of one account, as the service keeps them. Tests tamper with it directly. */
 export interface FakeAccount {
@@ -24,6 +25,8 @@ export interface FakeAccount {
   formerVersions?: number;
   /** Large contents on their way, by id. */
   uploads?: Map<string, FakeUpload>;
+  /** What others were asked for, by id. */
+  requests?: Map<string, FakeRequest>;
 }
 
 export interface FakeRow {

@@ -5,6 +5,7 @@ import type { z } from "zod";
 
 import { sha256 } from "../seal/bytes.ts";
 import { applyChange, fail, lastOf, refuseTooMany, touch, type FakeAccount, type FakeRow } from "./fake-account.ts";
+import { handleAnswerStream, handleRequests } from "./fake-requests.ts";
 import { handleStream, handleUpload } from "./fake-uploads.ts";
 
 export interface FakeService {
@@ -42,7 +43,7 @@ export function createFakeService(userId: string): FakeService {
         const call = `${method} ${path}`;
         service.calls.push(call);
         await service.before(call);
-        return service.answer(call, handleStream(service.account, options)) as HttpStream;
+        return service.answer(call, handleAnswerStream(service.account, path, options) ?? handleStream(service.account, options)) as HttpStream;
       },
       request: async <T>(method: HttpMethod, path: string, schema: z.ZodType<T>, options: HttpOptions = {}): Promise<T> => {
         if (options.signal?.aborted === true) throw new PortalError("cancelled");
@@ -51,6 +52,8 @@ export function createFakeService(userId: string): FakeService {
         await service.before(call);
         const ofUpload = await handleUpload(service.account, userId, method, path, options.body);
         if (ofUpload !== undefined) return schema.parse(service.answer(call, ofUpload));
+        const ofRequest = await handleRequests(service.account, userId, method, path, options);
+        if (ofRequest !== undefined) return schema.parse(service.answer(call, ofRequest));
         const body: unknown = options.body === undefined ? undefined : JSON.parse(JSON.stringify(options.body));
         if (body !== undefined) service.bodies.push(body);
         const answered = service.answer(call, JSON.parse(JSON.stringify(handle(service, userId, call, body, options.query ?? {}))));

@@ -1,8 +1,8 @@
 import { randomBytes, type Bytes } from "../seal/bytes.ts";
 import type { VaultContext } from "../vault-context.ts";
-import { openUploadRecords } from "../transfer/records.ts";
+import { openUploadRecords, uploadsOf } from "../transfer/records.ts";
 import { createRunningDigest, type RunningDigest } from "../transfer/running-digest.ts";
-import { sendUpload } from "../transfer/send-upload.ts";
+import { sendContent } from "../transfer/send-content.ts";
 import type { Patience } from "../transfer/until-through.ts";
 import { transferCallsOn } from "../transfer/upload-calls.ts";
 import { protect } from "../acts/protect.ts";
@@ -34,7 +34,7 @@ export async function uploadingTab(world: World, vault: VaultContext): Promise<U
     vault,
     waits: () => waits,
     send: (uploadId, file, { signal = new AbortController().signal, onProgress = () => undefined, digest = createRunningDigest(), records = parts.records } = {}) =>
-      sendUpload({ device: vault.device, records, calls: parts.calls, digest, patience, now: vault.now }, uploadId, file, { signal, onProgress }),
+      sendContent({ records: uploadsOf(vault.device, records), calls: parts.calls, digest, patience, now: vault.now }, uploadId, file, { signal, onProgress }),
   };
 }
 

@@ -1,37 +1,21 @@
-import { bytesB64u, Digest, FinishUpload, fromB64u, Id, uploadHours } from "@relicario/shared/api";
+import { FinishUpload, Id, uploadHours } from "@relicario/shared/api";
 import { keptOnDevice } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { openDB, type DBSchema, type IDBPDatabase } from "idb";
 import { z } from "zod";
 
-import { sayFull, type Device } from "../device/device.ts";
+import type { Device } from "../device/device.ts";
+import { sayFull } from "../device/say-full.ts";
 import { SentState } from "../device/sent-state.ts";
-import { copyOf, utf8, wipe, type Bytes } from "../seal/bytes.ts";
+import { utf8, wipe, type Bytes } from "../seal/bytes.ts";
+import type { SendingRecords } from "./send-content.ts";
+import { Sealing } from "./sealing.ts";
 
 /*
  * What this device keeps of an upload until it is published, cancelled or a day old. Two halves, each wrapped by the device
  * key: what sealing needs (the transfer's worker reads it, under the lock too), and what publishing needs, the content
  * identity among it (only the vault's worker reads it).
  */
-
-/** For sealing: written before each part leaves. */
-export const Sealing = z.strictObject({
-  /** 32 bytes, for the pieces of this content alone. Secret. */
-  payload_key: bytesB64u(32, { exact: true }),
-  /** Header and payload nonce. */
-  prefix: bytesB64u(4096),
-  kind: z.enum(["text", "seed", "file"]),
-  /** Bytes of the plain content. */
-  size: z.int().min(0),
-  part_size: z.int().min(1),
-  /** SHA-256 of each part that was sealed, from the first on. */
-  parts: z.array(Digest),
-  /** Of the digest over all of them; null before the first. */
-  digest_state: z.string().nullable(),
-  /** Over the whole sealed content; null until it is sealed and sent. */
-  content_sha256: Digest.nullable(),
-});
-export type Sealing = z.infer<typeof Sealing>;
 
 /** For publishing: written when it begins, and before each finishing call leaves. */
 export const Publishing = z.strictObject({
@@ -196,7 +180,11 @@ async function openDatabase(): Promise<IDBPDatabase<Schema>> {
   }
 }
 
-export function keyBytes(sealing: Sealing): { payloadKey: Bytes; prefix: Bytes } {
-  return { payloadKey: copyOf(fromB64u(sealing.payload_key)), prefix: copyOf(fromB64u(sealing.prefix)) };
+/** The uploads of one account, as sending takes them. */
+export function uploadsOf(device: Device, records: Pick<UploadRecords, "get" | "replace">): SendingRecords<UploadRecord> {
+  return {
+    get: records.get,
+    sealingOf: (record) => readSealing(device, record),
+    replace: async (record, sealing) => records.replace({ ...record, sealing: await wrapSealing(device, sealing) }),
+  };
 }
-

@@ -8,12 +8,10 @@ import type { RunningDigest } from "./running-digest.ts";
 import { withoutPadding } from "./sealed-file.ts";
 import { committed, type Sink } from "./sinks.ts";
 import { untilThrough, type Patience } from "./until-through.ts";
-import type { TransferCalls } from "./upload-calls.ts";
+import type { ContentAt, TransferCalls } from "./upload-calls.ts";
 
 /** A content that an opener was shown for: what opens its pieces, and what it must be. Holds a key. */
-export interface OpenableContent {
-  readonly secretId: string;
-  readonly version: number;
+export type OpenableContent = ContentAt & {
   /** 32 bytes, for this content alone. Secret. */
   readonly payloadKey: Bytes;
   readonly prefixLength: number;
@@ -22,7 +20,7 @@ export interface OpenableContent {
   readonly size: number;
   /** base64url, over the whole sealed content, as the ticket says. */
   readonly sha256: string;
-}
+};
 
 export interface SaveParts {
   readonly calls: Pick<TransferCalls, "range">;

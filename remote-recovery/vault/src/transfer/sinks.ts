@@ -1,7 +1,7 @@
 import { keptOnDevice, openedFileLock } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
-import { sayFull } from "../device/device.ts";
+import { sayFull } from "../device/say-full.ts";
 import type { Bytes } from "../seal/bytes.ts";
 
 declare global {

@@ -1,16 +1,14 @@
-import { serveCalls } from "@relicario/engine/worker-calls";
 import { accountName, type CallOptions, type DeviceAccount, type Http } from "@relicario/shared/contract";
-import { isPortalError, PortalError, toPortalError } from "@relicario/shared/errors";
-import * as Comlink from "comlink";
+import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import type { Published } from "../acts/protect.ts";
 import type { Protection, Restarted, UploadOrder } from "../acts/resumable-uploads.ts";
-import { refuseCancelled } from "../vault-context.ts";
-import { pageHttp } from "../worker/port-http.ts";
+import { refuseCancelled } from "../cancelled.ts";
 import type { RunningWorker } from "../worker/start-workers.ts";
 import { openUploadRecords } from "./records.ts";
-import type { SendOptions } from "./send-upload.ts";
+import { createDownloads, type Downloads } from "./downloads.ts";
 import type { TransferWorkerApi } from "./transfer-worker-api.ts";
+import { createTransferWorkers } from "./transfer-workers.ts";
 import type { ProtectRequest, SecretChange } from "../shown-image.ts";
 
 /** The vault's worker, as far as uploads need it. Each call may find it locked. */
@@ -24,25 +22,15 @@ export interface UploadActs {
 }
 
 /** Uploads and downloads of this page, in workers of their own: uploads go on under the lock, downloads hold plaintext and end with it. */
-export interface Transfers {
+export interface Transfers extends Downloads {
   readonly protect: (request: ProtectRequest, options?: CallOptions) => Promise<Published>;
   readonly update: (secretId: string, change: SecretChange & Required<Pick<SecretChange, "content">>, options?: CallOptions) => Promise<Published>;
   /** `protection` is the one that was asked for, once those that were decided do not do; null before. */
   readonly resume: (uploadId: string, file: Blob | null, protection: Protection | null, options?: CallOptions) => Promise<Published>;
   readonly restart: (uploadId: string, file: Blob, options?: CallOptions) => Promise<Published>;
   readonly discard: (uploadId: string) => Promise<void>;
-  readonly save: (openedId: string, keys: () => Promise<MessagePort>, target: FileSystemFileHandle | null, options?: CallOptions) => Promise<Blob | null>;
-  /** Ends the workers of downloads: plaintext is put away. What they wrote is the host's to sweep. */
-  readonly lock: () => Promise<void>;
   /** Ends all workers. What is not published waits on the device. */
   readonly end: () => Promise<void>;
-}
-
-interface Running {
-  readonly remote: Comlink.Remote<TransferWorkerApi>;
-  /** Rejects when a worker fails or is ended. */
-  readonly gone: Promise<never>;
-  readonly end: () => void;
 }
 
 export interface TransferParts {
@@ -52,8 +40,6 @@ export interface TransferParts {
   readonly acts: UploadActs;
 }
 
-type Phase = "sending" | "opening";
-
 /** The reason of an abort that keeps what was sent. */
 const pauseReason = "pause";
 
@@ -62,80 +48,16 @@ const pauseReason = "pause";
  * file and session. Aborting a call deletes what was sent, unless its reason is `pause`: then it waits.
  */
 export function createTransfers({ account, http, startWorker, acts }: TransferParts): Transfers {
-  const running: Record<Phase, Promise<Running> | null> = { sending: null, opening: null };
-  const downloads = new Set<AbortController>();
+  const workers = createTransferWorkers({ account, http, startWorker, phase: "sending" });
+  const downloads = createDownloads(createTransferWorkers({ account: null, http, startWorker, phase: "opening" }));
   const sending = new Map<string, AbortController>();
-
-  function ensureRunning(phase: Phase): Promise<Running> {
-    const before = running[phase];
-    if (before !== null) return before;
-    const starting: Promise<Running> = start(() => {
-      if (running[phase] === starting) running[phase] = null;
-    }).catch((error: unknown) => {
-      if (running[phase] === starting) running[phase] = null;
-      throw toPortalError(error);
-    });
-    running[phase] = starting;
-    return starting;
-  }
-
-  async function endWorkers(phase: Phase): Promise<void> {
-    const before = running[phase];
-    running[phase] = null;
-    (await before?.catch(() => null))?.end();
-  }
-
-  async function start(onEnd: () => void): Promise<Running> {
-    const [main, helper] = await Promise.all([startWorker(), startWorker()]);
-    const [page, digests] = [new MessageChannel(), new MessageChannel()];
-    let refuse: (error: PortalError) => void = () => undefined;
-    const gone = new Promise<never>((_, reject) => {
-      refuse = reject;
-    });
-    gone.catch(() => undefined); // each call hears of it
-    const end = (): void => {
-      onEnd();
-      refuse(new PortalError("vault_unavailable"));
-      main.end();
-      helper.end();
-      page.port1.close();
-    };
-    for (const { failed } of [main, helper]) void failed.then(end);
-    serveCalls(pageHttp(http), page.port1);
-    await Promise.race([
-      Promise.all([
-        helper.remote.serveDigests(Comlink.transfer(digests.port2, [digests.port2])),
-        main.remote.start(account, Comlink.transfer(page.port2, [page.port2]), Comlink.transfer(digests.port1, [digests.port1])),
-      ]),
-      gone,
-    ]);
-    return { remote: main.remote, gone, end };
-  }
-
-  /** A call to the worker that `controller` ends. */
-  async function call<T>(controller: AbortController, phase: Phase, { signal, onProgress }: CallOptions, run: (remote: Comlink.Remote<TransferWorkerApi>, options: SendOptions) => Promise<T>): Promise<T> {
-    const follow = (): void => {
-      controller.abort(signal?.reason);
-    };
-    refuseCancelled(signal);
-    signal?.addEventListener("abort", follow, { once: true });
-    try {
-      const { remote, gone } = await ensureRunning(phase);
-      refuseCancelled(controller.signal);
-      return await Promise.race([run(remote, { signal: controller.signal, onProgress: (done, total) => onProgress?.({ phase, done, total }) }), gone]);
-    } catch (error) {
-      throw toPortalError(error);
-    } finally {
-      signal?.removeEventListener("abort", follow);
-    }
-  }
 
   /** Sends, and publishes what is sent. */
   async function run(uploadId: string, file: Blob, protection: Protection | null, options: CallOptions): Promise<Published> {
     const controller = new AbortController();
     sending.set(uploadId, controller);
     try {
-      await call(controller, "sending", options, (remote, ofCall) => remote.upload(uploadId, file, ofCall));
+      await workers.call(controller, options, (remote, ofCall) => remote.upload(uploadId, file, ofCall));
       refuseCancelled(options.signal);
       return await finishUnlocked(uploadId, protection, options);
     } catch (error) {
@@ -181,26 +103,10 @@ export function createTransfers({ account, http, startWorker, acts }: TransferPa
       sending.get(uploadId)?.abort(pauseReason);
       await acts.discard(uploadId);
     },
-    save: async (openedId, keys, target, options = {}) => {
-      const controller = new AbortController();
-      downloads.add(controller);
-      try {
-        return await call(controller, "opening", options, async (remote, ofCall) => {
-          const port = await keys();
-          return remote.save(Comlink.transfer(port, [port]), openedId, target, ofCall);
-        });
-      } catch (error) {
-        throw controller.signal.reason === "lock" ? new PortalError("vault_locked", { cause: error }) : error;
-      } finally {
-        downloads.delete(controller);
-      }
-    },
-    lock: async () => {
-      for (const controller of downloads) controller.abort("lock");
-      await endWorkers("opening");
-    },
+    save: downloads.save,
+    lock: downloads.lock,
     end: async () => {
-      await Promise.all([endWorkers("sending"), endWorkers("opening")]);
+      await Promise.all([workers.end(), downloads.lock()]);
     },
   };
 }

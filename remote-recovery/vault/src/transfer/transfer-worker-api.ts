@@ -5,10 +5,10 @@ import * as Comlink from "comlink";
 
 import { openDevice, type Device } from "../device/device.ts";
 import { httpOverPage, type PageHttp } from "../worker/port-http.ts";
-import { openUploadRecords, uploadLock, type UploadRecords } from "./records.ts";
+import { openUploadRecords, uploadLock, uploadsOf, type UploadRecords } from "./records.ts";
 import { createRunningDigest, digestOver, type RunningDigest } from "./running-digest.ts";
 import { saveContent, type OpenableContent } from "./save-content.ts";
-import { sendUpload, type SendOptions } from "./send-upload.ts";
+import { sendContent, type SendOptions } from "./send-content.ts";
 import { chosenFile, privateFile } from "./sinks.ts";
 import { browserPatience } from "./until-through.ts";
 import { transferCallsOn, type TransferCalls } from "./upload-calls.ts";
@@ -30,8 +30,8 @@ export interface TransferWorkerApi {
   readonly ping: () => void;
   /** In the second one: digests are asked for at this port. */
   readonly serveDigests: (port: MessagePort) => void;
-  /** In the first one, once, before any other call. The page answers {@link PageHttp} at `page`. */
-  readonly start: (account: DeviceAccount, page: MessagePort, helper: MessagePort) => Promise<void>;
+  /** In the first one, once, before any other call. The page answers {@link PageHttp} at `page`. Without an account it sends no uploads. */
+  readonly start: (account: DeviceAccount | null, page: MessagePort, helper: MessagePort) => Promise<void>;
   /** Sends what is left of an upload. Only one tab does so at a time: `conflict` in another one. */
   readonly upload: (uploadId: string, file: Blob, options: SendOptions) => Promise<void>;
   /** The vault's worker answers at `keys`: what opens the content never passes the page. */
@@ -39,8 +39,7 @@ export interface TransferWorkerApi {
 }
 
 interface Started {
-  readonly device: Device;
-  readonly records: UploadRecords;
+  readonly sending: { readonly device: Device; readonly records: UploadRecords } | null;
   readonly calls: TransferCalls;
   readonly helper: Comlink.Remote<DigestMaker>;
 }
@@ -75,12 +74,16 @@ export function createTransferWorkerApi(): TransferWorkerApi {
       Comlink.expose(maker, port);
     },
     start: async (account, page, helper) => {
-      const device = await openDevice(account);
+      const device = account === null ? null : await openDevice(account);
       const http = httpOverPage(callsTo<PageHttp>(page));
-      started = { device, records: await openUploadRecords(device.name), calls: transferCallsOn(http), helper: Comlink.wrap<DigestMaker>(helper) };
+      started = { sending: device === null ? null : { device, records: await openUploadRecords(device.name) }, calls: transferCallsOn(http), helper: Comlink.wrap<DigestMaker>(helper) };
     },
     upload: (uploadId, file, options) =>
-      alone(uploadId, () => withDigest((digest) => sendUpload({ ...requireStarted(), digest, patience: browserPatience, now: Date.now }, uploadId, file, options))),
+      alone(uploadId, () => {
+        const { sending, calls } = requireStarted();
+        if (sending === null) throw new PortalError("vault_unavailable");
+        return withDigest((digest) => sendContent({ records: uploadsOf(sending.device, sending.records), calls, digest, patience: browserPatience, now: Date.now }, uploadId, file, options));
+      }),
     save: async (keys, openedId, target, options) => {
       const content = await callsTo<ContentKeys>(keys)
         .contentKey(openedId)

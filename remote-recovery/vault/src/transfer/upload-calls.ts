@@ -16,6 +16,9 @@ import { z } from "zod";
 
 import { release, type Bytes } from "../seal/bytes.ts";
 
+/** Where a sealed content is: a version of one's own secret, or what a download token was given for (a share, an answer to a request). */
+export type ContentAt = { readonly secretId: string; readonly version: number } | { readonly token: string };
+
 /** The calls of an upload in parts, and of the download. */
 export interface TransferCalls {
   readonly start: (wanted: { readonly size: number; readonly partSize: number; readonly secretId: string; readonly baseVersion: number | null }, signal?: AbortSignal) => Promise<z.infer<typeof UploadStarted>>;
@@ -27,7 +30,7 @@ export interface TransferCalls {
   /** Without effect when it is gone, or published. */
   readonly cancel: (uploadId: string) => Promise<void>;
   /** Bytes from `start` to before `end` of a sealed content, less at its end, and how many there are in all. */
-  readonly range: (content: { readonly secretId: string; readonly version: number }, start: number, end: number, signal?: AbortSignal) => Promise<{ readonly bytes: Bytes; readonly size: number }>;
+  readonly range: (content: ContentAt, start: number, end: number, signal?: AbortSignal) => Promise<{ readonly bytes: Bytes; readonly size: number }>;
 }
 
 export function transferCallsOn(http: Http): TransferCalls {
@@ -53,9 +56,10 @@ export function transferCallsOn(http: Http): TransferCalls {
         if (!isPortalError(error, "not_found", "conflict")) throw error;
       }
     },
-    range: async ({ secretId, version }, start, end, signal) => {
-      const { size, start: from, body } = await http.stream("POST", "/v2/secrets/get-secret", {
-        body: { secret_db_id: secretId, version },
+    range: async (content, start, end, signal) => {
+      const isHanded = "token" in content;
+      const { size, start: from, body } = await http.stream("POST", isHanded ? "/share/content" : "/v2/secrets/get-secret", {
+        body: isHanded ? { token: content.token } : { secret_db_id: content.secretId, version: content.version },
         headers: { range: `bytes=${String(start)}-${String(end - 1)}` },
         ...bySignal(signal),
       });

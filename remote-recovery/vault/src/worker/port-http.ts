@@ -4,7 +4,7 @@ import * as Comlink from "comlink";
 import { z } from "zod";
 
 import { release } from "../seal/bytes.ts";
-import { refuseCancelled } from "../vault-context.ts";
+import { refuseCancelled } from "../cancelled.ts";
 
 /** A form as it crosses: a FormData itself cannot. */
 type FormFields = readonly (readonly [name: string, value: string | File])[];

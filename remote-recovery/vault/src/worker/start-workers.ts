@@ -6,6 +6,7 @@ import * as Comlink from "comlink";
 
 import type { TransferWorkerApi } from "../transfer/transfer-worker-api.ts";
 import type { VaultWorkerApi } from "./vault-worker-api.ts";
+import type { VisitorWorkerApi } from "./visitor-worker-api.ts";
 
 /** A worker that runs, its Comlink face, and the two ways in which it ends. */
 export interface RunningWorker<T> {
@@ -18,13 +19,15 @@ export interface RunningWorker<T> {
 /** Starts the workers; tests replace it. */
 export interface WorkerStarter {
   readonly vault: () => Promise<RunningWorker<VaultWorkerApi>>;
+  /** For a page opened by a link: it knows no account. */
+  readonly visitor: () => Promise<RunningWorker<VisitorWorkerApi>>;
   /** With its WASM already handed over. */
   readonly engine: () => Promise<RunningWorker<EngineWorkerApi>>;
   /** One of the two that large contents take. */
   readonly transfer: () => Promise<RunningWorker<TransferWorkerApi>>;
 }
 
-type AssetName = "vault-worker" | "engine-worker" | "transfer-worker" | "engine-simd" | "engine-scalar" | "jpeg" | "png" | LazyCodec;
+type AssetName = "vault-worker" | "visitor-worker" | "engine-worker" | "transfer-worker" | "engine-simd" | "engine-scalar" | "jpeg" | "png" | LazyCodec;
 
 /** Put in by the build: file inside the release, and sha384. */
 declare const __ASSETS__: Readonly<Partial<Record<AssetName, { readonly file: string; readonly integrity: string }>>>;
@@ -36,6 +39,7 @@ declare const __webpack_public_path__: string;
  */
 export const browserWorkers: WorkerStarter = {
   vault: () => startWorker<VaultWorkerApi>("vault-worker", (remote) => remote.ping()),
+  visitor: () => startWorker<VisitorWorkerApi>("visitor-worker", (remote) => remote.ping()),
   engine: async () => {
     const [worker, modules] = await Promise.all([startWorker<EngineWorkerApi>("engine-worker", (remote) => remote.ping()), compileModules(fetchAsset)]);
     await orFailed(worker.failed, worker.remote.init(modules, Comlink.proxy(loadCodec)));

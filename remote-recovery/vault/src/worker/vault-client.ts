@@ -1,7 +1,6 @@
-import type { EngineWorkerApi } from "@relicario/engine/worker-api";
 import { serveCalls, signalAmong } from "@relicario/engine/worker-calls";
 import { Counter, Digest, maxSmallContentBytes } from "@relicario/shared/api";
-import { accountName, autoLockMinutes, type AutoLock, type CallOptions, type DeviceAccount, type PortalForServices, type RecoveredSecret, type SecretRow, type Vault, type VaultState } from "@relicario/shared/contract";
+import { accountName, autoLockMinutes, type AutoLock, type CallOptions, type DeviceAccount, type PortalForServices, type RecoveredSecret, type SecretRow, type ShownImage, type Vault, type VaultState } from "@relicario/shared/contract";
 import { isPortalError, PortalError, toPortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 import { z } from "zod";
@@ -9,10 +8,12 @@ import { z } from "zod";
 import type { PictureVerdict } from "../acts/examine.ts";
 import { isAfterLock, lockedSince, markLocked, markUnlocked, noteOnDevice, readDevice, setDeviceAside } from "../device/device.ts";
 import { createIdleLock, pageSurroundings, type Surroundings } from "../device/idle.ts";
-import { forgetAllShown, forgetShown, requireChange, requireProtection, requireShown } from "../shown-image.ts";
-import { chosenFile, committed } from "../transfer/sinks.ts";
+import { forgetAllShown, forgetShown, requireChange, requireProtection, requireShown, type ShownPicture } from "../shown-image.ts";
 import { createTransfers } from "../transfer/transfer-client.ts";
-import { refuseCancelled } from "../vault-context.ts";
+import { refuseCancelled } from "../cancelled.ts";
+import { engineOnPage } from "./engine-on-page.ts";
+import { createGone, orGone } from "./gone.ts";
+import { openedOnPage } from "./opened-on-page.ts";
 import { pageHttp } from "./port-http.ts";
 import { browserWorkers, type RunningWorker, type WorkerStarter } from "./start-workers.ts";
 import type { OpenedByWorker, VaultPage, VaultWorkerApi } from "./vault-worker-api.ts";
@@ -152,13 +153,11 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
   async function start(): Promise<Running> {
     const worker = await takeWorker();
     const [page, engineChannel] = [new MessageChannel(), new MessageChannel()];
-    let engine: Promise<RunningWorker<EngineWorkerApi>> | null = null;
-    let ended = false;
-    let refuse: (error: PortalError) => void = () => undefined;
-    const gone = new Promise<never>((_, reject) => {
-      refuse = reject;
+    const engine = engineOnPage(workers.engine, engineChannel.port1, () => {
+      stop("vault_unavailable"); // the channel is gone with it: both start anew
     });
-    gone.catch(() => undefined); // it is raced by each call; without a call nobody needs it
+    let ended = false;
+    const { gone, say } = createGone();
 
     const one: Running = {
       worker,
@@ -166,12 +165,10 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
       end: (code) => {
         if (ended) return;
         ended = true;
-        refuse(new PortalError(code));
+        say(code);
         worker.end();
         page.port1.close();
-        void engine?.then((started) => {
-          started.end();
-        }, () => undefined); // an engine that never started has nothing to end
+        engine.end();
       },
     };
     void worker.failed.then(() => {
@@ -179,22 +176,7 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     });
     const answers: VaultPage = {
       ...pageHttp(portal.http),
-      startEngine: async () => {
-        engine ??= workers.engine().then(async (started) => {
-          if (ended) started.end();
-          else await started.remote.connect(Comlink.transfer(engineChannel.port1, [engineChannel.port1]));
-          void started.failed.then(() => {
-            stop("vault_unavailable"); // the channel is gone with it: both start anew
-          });
-          return started;
-        });
-        try {
-          await engine;
-        } catch (error) {
-          engine = null;
-          throw error;
-        }
-      },
+      startEngine: engine.ensure,
       tell: (next) => {
         if (!ended) setState(next);
       },
@@ -290,7 +272,12 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     restoreVersion: inWorker((worker) => worker.restoreVersion),
     unlock: inWorker((worker) => worker.unlock),
     exportSecrets: inWorker((worker) => worker.exportSecrets),
+    askForSecret: inWorker((worker) => worker.askForSecret),
+    showRequestLink: inWorker((worker) => worker.showRequestLink),
+    openAnswer: inWorker((worker) => worker.openAnswer),
   };
+
+  const absent = (): Promise<never> => Promise.reject(new PortalError("vault_unavailable"));
 
   // A handle is exchanged for its picture before anything else: one that stands for nothing reaches no worker.
   return {
@@ -377,6 +364,24 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
       await setDeviceAside(device);
       await acts.refresh();
     },
+    shares: { create: absent, all: absent, ofSecret: absent, showLink: absent, change: absent, updateContent: absent, revoke: absent },
+    people: { find: absent, list: absent, pin: absent, setCompared: absent, setBlocked: absent, mine: absent },
+    received: { list: absent, open: absent },
+    requests: {
+      create: async (request, opener, options) => {
+        const { requestId, link } = await acts.askForSecret(request, shownOrNone(opener), options);
+        return { requestId, link: `${globalThis.location.origin}${link}` };
+      },
+      list: inWorker((worker) => worker.listAsked),
+      showLink: async (requestId, opener, options) => `${globalThis.location.origin}${await acts.showRequestLink(requestId, shownOrNone(opener), options)}`,
+      open: async (requestId, opener, options) => {
+        const { openedId, ...answer } = await acts.openAnswer(requestId, shownOrNone(opener), options);
+        const { worker, gone } = await ensureRunning();
+        return { ...answer, ...openedOnPage({ openedId, ...answer }, { remote: worker.remote, gone }, transfers) };
+      },
+      collect: inWorker((worker) => worker.markCollected),
+      drop: inWorker((worker) => worker.dropRequest),
+    },
     forgetShown,
     examine: inWorker((worker) => worker.examine),
   };
@@ -384,42 +389,10 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
   /** What stays in the worker is asked of the worker that opened it, and of no later one. */
   async function present({ openedId, ...secret }: OpenedByWorker): Promise<RecoveredSecret> {
     const { worker, gone } = await ensureRunning();
-    return {
-      ...secret,
-      save: async (target, options) => {
-        refuseCancelled(options?.signal);
-        const { content } = secret;
-        if (content === null) return transfers.save(openedId, keysOf(worker, gone), target, options);
-        if (target === null) return new Blob([content], { type: secret.mime });
-        try {
-          const sink = await chosenFile(target);
-          return await committed(sink, () => sink.write(content));
-        } catch (error) {
-          throw toPortalError(error);
-        }
-      },
-      exportAge: () => orGone(gone, worker.remote.exportAge(openedId)),
-      putAway: () => {
-        worker.remote.putAway(openedId).catch(() => undefined); // a worker that is gone has forgotten it already
-      },
-    };
+    return { ...secret, ...openedOnPage({ openedId, ...secret }, { remote: worker.remote, gone }, transfers), exportAge: () => orGone(gone, worker.remote.exportAge(openedId)) };
   }
 }
 
-/** A call to a worker that is gone would never settle. */
-async function orGone<T>(gone: Promise<never>, call: Promise<T>): Promise<T> {
-  try {
-    return await Promise.race([call, gone]);
-  } catch (error) {
-    throw toPortalError(error);
-  }
-}
-
-/** A port at which the vault's worker answers the transfer's: what opens a content never passes the page. */
-function keysOf(worker: RunningWorker<VaultWorkerApi>, gone: Promise<never>): () => Promise<MessagePort> {
-  return async () => {
-    const { port1, port2 } = new MessageChannel();
-    await Promise.race([worker.remote.serveContentKeys(Comlink.transfer(port2, [port2])), gone]);
-    return port1;
-  };
+function shownOrNone(opener: ShownImage | null): ShownPicture | null {
+  return opener === null ? null : requireShown(opener);
 }

@@ -1,32 +1,34 @@
 import type { Engine } from "@relicario/engine";
-import { callsTo, serveCalls } from "@relicario/engine/worker-calls";
-import type { AgeFile, DeviceAccount, ListOptions, RecoveredSecret, RecoverOptions, VaultState } from "@relicario/shared/contract";
+import { callsTo } from "@relicario/engine/worker-calls";
+import type { AgeFile, DeviceAccount, ListOptions, OpenedAnswer, RecoveredSecret, RecoverOptions, VaultState } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
-import { copyOf } from "../seal/bytes.ts";
 import { examine, images } from "../acts/examine.ts";
 import { exportSecrets } from "../acts/export-secrets.ts";
 import { restore, setFavorite, trash } from "../acts/favorite-and-trash.ts";
 import { list } from "../acts/list.ts";
 import { protect } from "../acts/protect.ts";
 import { purge } from "../acts/purge.ts";
-import { recoverAny, type SealedContentKey } from "../acts/recover.ts";
+import { recoverAny } from "../acts/recover.ts";
 import { answerDevice, unlock } from "../acts/unlock.ts";
 import { update } from "../acts/update.ts";
 import { beginUpload, discardUpload, finishUpload, restartUpload, uploads, type Protection, type UploadOrder, type UploadParts } from "../acts/resumable-uploads.ts";
 import { history, removeVersions, restoreVersion } from "../acts/versions.ts";
 import { openDevice, type Device } from "../device/device.ts";
-import { contentHeadBytes } from "../seal/content-pieces.ts";
-import { openContentHead } from "../seal/content-stream.ts";
+import { askForSecret, showRequestLink } from "../requests/ask.ts";
+import { listAsked } from "../requests/asked.ts";
+import { openAnswer } from "../requests/open-answer.ts";
+import { dropRequest, markCollected } from "../requests/settle.ts";
 import { serviceOn } from "../service.ts";
 import { acceptOlderState, readKeyring } from "../steps/read-keyring.ts";
 import { openUploadRecords, uploadLock } from "../transfer/records.ts";
 import { privateFile, sweepPrivateFiles } from "../transfer/sinks.ts";
-import type { ContentKeys } from "../transfer/transfer-worker-api.ts";
 import { browserPatience } from "../transfer/until-through.ts";
 import { transferCallsOn } from "../transfer/upload-calls.ts";
-import { openVaultContext, refuseCancelled, type ActOptions, type VaultContext } from "../vault-context.ts";
+import { openVaultContext, type ActOptions, type VaultContext } from "../vault-context.ts";
+import { engineOverPage } from "./engine-over-page.ts";
+import { createOpenedContents, type SealedContentKey } from "./opened-contents.ts";
 import { httpOverPage, type PageHttp } from "./port-http.ts";
 import type { ShownPicture } from "../shown-image.ts";
 
@@ -47,6 +49,15 @@ export interface VaultPage extends PageHttp {
 /** An opened secret as it crosses to the page: its age file stays behind, under `openedId`. */
 export type OpenedByWorker = Omit<RecoveredSecret, "save" | "exportAge" | "putAway"> & { readonly openedId: string };
 
+/** An opened answer as it crosses to the page. */
+export type AnswerByWorker = Omit<OpenedAnswer, "save" | "putAway"> & { readonly openedId: string };
+
+/** What this worker keeps of an opened content: the age file of a secret that is held, null of any other. */
+interface OpenedHere {
+  readonly ageFile: AgeFile | null;
+  readonly sealed: SealedContentKey;
+}
+
 /** What the vault's worker offers. Each act of the vault is one line here; the page takes its types from this. */
 export type VaultWorkerApi = ReturnType<typeof createVaultWorkerApi>;
 
@@ -54,17 +65,11 @@ export type VaultWorkerApi = ReturnType<typeof createVaultWorkerApi>;
 export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, deviceFor: (account: DeviceAccount) => Promise<Device> = openDevice) {
   let started: { readonly vault: VaultContext; readonly parts: UploadParts } | null = null;
   let told: Promise<unknown> = Promise.resolve();
-  const opened = new Map<string, { readonly ageFile: AgeFile | null; readonly sealed: SealedContentKey }>();
+  const opened = createOpenedContents<OpenedHere>(() => requireStarted().parts.calls);
 
   function requireStarted(): { readonly vault: VaultContext; readonly parts: UploadParts } {
     if (started === null) throw new PortalError("vault_unavailable");
     return started;
-  }
-
-  function requireOpened(openedId: string): { readonly ageFile: AgeFile | null; readonly sealed: SealedContentKey } {
-    const secret = opened.get(openedId);
-    if (secret === undefined) throw new PortalError("vault_locked");
-    return secret;
   }
 
   /** An act on the vault of this worker. The page hears of a new state before the act is answered. */
@@ -77,14 +82,6 @@ export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, de
       }
     };
   }
-
-  const contentKeys: ContentKeys = {
-    contentKey: async (openedId) => {
-      const { identity, ...content } = requireOpened(openedId).sealed;
-      const { bytes } = await requireStarted().parts.calls.range(content, 0, contentHeadBytes);
-      return { ...content, ...(await openContentHead(identity, bytes)) };
-    },
-  };
 
   return {
     /** Answers when the worker runs. */
@@ -100,7 +97,7 @@ export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, de
         userId,
         locked,
         service: serviceOn(http),
-        engine: startedBefore(page.startEngine, engineOn(enginePort)),
+        engine: engineOverPage(page.startEngine, engineOn(enginePort)),
         device,
         tell: (state) => {
           told = page.tell(state).catch(() => undefined); // a listener of the page that throws is no failure of the act
@@ -130,9 +127,7 @@ export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, de
     }),
     recover: act(async (vault, secretId: string, shown: ShownPicture, options?: RecoverOptions): Promise<OpenedByWorker> => {
       const { ageFile, sealed, ...secret } = await recoverAny(vault, secretId, shown, options);
-      const openedId = crypto.randomUUID();
-      opened.set(openedId, { ageFile, sealed });
-      return Comlink.transfer({ ...secret, openedId }, secret.content === null ? [] : [secret.content.buffer]);
+      return Comlink.transfer({ ...secret, openedId: opened.keep({ ageFile, sealed }) }, secret.content === null ? [] : [secret.content.buffer]);
     }),
     exportSecrets: act(async (vault, secretIds: readonly string[], shown: ShownPicture, options?: ActOptions) => {
       const { calls, patience } = requireStarted().parts;
@@ -144,6 +139,16 @@ export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, de
     restore: act(restore),
     acceptOlderState: act(acceptOlderState),
 
+    askForSecret: act(askForSecret),
+    listAsked: act(listAsked),
+    showRequestLink: act(showRequestLink),
+    openAnswer: act(async (vault, requestId: string, shown: ShownPicture | null, options?: ActOptions): Promise<AnswerByWorker> => {
+      const { sealed, ...answer } = await openAnswer(vault, requestId, shown, options);
+      return Comlink.transfer({ ...answer, openedId: opened.keep({ ageFile: null, sealed }) }, answer.content === null ? [] : [answer.content.buffer]);
+    }),
+    markCollected: act(markCollected),
+    dropRequest: act(dropRequest),
+
     uploads: act((vault) => uploads(vault, requireStarted().parts)),
     beginUpload: act((vault, order: UploadOrder, options?: ActOptions) => beginUpload(vault, requireStarted().parts, order, options)),
     finishUpload: act((vault, uploadId: string, protection: Protection | null, options?: ActOptions) => finishUpload(vault, requireStarted().parts, uploadId, protection, options)),
@@ -152,40 +157,14 @@ export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, de
 
     /** `payload_too_large` for content that is not held here. */
     exportAge: (openedId: string): AgeFile => {
-      const { ageFile } = requireOpened(openedId);
+      const { ageFile } = opened.require(openedId);
       if (ageFile === null) throw new PortalError("payload_too_large");
       return ageFile;
     },
     /** Answers at this port what opens the pieces of an opened content. The other end is a worker's, never the page's. */
-    serveContentKeys: (port: MessagePort): void => {
-      serveCalls(contentKeys, port);
-    },
-    putAway: (openedId: string): void => {
-      opened.delete(openedId);
-    },
+    serveContentKeys: opened.serveKeys,
+    putAway: opened.putAway,
   };
-}
-
-/**
- * An engine that is started at its first call. A picture crosses as a copy that is moved, not cloned: what the engine is given it
- * overwrites, and nothing of it stays in between.
- */
-function startedBefore(start: () => Promise<void>, engine: Engine): Engine {
-  async function ready(signal: AbortSignal | undefined): Promise<Engine> {
-    await start();
-    refuseCancelled(signal);
-    return engine;
-  }
-  return {
-    inspect: async (picture, options) => (await ready(options?.signal)).inspect(moved(picture), options),
-    enrol: async (picture, known, options) => (await ready(options?.signal)).enrol(moved(picture), known, options),
-    recover: async (picture, sketches, options) => (await ready(options?.signal)).recover(moved(picture), sketches, options),
-  };
-}
-
-function moved(picture: Uint8Array): Uint8Array {
-  const copy = copyOf(picture);
-  return Comlink.transfer(copy, [copy.buffer]);
 }
 
 /** Opened at the first upload: most people have none. */

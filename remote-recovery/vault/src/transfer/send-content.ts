@@ -1,20 +1,44 @@
-import { toB64u } from "@relicario/shared/api";
+import { toB64u, type ReceivedPart } from "@relicario/shared/api";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
-import type { Device } from "../device/device.ts";
 import { digestOf, wipe, type Bytes } from "../seal/bytes.ts";
 import { pieceCipher } from "./piece-cipher.ts";
-import { keyBytes, readSealing, wrapSealing, type Sealing, type UploadRecord, type UploadRecords } from "./records.ts";
 import type { RunningDigest } from "./running-digest.ts";
+import { keyBytes, type Sealing } from "./sealing.ts";
 import { sealedFile, type SealedFile } from "./sealed-file.ts";
 import { untilThrough, type Patience } from "./until-through.ts";
 import type { TransferCalls } from "./upload-calls.ts";
 
+/** How far a content on its way is, as it is written down on this device. */
+export interface SendingRecord {
+  /** Milliseconds since 1970: when the part that last arrived left. */
+  readonly touchedAt: number;
+  /** Bytes of the sealed content that are known to be there. */
+  readonly sent: number;
+  /** Whether all of them are. */
+  readonly sealed: boolean;
+}
+
+/** Where contents on their way are written down: an account's uploads, or the answers of a visitor. */
+export interface SendingRecords<Kept extends SendingRecord> {
+  readonly get: (id: string) => Promise<Kept | null>;
+  /** What sealing goes on with. `not_found` when it can no longer be read. */
+  readonly sealingOf: (record: Kept) => Promise<Sealing>;
+  /** Writes what follows a record as it was read; as `replace` of an account's uploads. */
+  readonly replace: (record: Kept, sealing: Sealing) => Promise<Kept>;
+}
+
+/** The calls of sending, by the id of the upload or the answer. */
+export interface SendingCalls {
+  /** `upload_dropped` when the service does not know it, here and in the next one. */
+  readonly state: (id: string, signal?: AbortSignal) => Promise<{ readonly received: readonly ReceivedPart[] }>;
+  readonly part: TransferCalls["part"];
+}
+
 /** What sending needs of its surroundings. */
-export interface SendParts {
-  readonly device: Device;
-  readonly records: UploadRecords;
-  readonly calls: TransferCalls;
+export interface SendParts<Kept extends SendingRecord> {
+  readonly records: SendingRecords<Kept>;
+  readonly calls: SendingCalls;
   readonly digest: RunningDigest;
   readonly patience: Patience;
   readonly now: () => number;
@@ -36,41 +60,59 @@ const inFlight = 3 + 1;
  * 2. Part by part: sealed; its SHA-256 and the state of the digest over all parts are written down, to the disk itself, unless
  *    another tab wrote there meanwhile; then it leaves. Three are on their way at once. A lost connection or a service that
  *    starts anew is waited for.
- * 3. The digest over the whole is written down: `sealed`. Publishing is the vault's.
+ * 3. The digest over the whole is written down: `sealed`. Publishing is the vault's; a visitor finishes an answer.
  *
- * No key of the account is needed, so this goes on under the lock. Key and number of a piece never meet two plaintexts of which
- * any bytes leave this device: no part leaves but with the digest that was written down for its number, once and for good.
+ * No key of an account is needed, so this goes on under the lock, and for a visitor. Key and number of a piece never meet two
+ * plaintexts of which any bytes leave this device: no part leaves but with the digest that was written down for its number, once
+ * and for good.
  *
  * @throws PortalError `not_found` (it was given up in another tab), `conflict` (it is sent by another tab), `upload_dropped` (the
  *   service does not know it; what this device keeps stays), `file_changed`, `cancelled`, `storage_full`, `token_expired`.
  */
-export async function sendUpload(parts: SendParts, uploadId: string, file: Blob, { signal, onProgress }: SendOptions): Promise<void> {
-  const { device, records, calls, digest, patience } = parts;
-  const record = await records.get(uploadId);
+export async function sendContent<Kept extends SendingRecord>(parts: SendParts<Kept>, id: string, file: Blob, { signal, onProgress }: SendOptions): Promise<void> {
+  const { records, calls, digest, patience } = parts;
+  const record = await records.get(id);
   if (record === null) throw new PortalError("not_found");
   if (record.sealed) return;
-  const sealing = await readSealing(device, record);
+  const sealing = await records.sealingOf(record);
   if (file.size !== sealing.size) throw new PortalError("file_changed");
-  const { received: there } = await untilThrough(() => calls.state(uploadId, signal), patience, signal);
+  const { received: there } = await untilThrough(() => calls.state(id, signal), patience, signal);
+  try {
+    await withSealedFile(sealing, file, async (sealed) => {
+      const received = new Map(there.map(({ part, sha256 }) => [part - 1, sha256]));
+      await requireSameParts(sealed, sealing, received, signal);
+      await digest.start(sealing.digest_state);
+      await new Sending(parts, id, record, sealing, sealed, received, onProgress).run(signal);
+    });
+  } catch (error) {
+    const givenUp = isPortalError(error, "upload_dropped") && (await records.get(id)) === null;
+    throw givenUp ? new PortalError("not_found", { cause: error }) : error;
+  }
+}
+
+/**
+ * Whether a file is the one of which all parts were sealed, by sealing it once more. Nothing is sent.
+ *
+ * @throws PortalError `file_changed`, `cancelled`.
+ */
+export async function requireSameContent(sealing: Sealing, file: Blob, signal: AbortSignal): Promise<void> {
+  if (file.size !== sealing.size) throw new PortalError("file_changed");
+  await withSealedFile(sealing, file, (sealed) => requireSameParts(sealed, sealing, new Map(), signal));
+}
+
+async function withSealedFile(sealing: Sealing, file: Blob, work: (sealed: SealedFile) => Promise<void>): Promise<void> {
   const { payloadKey, prefix } = keyBytes(sealing);
   const cipher = await pieceCipher(payloadKey);
   wipe(payloadKey);
   try {
-    const sealed = sealedFile(file, sealing.kind, prefix, cipher);
-    const received = new Map(there.map(({ part, sha256 }) => [part - 1, sha256]));
-    await requireSameFile(sealed, sealing, received, signal);
-    await digest.start(sealing.digest_state);
-    await new Sending(parts, record, sealing, sealed, received, onProgress).run(signal);
-  } catch (error) {
-    const givenUp = isPortalError(error, "upload_dropped") && (await records.get(uploadId)) === null;
-    throw givenUp ? new PortalError("not_found", { cause: error }) : error;
+    await work(sealedFile(file, sealing.kind, prefix, cipher));
   } finally {
     cipher.end();
   }
 }
 
 /** Step 1. */
-async function requireSameFile(sealed: SealedFile, sealing: Sealing, received: ReadonlyMap<number, string>, signal: AbortSignal): Promise<void> {
+async function requireSameParts(sealed: SealedFile, sealing: Sealing, received: ReadonlyMap<number, string>, signal: AbortSignal): Promise<void> {
   const count = partCount(sealed, sealing);
   for (let index = 0; index < count; index++) {
     const expected = sealing.parts[index] ?? received.get(index);
@@ -93,19 +135,21 @@ function partOf(sealed: SealedFile, { part_size: size }: Sealing, index: number)
 }
 
 /** Steps 2 and 3 of one run. */
-class Sending {
-  readonly #parts: SendParts;
+class Sending<Kept extends SendingRecord> {
+  readonly #parts: SendParts<Kept>;
+  readonly #id: string;
   readonly #sealed: SealedFile;
   /** Digests of what the service has, by index. */
   readonly #received: ReadonlyMap<number, string>;
   readonly #onProgress: (done: number, total: number) => void;
-  #record: UploadRecord;
+  #record: Kept;
   #sealing: Sealing;
   #sent = 0;
   #touchedAt: number;
 
-  constructor(parts: SendParts, record: UploadRecord, sealing: Sealing, sealed: SealedFile, received: ReadonlyMap<number, string>, onProgress: (done: number, total: number) => void) {
+  constructor(parts: SendParts<Kept>, id: string, record: Kept, sealing: Sealing, sealed: SealedFile, received: ReadonlyMap<number, string>, onProgress: (done: number, total: number) => void) {
     this.#parts = parts;
+    this.#id = id;
     this.#record = record;
     this.#sealing = sealing;
     this.#sealed = sealed;
@@ -177,7 +221,7 @@ class Sending {
     let left = 0;
     const send = (): Promise<void> => {
       left = now();
-      return calls.part(this.#record.uploadId, { part: index + 1, sha256 }, data, signal);
+      return calls.part(this.#id, { part: index + 1, sha256 }, data, signal);
     };
     await untilThrough(send, patience, signal);
     this.#touchedAt = Math.max(this.#touchedAt, left); // not when it was answered: the service counts from its arrival
@@ -190,9 +234,8 @@ class Sending {
     this.#onProgress(this.#sent, this.#sealed.length);
   }
 
-  async #keep(sealing: Partial<Sealing>, record: Partial<UploadRecord>): Promise<void> {
+  async #keep(sealing: Partial<Sealing>, record: Partial<SendingRecord>): Promise<void> {
     this.#sealing = { ...this.#sealing, ...sealing };
-    const next = { ...this.#record, sent: this.#sent, touchedAt: this.#touchedAt, ...record, sealing: await wrapSealing(this.#parts.device, this.#sealing) };
-    this.#record = await this.#parts.records.replace(next);
+    this.#record = await this.#parts.records.replace({ ...this.#record, sent: this.#sent, touchedAt: this.#touchedAt, ...record }, this.#sealing);
   }
 }

@@ -49,7 +49,7 @@ async function laterTab(): Promise<UploadingTab> {
   return uploadingTab(world, await world.open());
 }
 
-describe("sendUpload", () => {
+describe("sendContent", () => {
   it("sends every part once, and tells how far it is", async () => {
     const told: number[] = [];
     await tab.send(uploadId, file, { onProgress: (done) => told.push(done) });
@@ -140,7 +140,7 @@ describe("sendUpload", () => {
   });
 });
 
-describe("sendUpload after a closed tab", () => {
+describe("sendContent after a closed tab", () => {
   it("goes on where it stopped, with the digest's state as it was kept", async () => {
     await sendSome(3);
     const there = partsThere();

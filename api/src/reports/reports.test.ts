@@ -1,0 +1,91 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+import { sql } from "drizzle-orm";
+
+import { shareReports } from "../db/schema.ts";
+import { figureOf, metricsToken } from "../testing/metrics.ts";
+import { mailsOf } from "../testing/outbox.ts";
+import { startService, type Answer, type TestService } from "../testing/service.ts";
+import { newPublicId, openingOf, sharedBySomebody, sharesOf } from "../testing/sharing.ts";
+import { contentsOf } from "../testing/storage.ts";
+
+const execute = promisify(execFile);
+const operator = "operator@example.org";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService({ OPERATOR_EMAIL: operator, METRICS_TOKEN: metricsToken, RATE_LIMITS: JSON.stringify({ report: 1_000 }) });
+});
+afterAll(() => service.stop());
+
+const report = (shareId: string, more: object = {}): Promise<Answer> => service.call("POST", "/reports/share", null, { body: { share_id: shareId, reason: "phishing", ...more } });
+const reportsOf = (shareId: string) => service.app.services.db.select().from(shareReports).where(sql`${shareReports.shareId} = ${shareId}`);
+
+/** The command as an operator runs it: what it said, and how it ended. */
+const run = async (...words: string[]): Promise<{ code: unknown; said: string }> => {
+  const env = { PATH: process.env["PATH"], DATABASE_URL: service.database.url };
+  try {
+    return { code: 0, said: (await execute(process.execPath, [join(__dirname, "../shares/share-command.ts"), ...words], { env })).stdout };
+  } catch (error) {
+    const { code, stderr } = error as { code: unknown; stderr: string };
+    return { code, said: stderr };
+  }
+};
+
+describe("POST /reports/share", () => {
+  it("keeps and counts what people say, and tells the operator once a day for each share; an id that nobody has is answered as any other", async () => {
+    const { share } = await sharedBySomebody(service);
+    const unknown = newPublicId();
+    const before = await figureOf(service, "relicario_share_reports_total", 'reason="phishing"');
+    expect((await report(share.shareId, { message: "it asks for my bank" })).status).toBe(204);
+    expect((await report(share.shareId)).status).toBe(204);
+    expect((await report(unknown)).status).toBe(204);
+    expect(await reportsOf(share.shareId)).toMatchObject([{ reason: "phishing", message: "it asks for my bank" }, { reason: "phishing", message: null }]);
+    expect(await reportsOf(unknown)).toEqual([]);
+    expect(await figureOf(service, "relicario_share_reports_total", 'reason="phishing"')).toBe(before + 2);
+    const mails = (await mailsOf(service)).filter(({ to }) => to === operator);
+    expect(mails).toHaveLength(1);
+    expect(mails[0]).toMatchObject({ subject: "Relicario: a share was reported", text: expect.stringContaining(`share end ${share.shareId}`) });
+    expect(mails[0]?.text).not.toContain("my bank");
+  });
+
+  it("keeps twenty of one share a day, and refuses what is no report", async () => {
+    const { share } = await sharedBySomebody(service);
+    for (let count = 0; count < 25; count++) expect((await report(share.shareId)).status).toBe(204);
+    expect(await reportsOf(share.shareId)).toHaveLength(20);
+    for (const wrong of [{ reason: "because" }, { message: "x".repeat(1_001) }, { share_id: "short" }]) expect((await report(share.shareId, wrong)).status).toBe(422);
+  });
+
+  it("mails nobody where no operator is named", async () => {
+    const quiet = await startService({ OPERATOR_EMAIL: "" });
+    try {
+      const { share } = await sharedBySomebody(quiet);
+      expect((await quiet.call("POST", "/reports/share", null, { body: { share_id: share.shareId, reason: "other" } })).status).toBe(204);
+      expect(await mailsOf(quiet)).toEqual([]);
+    } finally {
+      await quiet.stop();
+    }
+  });
+});
+
+describe("share end", () => {
+  it("ends a share at once, which its owner sees as revoked; show and reported say what there is", async () => {
+    const { share, owner, secret } = await sharedBySomebody(service);
+    await report(share.shareId, { reason: "illegal", message: "two\nlines" });
+    expect((await run("reported")).said).toContain(`${share.shareId} 1 `);
+    const shown = await run("show", share.shareId);
+    expect(shown.said).toMatch(new RegExp(`^${share.shareId}: of account ${owner.userId}, live, opened 0 times\n.* illegal "two.nlines"\n$`));
+    expect(await run("end", share.shareId)).toMatchObject({ code: 0, said: expect.stringContaining(", revoked, ") });
+    expect(await service.call("POST", "/share/get-public-secret", null, { body: openingOf(share) })).toMatchObject({ status: 404, body: { code: "share_unavailable" } });
+    expect(await sharesOf(service, owner, secret.id)).toMatchObject([{ end: "revoked" }]);
+    await contentsOf(service, owner);
+    expect((await run("end", share.shareId)).code).toBe(0);
+  });
+
+  it("says in one line that there is no such share, or what it wants to know", async () => {
+    for (const id of [newPublicId(), "short"]) expect(await run("end", id)).toEqual({ code: 1, said: "share: no such share\n" });
+    for (const words of [[], ["end"], ["reported", "x"], ["remove", newPublicId()]]) expect(await run(...words)).toMatchObject({ code: 64, said: expect.stringMatching(/^usage: share end\|show [^\n]+\n$/) });
+  });
+});

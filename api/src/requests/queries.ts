@@ -1,0 +1,106 @@
+import type { RequestState } from "@relicario/shared/api";
+import { and, asc, count, desc, eq, gt, isNotNull, isNull, sql, type SQL } from "drizzle-orm";
+import type { z } from "zod";
+
+import type { Db, Tx } from "../db/database.ts";
+import { accounts, answers, requests } from "../db/schema.ts";
+import { discardParts } from "../uploads/queries.ts";
+import type { OwnAnswer, OwnRequests } from "./policy.ts";
+
+export type RequestRow = typeof requests.$inferSelect;
+export type AnswerRow = typeof answers.$inferSelect;
+
+export function stateOf({ revokedAt, collectedAt, providedAt, expiresAt }: RequestRow, now: Date): z.infer<typeof RequestState> {
+  if (revokedAt !== null) return "revoked";
+  if (collectedAt !== null) return "collected";
+  if (providedAt !== null) return "provided";
+  return expiresAt <= now ? "expired" : "awaiting";
+}
+
+const awaits = and(isNull(requests.revokedAt), isNull(requests.providedAt));
+
+export async function findRequest(db: Db | Tx, accountId: string, requestId: string): Promise<RequestRow | null> {
+  const [row] = await db.select().from(requests).where(isRequest(accountId, requestId));
+  return row ?? null;
+}
+
+/** With its owner's vendor, and since when the operator keeps that account closed. */
+export async function findRequestAndOwner(db: Db | Tx, accountId: string, requestId: string): Promise<{ request: RequestRow; vendorId: string; lockedAt: Date | null } | null> {
+  const [row] = await db
+    .select({ request: requests, vendorId: accounts.vendorId, lockedAt: accounts.lockedAt })
+    .from(requests)
+    .innerJoin(accounts, eq(accounts.id, requests.accountId))
+    .where(isRequest(accountId, requestId));
+  return row ?? null;
+}
+
+/** Newest first, with the bytes of what came; without `ended` those that wait, and those whose answer is there. */
+export function listRequests(db: Db, { accountId }: OwnRequests, { ended, now }: { ended: boolean; now: Date }): Promise<{ request: RequestRow; size: number | null }[]> {
+  const present = sql`(${awaits} and ${gt(requests.expiresAt, now)} or ${isNotNull(requests.answerId)})`;
+  return db
+    .select({ request: requests, size: answers.size })
+    .from(requests)
+    .leftJoin(answers, and(eq(answers.accountId, requests.accountId), eq(answers.id, requests.answerId)))
+    .where(and(eq(requests.accountId, accountId), ended ? undefined : present))
+    .orderBy(desc(requests.createdAt), desc(requests.requestId));
+}
+
+export async function countOpen(tx: Tx, accountId: string, now: Date): Promise<number> {
+  const [all] = await tx
+    .select({ rows: count() })
+    .from(requests)
+    .where(and(eq(requests.accountId, accountId), awaits, gt(requests.expiresAt, now)));
+  return all?.rows ?? 0;
+}
+
+export async function updateRequest(tx: Tx, accountId: string, requestId: string, values: Partial<typeof requests.$inferInsert>): Promise<void> {
+  await tx.update(requests).set(values).where(isRequest(accountId, requestId));
+}
+
+/** The first finish wins, by this one statement. @returns false when another was first, or the request was revoked. */
+export async function provide(tx: Tx, { accountId, requestId, answerId }: OwnAnswer, ticket: Buffer, now: Date): Promise<boolean> {
+  const won = await tx
+    .update(requests)
+    .set({ providedAt: now, answerId, ticket })
+    .where(and(isRequest(accountId, requestId), awaits))
+    .returning({ requestId: requests.requestId });
+  return won.length > 0;
+}
+
+/** Null for one that is not there, or over. The one that won is there as long as its content. */
+export async function findAnswer(db: Db | Tx, { accountId, requestId, answerId }: OwnAnswer, now: Date): Promise<AnswerRow | null> {
+  const [row] = await db
+    .select()
+    .from(answers)
+    .where(and(isAnswer(accountId, answerId), eq(answers.requestId, requestId), sql`(${isNull(answers.expiresAt)} or ${gt(answers.expiresAt, now)})`));
+  return row ?? null;
+}
+
+/** Those of a request that are not finished, the longest untouched first. */
+export function readUnfinished(tx: Tx, accountId: string, requestId: string): Promise<AnswerRow[]> {
+  return tx
+    .select()
+    .from(answers)
+    .where(and(eq(answers.accountId, accountId), eq(answers.requestId, requestId), isNotNull(answers.expiresAt)))
+    .orderBy(asc(answers.expiresAt), asc(answers.id));
+}
+
+export async function updateAnswer(db: Db | Tx, accountId: string, answerId: string, values: Partial<typeof answers.$inferInsert>): Promise<void> {
+  await db.update(answers).set(values).where(isAnswer(accountId, answerId));
+}
+
+/** Removes an answer with its parts; their objects go after the commit. @returns the bytes that became free. */
+export async function deleteAnswer(tx: Tx, accountId: string, answerId: string, now: Date): Promise<number> {
+  const gone = await tx.delete(answers).where(isAnswer(accountId, answerId)).returning({ size: answers.size });
+  await discardParts(tx, accountId, answerId, now);
+  return gone.reduce((sum, { size }) => sum + size, 0);
+}
+
+/** The content of a request that was answered, its ticket and its document. @returns the bytes that became free. */
+export async function dropContent(tx: Tx, { accountId, requestId, answerId, ticket }: RequestRow, now: Date): Promise<number> {
+  await updateRequest(tx, accountId, requestId, { answerId: null, ticket: null });
+  return (answerId === null ? 0 : await deleteAnswer(tx, accountId, answerId, now)) + (ticket?.length ?? 0);
+}
+
+const isRequest = (accountId: string, requestId: string): SQL | undefined => and(eq(requests.accountId, accountId), eq(requests.requestId, requestId));
+const isAnswer = (accountId: string, id: string): SQL | undefined => and(eq(answers.accountId, accountId), eq(answers.id, id));

@@ -1,0 +1,37 @@
+import { and, eq, inArray, isNull, sql, type SQL } from "drizzle-orm";
+
+import type { Tx } from "../db/database.ts";
+import { shares } from "../db/schema.ts";
+
+const notOver = and(isNull(shares.endedAt), isNull(shares.revokedAt));
+
+/**
+ * What these secrets, or these versions of them, showed to others ends before it goes.
+ *
+ * @returns the bytes that became free.
+ */
+export function endSharesOf(tx: Tx, accountId: string, secretIds: readonly string[], now: Date, versions?: readonly number[]): Promise<number> {
+  const ofThese = and(inArray(shares.secretId, [...secretIds]), versions === undefined ? undefined : inArray(shares.version, [...versions]));
+  return dropTickets(tx, accountId, and(ofThese, notOver), { endedAt: now });
+}
+
+/** Ends one share at once; nothing happens when it is over for good already. @returns the bytes that became free. */
+export function revokeShare(tx: Tx, accountId: string, shareId: string, now: Date): Promise<number> {
+  return dropTickets(tx, accountId, and(eq(shares.shareId, shareId), notOver), { revokedAt: now });
+}
+
+/** Drops ticket and helper of shares of this account: they are over for good. @returns the bytes that became free. */
+export async function dropTickets(tx: Tx, accountId: string, which: SQL | undefined, set: { readonly endedAt?: Date; readonly revokedAt?: Date } = {}): Promise<number> {
+  const going = await tx
+    .select({ shareId: shares.shareId, bytes: sql<number>`coalesce(octet_length(${shares.ticket}), 0) + coalesce(octet_length(${shares.shareHelper}), 0)` })
+    .from(shares)
+    .where(and(eq(shares.accountId, accountId), which))
+    .for("update");
+  if (going.length === 0) return 0;
+  const ids = going.map(({ shareId }) => shareId);
+  await tx
+    .update(shares)
+    .set({ ...set, ticket: null, shareHelper: null })
+    .where(and(eq(shares.accountId, accountId), inArray(shares.shareId, ids)));
+  return going.reduce((sum, { bytes }) => sum + bytes, 0);
+}

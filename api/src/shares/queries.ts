@@ -1,0 +1,129 @@
+import { maxWrongPasswords, type OwnShare } from "@relicario/shared/api";
+import { aliasedTable, and, count, desc, eq, gt, isNotNull, isNull, lt, or, sql, type SQL } from "drizzle-orm";
+
+import type { Db, Tx } from "../db/database.ts";
+import { accounts, shareRecipients, shares } from "../db/schema.ts";
+import type { OwnShares } from "./policy.ts";
+
+export type ShareRow = typeof shares.$inferSelect;
+/** One that is not over for good. */
+export type KeptShare = ShareRow & { readonly ticket: Buffer };
+
+/** Its account, as far as strangers are concerned with it. */
+export interface Owner {
+  readonly id: string;
+  readonly userName: string;
+  readonly vendorId: string;
+  /** Since when the operator keeps it closed, and with it all that it shares. */
+  readonly lockedAt: Date | null;
+}
+
+const ownerColumns = { id: accounts.id, userName: accounts.userName, vendorId: accounts.vendorId, lockedAt: accounts.lockedAt };
+
+/** Nobody's: asked for where there is no owner, so that an unknown id is looked for as any other. */
+export const nobody = "00000000-0000-0000-0000-000000000000";
+
+/** Why a share can no longer be opened; null while it can. What its owner did comes first. */
+export function endOf({ revokedAt, endedAt, wrongPasswords, expiresAt, maxViews, views }: ShareRow, now: Date): OwnShare["end"] {
+  if (revokedAt !== null) return "revoked";
+  if (endedAt !== null) return "ended";
+  if (wrongPasswords >= maxWrongPasswords) return "locked";
+  if (expiresAt <= now) return "expired";
+  return maxViews !== null && views >= maxViews ? "used_up" : null;
+}
+
+/** {@link endOf} is null, for the database. */
+export function canBeOpened(now: Date): SQL | undefined {
+  return and(
+    isNull(shares.revokedAt),
+    isNull(shares.endedAt),
+    lt(shares.wrongPasswords, maxWrongPasswords),
+    gt(shares.expiresAt, now),
+    or(isNull(shares.maxViews), lt(shares.views, shares.maxViews)),
+    isNotNull(shares.ticket),
+  );
+}
+
+export async function findShare(db: Db | Tx, ownerId: string, shareId: string): Promise<ShareRow | null> {
+  const [row] = await db.select().from(shares).where(isThat(ownerId, shareId));
+  return row ?? null;
+}
+
+export async function findShareAndOwner(db: Db | Tx, ownerId: string, shareId: string): Promise<{ share: ShareRow; owner: Owner } | null> {
+  const [row] = await db
+    .select({ share: shares, owner: ownerColumns })
+    .from(shares)
+    .innerJoin(accounts, eq(accounts.id, shares.accountId))
+    .where(isThat(ownerId, shareId));
+  return row ?? null;
+}
+
+/** Those of one secret, newest first. */
+export function listShares(db: Db, { accountId }: OwnShares, secretId: string, { ended, now }: { ended: boolean; now: Date }): Promise<{ share: ShareRow; recipientName: string | null }[]> {
+  return db
+    .select({ share: shares, recipientName: accounts.userName })
+    .from(shares)
+    .leftJoin(accounts, eq(accounts.id, shares.recipientId))
+    .where(and(eq(shares.accountId, accountId), eq(shares.secretId, secretId), ended ? undefined : canBeOpened(now)))
+    .orderBy(desc(shares.createdAt), desc(shares.shareId));
+}
+
+export async function countLive(db: Db | Tx, accountId: string, now: Date): Promise<number> {
+  const [all] = await db
+    .select({ rows: count() })
+    .from(shares)
+    .where(and(eq(shares.accountId, accountId), canBeOpened(now)));
+  return all?.rows ?? 0;
+}
+
+/** Newest of these, so many at most: others decide how many there are. */
+export const maxReceivedPage = 1_000;
+
+export interface ReceivedRow {
+  readonly share: ShareRow;
+  readonly owner: Owner;
+  readonly openedAt: Date | null;
+}
+
+/** What was shared with this account, or opened by it through a link, newest first. */
+export function listReceived(db: Db, { accountId }: OwnShares, { ended, now }: { ended: boolean; now: Date }): Promise<ReceivedRow[]> {
+  const given = aliasedTable(shareRecipients, "given");
+  return db
+    .select({ share: shares, owner: ownerColumns, openedAt: given.openedAt })
+    .from(given)
+    .innerJoin(shares, and(eq(shares.accountId, given.ownerId), eq(shares.shareId, given.shareId)))
+    .innerJoin(accounts, eq(accounts.id, shares.accountId))
+    .where(and(eq(given.accountId, accountId), ended ? undefined : and(canBeOpened(now), isNull(accounts.lockedAt))))
+    .orderBy(desc(given.addedAt), desc(given.shareId))
+    .limit(maxReceivedPage);
+}
+
+/** Counts a wrong password. @returns the tries that are left; null when it can no longer be opened. */
+export async function countWrongPassword(db: Db, { accountId, shareId }: ShareRow, now: Date): Promise<number | null> {
+  const [row] = await db
+    .update(shares)
+    .set({ wrongPasswords: sql`${shares.wrongPasswords} + 1` })
+    .where(and(isThat(accountId, shareId), canBeOpened(now)))
+    .returning({ wrongPasswords: shares.wrongPasswords });
+  return row === undefined ? null : maxWrongPasswords - row.wrongPasswords;
+}
+
+/** One view, on this row alone. @returns the share as it is then; null when no view is left. */
+export async function takeView(tx: Tx, { accountId, shareId }: Pick<ShareRow, "accountId" | "shareId">, now: Date): Promise<ShareRow | null> {
+  const [row] = await tx
+    .update(shares)
+    .set({ views: sql`${shares.views} + 1`, lastOpenedAt: now })
+    .where(and(isThat(accountId, shareId), canBeOpened(now)))
+    .returning();
+  return row ?? null;
+}
+
+/** It is in the recipient's list, and was opened there; the first opening counts. */
+export async function noteOpened(tx: Tx, { accountId: ownerId, shareId }: ShareRow, recipientId: string, now: Date): Promise<void> {
+  await tx
+    .insert(shareRecipients)
+    .values({ accountId: recipientId, shareId, ownerId, addedAt: now, openedAt: now })
+    .onConflictDoUpdate({ target: [shareRecipients.accountId, shareRecipients.shareId], set: { openedAt: sql`coalesce(${shareRecipients.openedAt}, excluded.opened_at)` } });
+}
+
+export const isThat = (accountId: string, shareId: string): SQL | undefined => and(eq(shares.accountId, accountId), eq(shares.shareId, shareId));

@@ -1,0 +1,27 @@
+import { AnswerCollected, type CreateRequest, type KeyringChange, RequestList, RequestStored } from "@relicario/shared/api";
+import type { Http } from "@relicario/shared/contract";
+import { z } from "zod";
+
+/** The calls of whoever asks others for secrets. Those with a keyring change answer the same bytes as the first time. */
+export interface RequestCalls {
+  /** `limit_reached` with too many open ones. */
+  readonly create: (body: CreateRequest) => Promise<unknown>;
+  /** All that the service has, ended ones too. */
+  readonly list: (signal?: AbortSignal) => Promise<RequestList["requests"]>;
+  /** Only reads. `not_found` while there is no answer, or it is gone. */
+  readonly collect: (requestId: string, signal?: AbortSignal) => Promise<z.infer<typeof AnswerCollected>>;
+  readonly markCollected: (requestId: string, keyring: KeyringChange) => Promise<unknown>;
+  /** Revokes it, or drops the answer at once. */
+  readonly drop: (requestId: string, keyring: KeyringChange) => Promise<unknown>;
+}
+
+export function requestCallsOn(http: Http): RequestCalls {
+  const bySignal = (signal: AbortSignal | undefined): { signal?: AbortSignal } => (signal === undefined ? {} : { signal });
+  return {
+    create: (body) => http.request("POST", "/requests", RequestStored, { body }),
+    list: async (signal) => (await http.request("GET", "/requests", RequestList, { query: { get_expired: true }, ...bySignal(signal) })).requests,
+    collect: (requestId, signal) => http.request("POST", "/requests/collect", AnswerCollected, { body: { request_id: requestId }, ...bySignal(signal) }),
+    markCollected: (requestId, keyring) => http.request("PATCH", `/requests/${requestId}`, z.unknown(), { body: { state: "collected", keyring } }),
+    drop: (requestId, keyring) => http.request("DELETE", `/requests/${requestId}`, z.unknown(), { body: { keyring } }),
+  };
+}

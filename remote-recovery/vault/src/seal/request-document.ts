@@ -1,0 +1,50 @@
+import { fromB64u, hasValidSignature, KeyStatement, maxSealedBytes, RequestId, Timestamp } from "@relicario/shared/api";
+import { PortalError } from "@relicario/shared/errors";
+import { z } from "zod";
+
+import { isRecipient } from "./age.ts";
+import type { Bytes } from "./bytes.ts";
+import { jweTypes, openJwe, sealJwe } from "./document.ts";
+import { linkAesKey } from "./link.ts";
+
+/** What somebody is asked for, and by whom: sealed under the link key, so that whoever has the link can answer, and nobody else can change it. */
+export const RequestDocument = z.strictObject({
+  v: z.literal(1),
+  request_id: RequestId,
+  title: z.string(),
+  note: z.string(),
+  /** As its maker typed it: only the link vouches for it. */
+  asked_by: z.string(),
+  /** The whole key statement of whoever asks: the answer is sealed to its recipient. */
+  statement: KeyStatement,
+  expires_at: Timestamp,
+  /** Bytes of the sealed answer at most. */
+  max_size: z.int().min(1).max(maxSealedBytes),
+});
+export type RequestDocument = z.infer<typeof RequestDocument>;
+
+export async function sealRequestDocument(linkKey: Bytes, document: RequestDocument): Promise<string> {
+  return sealJwe(await requestKey(linkKey), headerFor(document.request_id), document);
+}
+
+/**
+ * Opens the document of one request. Its key statement must be signed by the key that it names, strictly, and its recipient be a
+ * hybrid one: what a service puts in its place does not open.
+ *
+ * @throws PortalError `decryption_failed`.
+ */
+export async function openRequestDocument(linkKey: Bytes, requestId: string, jwe: string): Promise<RequestDocument> {
+  const document = await openJwe(await requestKey(linkKey), headerFor(requestId), jwe, RequestDocument);
+  const { statement } = document;
+  const fits = document.request_id === requestId && isRecipient(statement.recipient) && hasValidSignature("key", statement, fromB64u(statement.signing_key));
+  if (!fits) throw new PortalError("decryption_failed");
+  return document;
+}
+
+function requestKey(linkKey: Bytes): Promise<CryptoKey> {
+  return linkAesKey(linkKey, "relicario/v1/request");
+}
+
+function headerFor(requestId: string) {
+  return { typ: jweTypes.request, request_id: requestId };
+}

@@ -1,0 +1,171 @@
+import { maxFileBytes, maxSealedBytes, toB64u, type Json } from "@relicario/shared/api";
+import { CompactEncrypt } from "jose";
+import * as fc from "fast-check";
+
+import { userId } from "../testing/world.ts";
+import { AccountKey, deriveTitlesKeys, signDocument, type TitlesKeys } from "./account-key.ts";
+import { makeKeyStatement } from "./account-signatures.ts";
+import { identityOf, newIdentity, recipientOf, sealTo } from "./age.ts";
+import { randomBytes, utf8, type Bytes } from "./bytes.ts";
+import { mostSealedBytes, plainBytesWithin, sealedLength } from "./content-pieces.ts";
+import { documentBytes } from "./document.ts";
+import { linkAesKey, newLinkKey } from "./link.ts";
+import { openProvided, providedMac, sealProvided, type ProvidedTicket } from "./provided.ts";
+import { openRequestDocument, sealRequestDocument, type RequestDocument } from "./request-document.ts";
+
+jest.setTimeout(60_000); // for a busy machine
+
+const failed = { code: "decryption_failed" };
+const requestId = toB64u(randomBytes(16));
+const otherId = toB64u(randomBytes(16));
+const linkKey = newLinkKey();
+
+const accountKey = AccountKey.make(1);
+const identity = identityOf(accountKey.derive("relicario/v1/identity"));
+let keys: TitlesKeys;
+let otherKeys: TitlesKeys;
+let document: RequestDocument;
+let ticket: Omit<ProvidedTicket, "mac">;
+
+beforeAll(async () => {
+  keys = await deriveTitlesKeys(accountKey);
+  otherKeys = await deriveTitlesKeys(AccountKey.make(1));
+  document = { v: 1, request_id: requestId, title: "The deed", note: "", asked_by: "José", statement: await makeKeyStatement(keys, userId), expires_at: "2026-11-28T10:04:05.678Z", max_size: 1_000_000 };
+  ticket = {
+    v: 1,
+    kind: "provided",
+    request_id: requestId,
+    name: "deed.pdf",
+    mime: "application/pdf",
+    content_kind: "file",
+    size: 10,
+    content_sha256: toB64u(randomBytes(32)),
+    content_identity: newIdentity(),
+    note: "as agreed",
+    created_at: "2026-11-22T10:04:05.678Z",
+  };
+});
+
+/** Each member dropped, and one added. */
+function otherMembers(whole: Readonly<Record<string, Json>>): [string, Record<string, Json>][] {
+  const dropped = Object.keys(whole).map((name): [string, Record<string, Json>] => {
+    const { [name]: _, ...rest } = whole;
+    return [`${name} dropped`, rest];
+  });
+  return [...dropped, ["a member added", { ...whole, more: 1 }]];
+}
+
+describe("the document of a request", () => {
+  /** What only somebody with the link key could do. */
+  const sealAny = async (value: Json, header: Record<string, unknown> = {}): Promise<string> =>
+    new CompactEncrypt(documentBytes(value))
+      .setProtectedHeader({ alg: "dir", enc: "A256GCM", typ: "relicario-request", request_id: requestId, ...header })
+      .encrypt(await linkAesKey(linkKey, "relicario/v1/request"));
+  const open = (jwe: string, id = requestId, key = linkKey): Promise<RequestDocument> => openRequestDocument(key, id, jwe);
+
+  it("opens with its link key, as that of its request", async () => {
+    const jwe = await sealRequestDocument(linkKey, document);
+    expect(await open(jwe)).toEqual(document);
+    expect(await open(await sealAny(document))).toEqual(document);
+    await expect(open(jwe, otherId)).rejects.toMatchObject(failed);
+    await expect(open(jwe, requestId, newLinkKey())).rejects.toMatchObject(failed);
+  });
+
+  it.each([
+    ["header", 0],
+    ["IV", 2],
+    ["ciphertext", 3],
+    ["tag", 4],
+  ])("is refused with its %s altered", async (_what, part) => {
+    const parts = (await sealRequestDocument(linkKey, document)).split(".");
+    const text = parts[part] ?? "";
+    parts[part] = `${text.slice(0, 4)}${text[4] === "A" ? "B" : "A"}${text.slice(5)}`;
+    await expect(open(parts.join("."))).rejects.toMatchObject(failed);
+  });
+
+  it("is refused with another member in its header, or as the document of another request", async () => {
+    await expect(open(await sealAny(document, { user_id: userId }))).rejects.toMatchObject(failed);
+    await expect(open(await sealAny(document, { typ: "relicario-requests" }))).rejects.toMatchObject(failed);
+    await expect(open(await sealAny({ ...document, request_id: otherId }))).rejects.toMatchObject(failed);
+    await expect(open(await sealAny({ ...document, max_size: maxSealedBytes + 1 }))).rejects.toMatchObject(failed);
+    await expect(open(await sealAny({ ...document, v: 2 }))).rejects.toMatchObject(failed);
+  });
+
+  it("is refused with members missing or added", async () => {
+    for (const [what, changed] of otherMembers(document)) expect([what, await open(await sealAny(changed)).catch((error: unknown) => error)]).toEqual([what, expect.objectContaining(failed)]);
+  });
+
+  it("is refused with another key in its statement, and with one whose recipient is another", async () => {
+    const foreign = await makeKeyStatement(otherKeys, userId);
+    for (const statement of [
+      { ...document.statement, recipient: foreign.recipient },
+      { ...document.statement, signing_key: foreign.signing_key },
+      { ...document.statement, user_id: "019a9e2c-7c1e-7abc-8def-00000000dead" },
+      { ...document.statement, key_epoch: 2 },
+      { ...document.statement, sig: foreign.sig },
+      await signDocument("key", { ...document.statement, recipient: `${document.statement.recipient.slice(0, -1)}${document.statement.recipient.endsWith("q") ? "p" : "q"}` }, keys.signer),
+    ])
+      await expect(open(await sealAny({ ...document, statement }))).rejects.toMatchObject(failed);
+  });
+});
+
+describe("an answer's ticket", () => {
+  const recipient = (): string => document.statement.recipient;
+  const sealAny = async (value: Json, to?: readonly string[]): Promise<Bytes> => sealTo(to ?? [recipient()], documentBytes(value));
+  const open = (sealed: Bytes, id = requestId, key = linkKey): Promise<ProvidedTicket> => openProvided([newIdentity(), identity], key, id, sealed);
+  const whole = async (): Promise<ProvidedTicket> => ({ ...ticket, mac: toB64u(await providedMac(linkKey, ticket)) });
+
+  it("opens for whoever asked, as the answer of that request", async () => {
+    const sealed = await sealProvided(linkKey, recipient(), ticket);
+    expect(await open(sealed)).toEqual(await whole());
+    await expect(openProvided([newIdentity()], linkKey, requestId, sealed)).rejects.toMatchObject(failed);
+    await expect(open(sealed, otherId)).rejects.toMatchObject(failed);
+    await expect(open(sealed, requestId, newLinkKey())).rejects.toMatchObject(failed);
+  });
+
+  it("is refused from whoever has the recipient and not the link: any member changed under the old mac", async () => {
+    const { mac, ...body } = await whole();
+    for (const [name, value] of Object.entries({ request_id: otherId, name: "x", mime: "x", content_kind: "text", size: 11, content_sha256: toB64u(randomBytes(32)), content_identity: newIdentity(), note: "x", created_at: "2026-11-22T10:04:05.679Z" })) {
+      expect([name, await open(await sealAny({ ...body, [name]: value, mac })).catch((error: unknown) => error)]).toEqual([name, expect.objectContaining(failed)]);
+    }
+    await expect(open(await sealAny({ ...body, mac: toB64u(randomBytes(32)) }))).rejects.toMatchObject(failed);
+  });
+
+  it("is refused with members missing or added, whatever its mac", async () => {
+    for (const [what, changed] of otherMembers(ticket)) {
+      const sealed = await sealAny({ ...changed, mac: toB64u(await providedMac(linkKey, changed)) });
+      expect([what, await open(sealed).catch((error: unknown) => error)]).toEqual([what, expect.objectContaining(failed)]);
+    }
+    await expect(open(await sealAny({ ...ticket }))).rejects.toMatchObject(failed);
+  });
+
+  it("is refused when it is sealed to somebody else as well", async () => {
+    await expect(open(await sealAny(await whole(), [recipient(), await recipientOf(newIdentity())]))).rejects.toMatchObject(failed);
+  });
+
+  it("is refused cut short, and with a byte more", async () => {
+    const sealed = await sealProvided(linkKey, recipient(), ticket);
+    await expect(open(sealed.slice(0, -1))).rejects.toMatchObject(failed);
+    await expect(open(new Uint8Array([...sealed, 0]))).rejects.toMatchObject(failed);
+    await expect(open(utf8("age"))).rejects.toMatchObject(failed);
+  });
+});
+
+describe("the size of an answer", () => {
+  it("is counted in sealed bytes, so that as many plain ones as were asked for always fit", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: maxFileBytes }), (plain) => {
+        expect(plainBytesWithin(mostSealedBytes(plain))).toBe(plain);
+        expect(mostSealedBytes(plainBytesWithin(plain + 2064))).toBeLessThanOrEqual(plain + 2064);
+      }),
+    );
+    expect(mostSealedBytes(maxFileBytes)).toBeLessThanOrEqual(maxSealedBytes);
+    expect(plainBytesWithin(1)).toBe(0);
+  });
+
+  it("leaves room for the padding of a text", async () => {
+    const sealed = await sealTo([await recipientOf(newIdentity())], new Uint8Array(256));
+    expect(sealedLength(sealed.length - 256 - 16, 256)).toBe(sealed.length);
+    expect(sealed.length).toBeLessThanOrEqual(mostSealedBytes(1));
+  });
+});

@@ -1,0 +1,51 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { fromB64u, toB64u } from "@relicario/shared/api";
+
+import { AccountKey } from "./account-key.ts";
+import { identityOf } from "./age.ts";
+import { sha256, utf8 } from "./bytes.ts";
+import { openContent } from "./content.ts";
+import { linkAuth } from "./link.ts";
+import { openProvided, receiptWords, type ProvidedTicket } from "./provided.ts";
+import { openRequestDocument, type RequestDocument } from "./request-document.ts";
+
+jest.setTimeout(60_000); // hybrid keys take their time on a busy machine
+
+/** Made by remote-recovery/vault/vectors/make_request_vectors.py. */
+interface Vectors {
+  link: { link_key: string; link_auth: string; link_auth_sha256: string };
+  request: { account_key: string; request_id: string; document: RequestDocument; jwe: string };
+  provided: { document: ProvidedTicket; sealed: string; content: string; text_utf8: string };
+  receipt: { ticket_sha256: string; words: string[] };
+  words: { ticket_sha256: string; words: string[] }[];
+}
+const vectors = JSON.parse(readFileSync(join(process.cwd(), "remote-recovery/vault/vectors/requests.json"), "utf8")) as Vectors;
+
+describe("vectors of secret requests made by other tools", () => {
+  const linkKey = fromB64u(vectors.link.link_key);
+  const { request_id: requestId } = vectors.request;
+
+  it("derives what is shown to the service from the link key", () => {
+    expect(toB64u(linkAuth(linkKey))).toBe(vectors.link.link_auth);
+    expect(toB64u(sha256(linkAuth(linkKey)))).toBe(vectors.link.link_auth_sha256);
+  });
+
+  it("opens the document of a request", async () => {
+    expect(await openRequestDocument(linkKey, requestId, vectors.request.jwe)).toEqual(vectors.request.document);
+  });
+
+  it("opens an answer that Go's age sealed, and its content", async () => {
+    const accountIdentity = identityOf(new AccountKey(fromB64u(vectors.request.account_key), 1).derive("relicario/v1/identity"));
+    const ticket = await openProvided([accountIdentity], linkKey, requestId, fromB64u(vectors.provided.sealed));
+    expect(ticket).toEqual(vectors.provided.document);
+    const { content_sha256, content_identity: identity, size } = ticket;
+    expect(await openContent("text", fromB64u(vectors.provided.content), { sha256: content_sha256, identity, size })).toEqual(utf8(vectors.provided.text_utf8));
+  });
+
+  it("says the words of a receipt", () => {
+    for (const { ticket_sha256: digest, words } of [vectors.receipt, ...vectors.words]) expect(receiptWords(fromB64u(digest))).toEqual(words);
+    expect(toB64u(sha256(fromB64u(vectors.provided.sealed)))).toBe(vectors.receipt.ticket_sha256);
+  });
+});

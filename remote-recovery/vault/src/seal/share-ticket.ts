@@ -1,0 +1,76 @@
+import { Audience, bytesB64u, Counter, Digest, fromB64u, hasValidSignature, Id, ShareId, Signature, Timestamp, toB64u } from "@relicario/shared/api";
+import { PortalError } from "@relicario/shared/errors";
+import { z } from "zod";
+
+import { isIdentity, openWith } from "./age.ts";
+import { sha256, utf8, wipe, type Bytes } from "./bytes.ts";
+import { parseDocument } from "./document.ts";
+import { ContentKind } from "./label.ts";
+
+/** What opens one shared version of a secret, and proves who sealed it. Holds the content identity: a secret. */
+export const ShareTicket = z.strictObject({
+  v: z.literal(1),
+  kind: z.literal("share"),
+  share_id: ShareId,
+  audience: Audience,
+  secret_id: Id,
+  version: Counter,
+  /** Of the share: grows with each ticket that is sealed for it. */
+  rev: Counter,
+  /** Id of the account, and the signing key that signed this: 32 bytes. */
+  owner: Id,
+  owner_key: bytesB64u(32, { exact: true }),
+  /** {@link recipientDigest} of the recipient that it is sealed to. */
+  recipient: Digest,
+  title: z.string(),
+  /** Empty: how its owner sorts it is nobody else's. */
+  tags: z.array(z.string()).max(0),
+  name: z.string(),
+  mime: z.string(),
+  content_kind: ContentKind,
+  /** Bytes of the plain content. */
+  size: z.int().min(0),
+  /** Over the whole content ciphertext. */
+  content_sha256: Digest,
+  content_identity: z.string().refine((text) => isIdentity(text), "not a hybrid identity"),
+  created_at: Timestamp,
+  sig: Signature,
+});
+export type ShareTicket = z.infer<typeof ShareTicket>;
+
+/** SHA-256 (base64url) of a recipient as text. */
+export function recipientDigest(recipient: string): string {
+  return toB64u(sha256(utf8(recipient)));
+}
+
+/** What a share's ticket must say, because whoever opens it knows. */
+export interface ExpectedTicket {
+  readonly shareId: string;
+  readonly audience: ShareTicket["audience"];
+  /** Of the identity that opens it. */
+  readonly recipient: string;
+  readonly owner: string;
+  /** The pinned key, base64url; null where nobody vouches for the owner: then it is signed by the key that it names. */
+  readonly ownerKey: string | null;
+}
+
+/**
+ * Opens a share's ticket, and checks what it says of itself.
+ *
+ * @returns null when it is not sealed to this identity.
+ * @throws PortalError `decryption_failed` for every mismatch and failure.
+ */
+export async function openShareTicket(identity: string, sealed: Bytes, expected: ExpectedTicket): Promise<ShareTicket | null> {
+  const plain = await openWith(identity, sealed, "one");
+  if (plain === null) return null;
+  try {
+    const ticket = parseDocument(ShareTicket, plain);
+    const { shareId, audience, owner, ownerKey, recipient } = expected;
+    const fits = ticket.share_id === shareId && ticket.audience === audience && ticket.owner === owner && ticket.recipient === recipientDigest(recipient);
+    const isOwners = ownerKey === null || ticket.owner_key === ownerKey;
+    if (!fits || !isOwners || !hasValidSignature("ticket", ticket, fromB64u(ticket.owner_key))) throw new PortalError("decryption_failed");
+    return ticket;
+  } finally {
+    wipe(plain);
+  }
+}

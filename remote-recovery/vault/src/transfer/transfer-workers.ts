@@ -1,0 +1,101 @@
+import { serveCalls } from "@relicario/engine/worker-calls";
+import type { CallOptions, DeviceAccount, Http } from "@relicario/shared/contract";
+import { PortalError, toPortalError } from "@relicario/shared/errors";
+import * as Comlink from "comlink";
+
+import { refuseCancelled } from "../cancelled.ts";
+import { pageHttp } from "../worker/port-http.ts";
+import type { RunningWorker } from "../worker/start-workers.ts";
+import type { SendOptions } from "./send-content.ts";
+import type { TransferWorkerApi } from "./transfer-worker-api.ts";
+
+export interface TransferWorkersParts {
+  /** Whose uploads they send; null for what needs no account. */
+  readonly account: DeviceAccount | null;
+  readonly http: Http;
+  readonly startWorker: () => Promise<RunningWorker<TransferWorkerApi>>;
+  /** What their progress is called. */
+  readonly phase: "sending" | "opening";
+}
+
+/** A pair of workers that is started at its first call: one seals or opens pieces, the other computes its digests. */
+export interface TransferWorkers {
+  /** A call that `controller` ends, as the caller's own signal does. `vault_unavailable` when a worker fails or is ended. */
+  readonly call: <T>(controller: AbortController, options: CallOptions, run: (remote: Comlink.Remote<TransferWorkerApi>, options: SendOptions) => Promise<T>) => Promise<T>;
+  /** Ends both. A later call starts new ones. */
+  readonly end: () => Promise<void>;
+}
+
+interface Running {
+  readonly remote: Comlink.Remote<TransferWorkerApi>;
+  /** Rejects when a worker fails or is ended. */
+  readonly gone: Promise<never>;
+  readonly end: () => void;
+}
+
+export function createTransferWorkers({ account, http, startWorker, phase }: TransferWorkersParts): TransferWorkers {
+  let running: Promise<Running> | null = null;
+
+  function ensureRunning(): Promise<Running> {
+    if (running !== null) return running;
+    const starting: Promise<Running> = start(() => {
+      if (running === starting) running = null;
+    }).catch((error: unknown) => {
+      if (running === starting) running = null;
+      throw toPortalError(error);
+    });
+    running = starting;
+    return starting;
+  }
+
+  async function start(onEnd: () => void): Promise<Running> {
+    const [main, helper] = await Promise.all([startWorker(), startWorker()]);
+    const [page, digests] = [new MessageChannel(), new MessageChannel()];
+    let refuse: (error: PortalError) => void = () => undefined;
+    const gone = new Promise<never>((_, reject) => {
+      refuse = reject;
+    });
+    gone.catch(() => undefined); // each call hears of it
+    const end = (): void => {
+      onEnd();
+      refuse(new PortalError("vault_unavailable"));
+      main.end();
+      helper.end();
+      page.port1.close();
+    };
+    for (const { failed } of [main, helper]) void failed.then(end);
+    serveCalls(pageHttp(http), page.port1);
+    await Promise.race([
+      Promise.all([
+        helper.remote.serveDigests(Comlink.transfer(digests.port2, [digests.port2])),
+        main.remote.start(account, Comlink.transfer(page.port2, [page.port2]), Comlink.transfer(digests.port1, [digests.port1])),
+      ]),
+      gone,
+    ]);
+    return { remote: main.remote, gone, end };
+  }
+
+  return {
+    call: async (controller, { signal, onProgress }, run) => {
+      const follow = (): void => {
+        controller.abort(signal?.reason);
+      };
+      refuseCancelled(signal);
+      signal?.addEventListener("abort", follow, { once: true });
+      try {
+        const { remote, gone } = await ensureRunning();
+        refuseCancelled(controller.signal);
+        return await Promise.race([run(remote, { signal: controller.signal, onProgress: (done, total) => onProgress?.({ phase, done, total }) }), gone]);
+      } catch (error) {
+        throw toPortalError(error);
+      } finally {
+        signal?.removeEventListener("abort", follow);
+      }
+    },
+    end: async () => {
+      const before = running;
+      running = null;
+      (await before?.catch(() => null))?.end();
+    },
+  };
+}

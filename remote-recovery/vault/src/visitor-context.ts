@@ -1,0 +1,68 @@
+import type { Engine } from "@relicario/engine";
+import { bytesB64u, fromB64u } from "@relicario/shared/api";
+import type { Http, LinkSecret } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
+
+import type { Bytes } from "./seal/bytes.ts";
+import { createClaims, type Claims } from "./shares/claims.ts";
+import type { Pause } from "./steps/until-answered.ts";
+
+/** The visitor of one page, as its worker holds it between acts. Nothing that it is made of leads to an account. */
+export interface VisitorContext {
+  readonly http: Http;
+  readonly engine: Engine;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  readonly pause: Pause;
+  readonly claims: Claims;
+  /** The link that was opened in this tab; null while there was none. */
+  readonly link: () => Promise<Link | null>;
+}
+
+export interface Link {
+  /** Of the address, without a slash at its end. */
+  readonly path: string;
+  /** 32 bytes. Secret. */
+  readonly key: Bytes;
+}
+
+export interface VisitorParts extends Omit<VisitorContext, "link" | "claims"> {
+  /** Gives what the link carried, once. */
+  readonly takeLinkSecret: () => Promise<LinkSecret | null>;
+}
+
+const LinkKey = bytesB64u(32, { exact: true });
+
+export function openVisitorContext({ takeLinkSecret, ...parts }: VisitorParts): VisitorContext {
+  let held: Promise<Link | null> | null = null;
+  return {
+    ...parts,
+    claims: createClaims(parts.now),
+    link: async () => {
+      const taking = (held ??= takeLinkSecret().then(linkOf));
+      const link = await taking.catch((error: unknown) => {
+        if (held === taking) held = null;
+        throw error;
+      });
+      if (link === null && held === taking) held = null; // one may be opened yet
+      return link;
+    },
+  };
+}
+
+/**
+ * The link key of one of these paths.
+ *
+ * @returns 32 bytes that stay the context's: do not wipe them.
+ * @throws PortalError `link_incomplete` when the link had none, or was that of another path.
+ */
+export async function requireLinkKey(visitor: VisitorContext, ...paths: readonly string[]): Promise<Bytes> {
+  const link = await visitor.link();
+  if (link === null || !paths.includes(link.path)) throw new PortalError("link_incomplete");
+  return link.key;
+}
+
+function linkOf(secret: LinkSecret | null): Link | null {
+  if (secret === null || !LinkKey.safeParse(secret.s).success) return null;
+  return { path: secret.path.replace(/\/$/, ""), key: fromB64u(secret.s) };
+}

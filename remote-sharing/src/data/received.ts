@@ -1,0 +1,41 @@
+import type { Vault } from "@relicario/shared/contract";
+import { queryOptions } from "@tanstack/react-query";
+
+/** Query keys, each with the account. */
+export const receivedKeys = {
+  all: (userId: string) => ["received", userId] as const,
+  list: (userId: string, ended: boolean) => ["received", userId, "list", ended] as const,
+  people: (userId: string) => ["received", userId, "people"] as const,
+  mine: (userId: string) => ["received", userId, "mine"] as const,
+};
+
+/** Names of people are plaintext of the sealed book: they leave the cache soon after the last screen that shows them. */
+const plaintextCacheMilliseconds = 60_000;
+/** So often the list is asked for again while it is on the screen: something may come at any time. */
+const listPollMilliseconds = 60_000;
+
+/** What others shared with this account, newest first. */
+export function receivedQuery(vault: Vault, userId: string, ended: boolean) {
+  return queryOptions({
+    queryKey: receivedKeys.list(userId, ended),
+    queryFn: async ({ signal }) => (await vault.received.list({ signal, ended })).toSorted((a, b) => b.createdAt.localeCompare(a.createdAt)),
+    staleTime: 0,
+    gcTime: plaintextCacheMilliseconds,
+    refetchInterval: listPollMilliseconds,
+  });
+}
+
+/** People whose keys are pinned, by name. */
+export function peopleQuery(vault: Vault, userId: string) {
+  return queryOptions({
+    queryKey: receivedKeys.people(userId),
+    queryFn: async () => (await vault.people.list()).toSorted((a, b) => a.userName.localeCompare(b.userName)),
+    staleTime: 0,
+    gcTime: plaintextCacheMilliseconds,
+  });
+}
+
+/** The words of this account. */
+export function ownWordsQuery(vault: Vault, userId: string) {
+  return queryOptions({ queryKey: receivedKeys.mine(userId), queryFn: () => vault.people.mine(), gcTime: plaintextCacheMilliseconds });
+}

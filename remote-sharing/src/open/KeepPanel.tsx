@@ -1,0 +1,132 @@
+import { usePortal, type OpenedShare, type Vault } from "@relicario/shared/contract";
+import { ActProgress, FieldError } from "@relicario/shared/forms";
+import { Button, ButtonLink, Card, ErrorNotice, Loading, Muted, Notice, SectionTitle, Skeleton, SpacedRow, Stack, useShownImage, useVault, useVaultState } from "@relicario/shared/ui";
+import { useQuery } from "@tanstack/react-query";
+import { Vault as VaultIcon } from "lucide-react";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+
+import { refreshQuery } from "../data/sharing.ts";
+import { useKeeping, type KeepingAccess } from "../vault/useKeeping.ts";
+
+interface KeepPanelProps {
+  readonly share: OpenedShare;
+}
+
+/** "Keep it in my vault", for somebody who is signed in. The vault is loaded when it is asked for. */
+export function KeepPanel({ share }: KeepPanelProps) {
+  const { t } = useTranslation("beta-recover-share");
+  const [wanted, setWanted] = useState(false);
+  const access = useKeeping(share, share.title);
+  const { keeping } = access;
+  return (
+    <Card>
+      <Stack $gap={4}>
+        <SectionTitle>{t("keep.title")}</SectionTitle>
+        <Muted>{t("keep.body")}</Muted>
+        {keeping.status === "kept" ? (
+          <Notice
+            tone="success"
+            role="status"
+            actions={
+              <ButtonLink tone="quiet" size="small" to="/secrets">
+                {t("keep.list_action")}
+              </ButtonLink>
+            }
+          >
+            {t("keep.kept_status")}
+          </Notice>
+        ) : wanted ? (
+          <Loaded access={access} />
+        ) : (
+          <SpacedRow>
+            <Button
+              icon={<VaultIcon aria-hidden />}
+              onClick={() => {
+                setWanted(true);
+              }}
+            >
+              {t("keep.action")}
+            </Button>
+          </SpacedRow>
+        )}
+      </Stack>
+    </Card>
+  );
+}
+
+function Loaded({ access }: { readonly access: KeepingAccess }) {
+  const vault = useVault();
+  if (vault.status === "failed") return <ErrorNotice error={vault.error} onRetry={vault.retry} />;
+  return vault.status === "ready" ? <Known vault={vault.vault} access={access} /> : <Waiting />;
+}
+
+interface KnownProps {
+  readonly vault: Vault;
+  readonly access: KeepingAccess;
+}
+
+function Known({ vault, access }: KnownProps) {
+  const { user } = usePortal();
+  const { status } = useVaultState({ status: "ready", vault });
+  const refresh = useQuery(refreshQuery(vault, user.userId));
+  if (refresh.isError) return <ErrorNotice error={refresh.error} onRetry={() => void refresh.refetch()} />;
+  // Unlocking while it is kept changes the status: what was begun goes on.
+  return status === "unknown" ? <Waiting /> : <KeepForm key={status === "empty" ? "first" : "known"} vault={vault} access={access} status={status} />;
+}
+
+function Waiting() {
+  const { t } = useTranslation("beta-recover-share");
+  return (
+    <Loading label={t("keep.loading_status")}>
+      <Skeleton height="44px" width="220px" />
+    </Loading>
+  );
+}
+
+interface KeepFormProps extends KnownProps {
+  readonly status: "empty" | "locked" | "unlocked";
+}
+
+/** Takes the pictures in use; a locked vault asks for one of them, and one where nothing is kept yet for its first. */
+function KeepForm({ vault, access, status }: KeepFormProps) {
+  const { t } = useTranslation("beta-recover-share");
+  const { shown, setShown } = useShownImage(vault);
+  const [missing, setMissing] = useState(false);
+  const { keeping, keep, cancel } = access;
+  const running = keeping.status === "running";
+  const handleKeep = () => {
+    if (status === "unlocked") {
+      void keep(vault, { kind: "openers", openers: [] });
+      return;
+    }
+    setMissing(shown === null);
+    if (shown === null) return;
+    if (status === "empty") void keep(vault, { kind: "picture", shown, name: t("keep.first_picture_name") });
+    else void keep(vault, { kind: "openers", openers: [] }, (options) => vault.unlock(shown, options));
+  };
+  return (
+    <Stack $gap={4}>
+      {status === "empty" && (
+        <Notice tone="warn" title={t("keep.first_title")}>
+          {t("keep.first_body")}
+        </Notice>
+      )}
+      {status === "locked" && <Muted>{t("keep.locked_body")}</Muted>}
+      {status !== "unlocked" && <vault.PictureField purpose={status === "empty" ? "choose" : "show"} value={shown} disabled={running} onChange={setShown} />}
+      {missing && shown === null && <FieldError>{t("look.picture_missing_error")}</FieldError>}
+      {keeping.status === "failed" && <ErrorNotice error={keeping.error} />}
+      {running && <ActProgress progress={keeping.progress} first="sealing" />}
+      <SpacedRow>
+        <Button pending={running} onClick={handleKeep}>
+          {t(status === "unlocked" ? "keep.confirm_action" : "keep.picture_action")}
+        </Button>
+        {running && (
+          <Button tone="quiet" onClick={cancel}>
+            {t("look.cancel_action")}
+          </Button>
+        )}
+      </SpacedRow>
+    </Stack>
+  );
+}

@@ -1,0 +1,326 @@
+import { act, screen, waitFor } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+
+import { createFakeHttp, createFakeVault, createFakeVisitor, expectAccessible, picture, renderApp, type FakeShared, type FakeVaultSettings } from "@relicario/shared/testing";
+import { PortalError } from "@relicario/shared/errors";
+import remote from "../remote.tsx";
+
+const shareId = "abcdefghijklmnopqrstuA";
+const phrase = "the key is under the mat";
+const nobody = { userId: "", userName: "", contactEmail: null };
+
+async function draw(share: FakeShared | undefined, { path = `/shared/${shareId}`, ...settings }: Parameters<typeof renderApp>[1] = {}) {
+  const visitor = createFakeVisitor(share === undefined ? {} : { share });
+  const app = await renderApp(null, { visitor, routes: remote.routes, route: "/elsewhere", path, user: nobody, ...settings });
+  return { ...app, visitor };
+}
+
+const text: FakeShared = { title: "Door", content: phrase, from: "bruno", viewsLeft: 3 };
+const open = async () => userEvent.click(await screen.findByRole("button", { name: "Open" }));
+const choose = (name: string) => userEvent.upload(screen.getByLabelText("Choose a picture"), picture(name));
+
+describe("a link to something shared", () => {
+  it.each([["en", "light"], ["es", "dark"]] as const)("is looked at first, and opens nothing before a button (%s, %s)", async (language, theme) => {
+    const { visitor } = await draw({ ...text, password: "p", picture: "garden" }, { language, theme });
+    expect(await screen.findByText("bruno")).toBeVisible();
+    expect(screen.getByText("3")).toBeVisible();
+    await expectAccessible();
+    expect(visitor.calls).toEqual(["lookAtShare"]);
+  });
+
+  it("shows a text that is hidden until asked for", async () => {
+    await draw(text);
+    await open();
+    expect(await screen.findByRole("heading", { level: 1, name: "Door" })).toBeVisible();
+    expect(screen.getByText("Says to be from bruno")).toBeVisible();
+    expect(screen.queryByText(phrase)).not.toBeInTheDocument();
+    await userEvent.click(screen.getByRole("button", { name: "Show" }));
+    expect(screen.getByText(phrase)).toBeVisible();
+    await expectAccessible();
+  });
+
+  it("moves the focus to what was opened, by keyboard alone", async () => {
+    await draw(text);
+    const button = await screen.findByRole("button", { name: "Open" });
+    button.focus();
+    await userEvent.keyboard("{Enter}");
+    expect(await screen.findByRole("group", { name: "Door" })).toHaveFocus();
+  });
+
+  it("saves a file of any size, and never shows it", async () => {
+    URL.createObjectURL = () => "blob:test/1";
+    URL.revokeObjectURL = () => undefined;
+    const clicked = jest.spyOn(HTMLAnchorElement.prototype, "click").mockImplementation(() => undefined);
+    await draw({ ...text, contentKind: "file", name: "film.mp4", large: true });
+    await open();
+    await userEvent.click(await screen.findByRole("button", { name: "Download the file" }));
+    expect(await screen.findByText("Saved. Every byte of it was checked.")).toBeVisible();
+    expect(clicked).toHaveBeenCalledTimes(1);
+    clicked.mockRestore();
+  });
+
+  it("takes a password as it is typed, and says how many tries are left after a wrong one", async () => {
+    await draw({ ...text, password: " Four words " });
+    await open();
+    expect(await screen.findByText("Type the password first.")).toBeVisible();
+    await userEvent.type(screen.getByLabelText("Password"), "Four words");
+    await open();
+    expect(await screen.findByText("That is not the password. 9 tries are left, then it closes for good.")).toBeVisible();
+    await expectAccessible();
+    await userEvent.clear(screen.getByLabelText("Password"));
+    await userEvent.type(screen.getByLabelText("Password"), " Four words ");
+    await open();
+    expect(await screen.findByRole("heading", { level: 1, name: "Door" })).toBeVisible();
+  });
+
+  it("asks for a picture, says of a wrong one that it costs nothing, and takes the next", async () => {
+    const { visitor } = await draw({ ...text, picture: "garden" });
+    await open();
+    expect(await screen.findByText("Choose the picture first.")).toBeVisible();
+    expect(visitor.calls).not.toContain("openShare");
+    await choose("lake");
+    await open();
+    expect(await screen.findByText(/^This picture does not open it. Nothing was counted./)).toBeVisible();
+    await choose("garden");
+    await open();
+    expect(await screen.findByRole("heading", { level: 1, name: "Door" })).toBeVisible();
+  });
+
+  it.each([
+    ["unknown, expired, used up or revoked", undefined, "This can't be opened"],
+    ["without its key", "link_incomplete", "Open the link again"],
+  ] as const)("says what to do when it is %s", async (_, code, title) => {
+    const visitor = createFakeVisitor();
+    if (code !== undefined) visitor.failWith("lookAtShare", code);
+    await draw(undefined, { visitor });
+    expect(await screen.findByRole("heading", { name: title })).toBeVisible();
+    expect(screen.queryByRole("button", { name: "Open" })).not.toBeInTheDocument();
+    await expectAccessible();
+  });
+
+  it("names the possible reasons together", async () => {
+    await draw(undefined);
+    await screen.findByRole("heading", { name: "This can't be opened" });
+    expect(screen.getAllByRole("listitem")).toHaveLength(6);
+  });
+
+  it("says the same when it ends between the look and the button", async () => {
+    const { visitor } = await draw(text);
+    await screen.findByRole("button", { name: "Open" });
+    visitor.endShare();
+    await open();
+    expect(await screen.findByRole("heading", { name: "This can't be opened" })).toBeVisible();
+  });
+
+  it("asks nobody about an address that is no share", async () => {
+    const { visitor } = await draw(text, { path: "/shared/..%2fsecrets" });
+    expect(await screen.findByRole("heading", { name: "This can't be opened" })).toBeVisible();
+    expect(visitor.calls).toEqual([]);
+  });
+
+  it("can be tried again when the service does not answer, or the visitor does not load", async () => {
+    const visitor = createFakeVisitor({ share: text });
+    visitor.failWith("lookAtShare", "service_unavailable");
+    await draw(undefined, { visitor });
+    const again = await screen.findByRole("button", { name: "Try again" });
+    visitor.failWith("lookAtShare", null);
+    await userEvent.click(again);
+    expect(await screen.findByRole("button", { name: "Open" })).toBeVisible();
+  });
+
+  it("says so when the visitor does not load", async () => {
+    await draw(undefined, { visitor: Promise.reject(new PortalError("vault_unavailable")) });
+    expect(await screen.findByRole("alert")).toBeVisible();
+    expect(screen.getByRole("button", { name: "Try again" })).toBeVisible();
+  });
+
+  it("is put away by a lock, also while it is open", async () => {
+    const { record } = await draw(text);
+    await open();
+    await userEvent.click(await screen.findByRole("button", { name: "Show" }));
+    await act(async () => {
+      for (const listener of [...record.lockListeners]) await listener("lock");
+    });
+    expect(screen.getByRole("heading", { name: "It is put away" })).toBeVisible();
+    expect(screen.queryByText(phrase)).not.toBeInTheDocument();
+    await expectAccessible();
+  });
+
+  it("is put away when the person says so, and its page leaves nothing behind", async () => {
+    const { record, unmount } = await draw(text);
+    await open();
+    await userEvent.click(await screen.findByRole("button", { name: "Put it away" }));
+    expect(screen.getByRole("heading", { name: "It is put away" })).toBeVisible();
+    unmount();
+    expect(record.lockListeners.size).toBe(0);
+  });
+
+  it("is reported by its id alone", async () => {
+    const http = createFakeHttp({ "POST /reports/share": () => null });
+    await draw(text, { http });
+    await userEvent.click(await screen.findByRole("button", { name: "Report this link" }));
+    await expectAccessible();
+    await userEvent.click(screen.getByRole("radio", { name: /I did not want it/ }));
+    await userEvent.type(screen.getByLabelText(/What the operator should know/), "spam");
+    await userEvent.click(screen.getByRole("button", { name: "Send the report" }));
+    expect(await screen.findByText("Sent. Thank you for telling.")).toBeVisible();
+    expect(http.calls.map(({ method, path, body }) => ({ method, path, body }))).toEqual([{ method: "POST", path: "/reports/share", body: { share_id: shareId, reason: "unwanted", message: "spam" } }]);
+  });
+
+  it("says when a report does not arrive", async () => {
+    const http = createFakeHttp();
+    http.failWith("too_many_requests");
+    await draw(text, { http });
+    await userEvent.click(await screen.findByRole("button", { name: "Report this link" }));
+    await userEvent.click(screen.getByRole("button", { name: "Send the report" }));
+    expect(await screen.findByRole("alert")).toBeVisible();
+  });
+});
+
+describe("keeping what was shared", () => {
+  const signedIn = (vault: FakeVaultSettings) => {
+    const own = createFakeVault(vault);
+    return { own, settings: { vault: own, user: { userId: "01890a5d-ac96-7000-8000-00000000a11c", userName: "alba", contactEmail: null }, path: `/p-shared/${shareId}` } };
+  };
+  const titles = async (vault: ReturnType<typeof createFakeVault>) => (await vault.list()).map(({ label }) => label?.title);
+
+  it("is offered to nobody without an account, who is invited", async () => {
+    await draw(text);
+    await open();
+    expect(await screen.findByText("Keep secrets of your own here")).toBeVisible();
+    expect(screen.queryByRole("button", { name: "Keep it in my vault" })).not.toBeInTheDocument();
+  });
+
+  it("protects it as one's own with the pictures in use", async () => {
+    const { own, settings } = signedIn({ secrets: [{ title: "Mine", content: "x" }] });
+    await draw({ ...text, audience: "signed_in" }, settings);
+    await open();
+    await userEvent.click(await screen.findByRole("button", { name: "Keep it in my vault" }));
+    await userEvent.click(await screen.findByRole("button", { name: "Keep it now" }));
+    expect(await screen.findByText("Kept. It is among your secrets now.")).toBeVisible();
+    expect(await titles(own)).toEqual(["Mine", "Door"]);
+    await expectAccessible();
+  });
+
+  it("asks a locked vault for a picture first", async () => {
+    const { own, settings } = signedIn({ secrets: [{ title: "Mine", content: "x" }], unlocked: false });
+    await draw({ ...text, audience: "signed_in" }, settings);
+    await open();
+    await userEvent.click(await screen.findByRole("button", { name: "Keep it in my vault" }));
+    await screen.findByText(/Your secrets are locked here/);
+    await choose("garden");
+    await userEvent.click(screen.getByRole("button", { name: "Keep it with this picture" }));
+    expect(await screen.findByText("Kept. It is among your secrets now.")).toBeVisible();
+    expect(await titles(own)).toEqual(["Mine", "Door"]);
+  });
+
+  it("makes the first secret of an empty account, after the sentence that only the person can answer", async () => {
+    const { own, settings } = signedIn({});
+    await draw({ ...text, audience: "signed_in" }, settings);
+    await open();
+    await userEvent.click(await screen.findByRole("button", { name: "Keep it in my vault" }));
+    expect(await screen.findByText("Nothing is kept in your vault yet")).toBeVisible();
+    await choose("garden");
+    await userEvent.click(screen.getByRole("button", { name: "Keep it with this picture" }));
+    await waitFor(async () => {
+      expect(await titles(own)).toEqual(["Door"]);
+    });
+  });
+
+  it("says why it could not be kept, and what was opened stays", async () => {
+    const { own, settings } = signedIn({ secrets: [{ title: "Mine", content: "x" }] });
+    own.failWith("protect", "quota_exceeded");
+    await draw({ ...text, audience: "signed_in" }, settings);
+    await open();
+    await userEvent.click(await screen.findByRole("button", { name: "Keep it in my vault" }));
+    await userEvent.click(await screen.findByRole("button", { name: "Keep it now" }));
+    expect(await screen.findByRole("alert")).toBeVisible();
+    await userEvent.click(screen.getByRole("button", { name: "Show" }));
+    expect(screen.getByText(phrase)).toBeVisible();
+  });
+});
+
+describe("a share for one person", () => {
+  const setUp = async (person: { standing?: "unknown" | "known" | "compared" | "changed"; blocked?: boolean } = {}, vaultSettings: FakeVaultSettings = {}) => {
+    const vault = createFakeVault({ secrets: [{ title: "Mine", content: "x" }], people: [{ userName: "bruno", ...person }], received: [{ title: "Door", content: phrase, from: "bruno", viewsLeft: 2 }], ...vaultSettings });
+    const [row] = await vault.received.list({ ended: true });
+    const id = row?.shareId ?? "";
+    const app = await draw({ ...text, audience: "person" }, { vault, path: `/p-shared/${id}`, user: { userId: "01890a5d-ac96-7000-8000-00000000a11c", userName: "alba", contactEmail: null } });
+    return { ...app, vault };
+  };
+
+  it("opens with one of one's own pictures, from somebody who is known", async () => {
+    const { vault } = await setUp({ standing: "compared" });
+    await open();
+    await screen.findByText(/Show one of your own pictures/);
+    await choose("garden");
+    await open();
+    expect(await screen.findByRole("heading", { level: 1, name: "Door" })).toBeVisible();
+    expect(screen.getByText("Signed with the keys that you compared with them.")).toBeVisible();
+    expect(screen.queryByRole("button", { name: "Report this link" })).not.toBeInTheDocument();
+    await expectAccessible();
+    expect((await vault.received.list())[0]?.viewsLeft).toBe(1);
+  });
+
+  it("stops at somebody unknown with their words, and opens when they are accepted", async () => {
+    const { vault } = await setUp();
+    await open();
+    await choose("garden");
+    await open();
+    expect(await screen.findByText("You don't know bruno yet")).toBeVisible();
+    expect(screen.getByText("north-bruno")).toBeVisible();
+    expect((await vault.received.list())[0]?.openedAt).toBeNull();
+    await expectAccessible();
+    await userEvent.click(screen.getByRole("button", { name: "Accept and open" }));
+    expect(await screen.findByRole("heading", { level: 1, name: "Door" })).toBeVisible();
+    expect((await vault.people.find("bruno")).standing).toBe("known");
+  });
+
+  it("can be left, or its sender blocked, without opening", async () => {
+    const { vault } = await setUp();
+    await open();
+    await choose("garden");
+    await open();
+    await userEvent.click(await screen.findByRole("button", { name: "Not now" }));
+    expect(await screen.findByRole("button", { name: "Open" })).toBeVisible();
+    await open();
+    await userEvent.click(await screen.findByRole("button", { name: "Block" }));
+    expect(await screen.findByText("bruno is blocked")).toBeVisible();
+    expect((await vault.people.find("bruno")).blocked).toBe(true);
+    expect((await vault.received.list())[0]?.openedAt).toBeNull();
+  });
+
+  it("stops loudly when the keys changed, with both sets of words, until the new ones are trusted", async () => {
+    const { vault } = await setUp({ standing: "changed" });
+    await open();
+    expect(await screen.findByRole("alert")).toHaveTextContent("The keys of bruno are not the ones that you know");
+    expect(screen.getByText("before")).toBeVisible();
+    expect(screen.getByText("today")).toBeVisible();
+    await expectAccessible();
+    await userEvent.click(screen.getByRole("button", { name: "I compared them: trust the new keys" }));
+    await screen.findByText(/Show one of your own pictures/);
+    expect((await vault.people.find("bruno")).standing).toBe("known");
+  });
+
+  it("opens nothing of somebody who is blocked, until they are not", async () => {
+    await setUp({ standing: "known", blocked: true });
+    await open();
+    expect(await screen.findByText("bruno is blocked")).toBeVisible();
+    await userEvent.click(screen.getByRole("button", { name: "Unblock and go on" }));
+    expect(await screen.findByText(/Show one of your own pictures/)).toBeVisible();
+  });
+
+  it("asks to unlock first, and comes back", async () => {
+    const { location } = await setUp({}, { unlocked: false });
+    const unlock = await screen.findByRole("link", { name: "Unlock" });
+    expect(unlock).toHaveAttribute("href", `/provide-image-recovery?then=${encodeURIComponent(location())}`);
+  });
+
+  it("says that it can't be opened when it ended", async () => {
+    await setUp({ standing: "known" }, { received: [{ title: "Door", content: phrase, from: "bruno", available: false }] });
+    await open();
+    await choose("garden");
+    await open();
+    expect(await screen.findByRole("heading", { name: "This can't be opened" })).toBeVisible();
+  });
+});

@@ -1,0 +1,44 @@
+import { usePortal, type OfferedShare } from "@relicario/shared/contract";
+import { formatsOf } from "@relicario/shared/i18n";
+import { Card, media, Muted, s, space, Stack } from "@relicario/shared/ui";
+import { useTranslation } from "react-i18next";
+import { styled } from "styled-components";
+
+/** Who sent it, until when, and what opening costs. */
+export function ShareFacts({ offer }: { readonly offer: Pick<OfferedShare, "audience" | "from" | "expiresAt" | "viewsLeft"> }) {
+  const { t } = useTranslation("beta-recover-share");
+  const { language } = usePortal();
+  const formats = formatsOf(language);
+  const { audience, from, expiresAt, viewsLeft } = offer;
+  return (
+    <Card data-tour="share-facts">
+      <Stack $gap={4}>
+        <Facts>
+          <div>
+            <dt>{t("look.from_label")}</dt>
+            <dd data-name>{from.userName}</dd>
+          </div>
+          <div>
+            <dt>{t("look.until_label")}</dt>
+            <dd>{t("look.until_body", { when: formats.dateTime(expiresAt), relative: formats.relative(expiresAt) })}</dd>
+          </div>
+          <div>
+            <dt>{t("look.views_label")}</dt>
+            <dd>{viewsLeft === null ? t("look.views_no_limit_body") : t("look.views_body", { count: viewsLeft })}</dd>
+          </div>
+        </Facts>
+        {audience !== "person" && <Muted>{t("look.says_body", { name: from.userName })}</Muted>}
+      </Stack>
+    </Card>
+  );
+}
+
+const Facts = styled.dl`
+  display: grid;
+  grid-template-columns: repeat(3, minmax(0, 1fr));
+  gap: ${space(4)};
+  & dt { color: ${s("textMuted")}; font-size: ${s("textSmall")}; }
+  & dd { margin: 0; overflow-wrap: anywhere; }
+  & dd[data-name] { font-weight: 650; }
+  ${media.mobile} { grid-template-columns: 1fr; }
+`;

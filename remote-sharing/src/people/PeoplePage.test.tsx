@@ -1,0 +1,81 @@
+import { screen, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+
+import { createFakeVault, expectAccessible, renderApp, type FakePerson } from "@relicario/shared/testing";
+import remote from "../remote.tsx";
+
+const people: readonly FakePerson[] = [{ userName: "bruno", standing: "known" }, { userName: "carla", standing: "changed" }, { userName: "dario" }];
+
+async function draw(known = people, settings: Parameters<typeof renderApp>[1] = {}) {
+  const vault = createFakeVault({ secrets: [{ title: "Mine", content: "x" }], people: known });
+  const app = await renderApp(null, { vault, routes: remote.routes, route: "/elsewhere", path: "/people", ...settings });
+  return { ...app, vault };
+}
+
+const cardOf = async (name: string) => within(await screen.findByRole("article", { name }));
+
+describe("people", () => {
+  it.each([["en", "light"], ["es", "dark"]] as const)("is accessible (%s, %s)", async (language, theme) => {
+    await draw(people, { language, theme });
+    await cardOf("bruno");
+    await expectAccessible();
+  });
+
+  it("shows the account's own words, also as a code", async () => {
+    await draw();
+    expect(within(await screen.findByRole("list", { name: "Words of alba" })).getAllByRole("listitem")).toHaveLength(8);
+    expect(screen.getByRole("img", { name: "Your eight words as a QR code" })).toBeVisible();
+  });
+
+  it("shows those whose keys are pinned, with their words, and nobody else", async () => {
+    await draw();
+    const bruno = await cardOf("bruno");
+    expect(bruno.getByText("Known")).toBeVisible();
+    expect(bruno.getByText("Known since 1 Nov 2026")).toBeVisible();
+    expect(bruno.getAllByRole("listitem")).toHaveLength(8);
+    expect(screen.queryByText("dario")).not.toBeInTheDocument();
+  });
+
+  it("remembers that words were compared, and that they were not", async () => {
+    const { vault } = await draw();
+    const box = (await cardOf("bruno")).getByRole("checkbox", { name: /I compared these words with bruno/ });
+    await userEvent.click(box);
+    expect(await (await cardOf("bruno")).findByText("Compared")).toBeVisible();
+    expect((await vault.people.find("bruno")).standing).toBe("compared");
+    await userEvent.click(box);
+    expect(await (await cardOf("bruno")).findByText("Known")).toBeVisible();
+  });
+
+  it("blocks and unblocks", async () => {
+    const { vault } = await draw();
+    await userEvent.click((await cardOf("bruno")).getByRole("button", { name: "Block" }));
+    await userEvent.click(await (await cardOf("bruno")).findByRole("button", { name: "Unblock" }));
+    expect(await (await cardOf("bruno")).findByRole("button", { name: "Block" })).toBeVisible();
+    expect((await vault.people.find("bruno")).blocked).toBe(false);
+  });
+
+  it("shows both sets of words of somebody whose keys changed, and takes the new ones on request alone", async () => {
+    const { vault } = await draw();
+    const carla = await cardOf("carla");
+    expect(carla.getByText("The keys of carla are not the ones that you know")).toBeVisible();
+    expect(carla.getByText("before")).toBeVisible();
+    expect(carla.queryByRole("checkbox")).not.toBeInTheDocument();
+    await userEvent.click(carla.getByRole("button", { name: "I compared them: trust the new keys" }));
+    expect(await (await cardOf("carla")).findByText("Known")).toBeVisible();
+    expect((await vault.people.find("carla")).standing).toBe("known");
+  });
+
+  it("says why a change failed, and shows what holds", async () => {
+    const { vault } = await draw();
+    vault.failWith("people.setBlocked", "state_conflict");
+    await userEvent.click((await cardOf("bruno")).getByRole("button", { name: "Block" }));
+    expect(await screen.findByRole("alert")).toBeVisible();
+    expect((await cardOf("bruno")).getByText("Known")).toBeVisible();
+  });
+
+  it("says what it is for while nobody is known", async () => {
+    await draw([]);
+    expect(await screen.findByRole("heading", { name: "Nobody yet" })).toBeVisible();
+    await expectAccessible();
+  });
+});

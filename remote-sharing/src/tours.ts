@@ -1,0 +1,37 @@
+import type { RemoteTour } from "@relicario/shared/contract";
+
+/** Targets (`data-tour`) and texts of this remote's tours. Those of a shared link wait for what they point at: the second one until it is opened. */
+const received: RemoteTour = {
+  name: "received",
+  path: "/recived",
+  titleKey: "beta-share:tour.tour_title",
+  steps: [
+    { target: "received-search", titleKey: "beta-share:tour.search_title", bodyKey: "beta-share:tour.search_body" },
+    { target: "received-filter", titleKey: "beta-share:tour.filter_title", bodyKey: "beta-share:tour.filter_body" },
+    { target: "received-total", titleKey: "beta-share:tour.total_title", bodyKey: "beta-share:tour.total_body" },
+  ],
+};
+
+const help: RemoteTour = {
+  name: "shared-recovery",
+  path: "/p-shared/:shareId",
+  titleKey: "beta-recover-share:tour.help_title",
+  steps: [
+    { target: "share-facts", titleKey: "beta-recover-share:tour.facts_title", bodyKey: "beta-recover-share:tour.facts_body" },
+    { target: "share-needs", titleKey: "beta-recover-share:tour.needs_title", bodyKey: "beta-recover-share:tour.needs_body" },
+    { target: "share-open", titleKey: "beta-recover-share:tour.open_title", bodyKey: "beta-recover-share:tour.open_body" },
+  ],
+};
+
+const opened: RemoteTour = {
+  name: "shared-recovered",
+  path: "/p-shared/:shareId",
+  titleKey: "beta-recover-share:tour.opened_title",
+  steps: [
+    { target: "shared-content", titleKey: "beta-recover-share:tour.content_title", bodyKey: "beta-recover-share:tour.content_body" },
+    { target: "shared-keep", titleKey: "beta-recover-share:tour.keep_title", bodyKey: "beta-recover-share:tour.keep_body" },
+    { target: "shared-put-away", titleKey: "beta-recover-share:tour.put_away_title", bodyKey: "beta-recover-share:tour.put_away_body" },
+  ],
+};
+
+export const tours: readonly RemoteTour[] = [received, help, opened];
