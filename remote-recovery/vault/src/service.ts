@@ -16,6 +16,8 @@ import type { Http } from "@relicario/shared/contract";
 import { z } from "zod";
 
 import { requestCallsOn, type RequestCalls } from "./requests/request-calls.ts";
+import { openCallsOn, type OpenCalls } from "./shares/open-calls.ts";
+import { shareCallsOn, type ShareCalls } from "./shares/share-calls.ts";
 import { transferCallsOn, type TransferCalls } from "./transfer/upload-calls.ts";
 
 /** The calls that carry sealed bytes. Answers are parsed here; what they say is checked by acts and steps. */
@@ -35,6 +37,9 @@ export interface Service {
   readonly setFavorite: (secretId: string, favorite: boolean) => Promise<StoredSecret>;
   readonly trash: (secretId: string) => Promise<void>;
   readonly requests: RequestCalls;
+  readonly shares: ShareCalls;
+  /** Opening what somebody shared with this account. */
+  readonly opening: OpenCalls;
   /** Sealed contents, in ranges. */
   readonly content: Pick<TransferCalls, "range">;
 }
@@ -79,6 +84,8 @@ export function serviceOn(http: Http): Service {
       await http.request("DELETE", `/secrets/store/${secretId}`, z.unknown());
     },
     requests: requestCallsOn(http),
+    shares: shareCallsOn(http),
+    opening: openCallsOn(http, { isPublic: false }),
     content: transferCallsOn(http),
   };
 }

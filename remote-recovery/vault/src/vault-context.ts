@@ -10,6 +10,7 @@ import type { Label } from "./seal/label.ts";
 import type { Shares } from "./seal/shares.ts";
 import type { RootRow } from "./seal/state.ts";
 import type { Service } from "./service.ts";
+import { createClaims, type Claims } from "./shares/claims.ts";
 import { pauseFor, type Pause } from "./steps/until-answered.ts";
 
 /** What a vault context is made of. Clock, pauses and locks are parameters so that tests can replace them. */
@@ -52,6 +53,8 @@ export interface VaultContext {
   remembered: Remembered | null;
   /** The state that was refused last as `older_state`: only this one may the person choose. */
   alarmed: OlderState | null;
+  /** Views of shares that this worker has asked for. */
+  readonly claims: Claims;
   /** The list as it was read last; see `steps/read-account.ts`. */
   held: HeldList | null;
   readonly getState: () => VaultState;
@@ -125,6 +128,7 @@ export async function openVaultContext(parts: VaultContextParts): Promise<VaultC
     pending: null,
     remembered: null,
     alarmed: null,
+    claims: createClaims(now),
     held: null,
     getState: () => state,
     setState: (next) => {

@@ -21,7 +21,7 @@ export interface PictureVerdict {
 
 /**
  * A picture that is not new. `same`: it opens already and is used again, with the passphrase that it has, or with none.
- * `removed`: it opened once, and becomes a new image. `resembles`: a cropped or edited copy of one in use.
+ * `removed`: it opened once, and becomes a new image. `resembles`: a cropped or edited copy of one in use, or the picture of a share.
  */
 export type KnownImage =
   | { readonly kind: "same"; readonly image: RecoveryImage; readonly passphrase: "needed" | "none" }
@@ -69,7 +69,7 @@ async function findInBook(vault: VaultContext, accountKey: AccountKey, picture: 
   const opener = book.openers.find(({ id }) => ids.includes(id));
   if (found.outcome === "too_many_errors") return { kind: "resembles", image: opener === undefined ? null : presentImage(opener) };
   wipe(found.imageSecretBytes);
-  if (opener === undefined) return { kind: "removed" };
+  if (opener === undefined) return ids.some((id) => book.images.some((image) => image.id === id && image.status === "share")) ? { kind: "resembles", image: null } : { kind: "removed" };
   const { encrypted } = await requireHelperOf(vault, book, opener.id, options);
   return { kind: "same", image: presentImage(opener), passphrase: encrypted ? "needed" : "none" };
 }

@@ -1,6 +1,7 @@
 import { Id } from "@relicario/shared/api";
-import { PortalError } from "@relicario/shared/errors";
+import { isPortalError, PortalError } from "@relicario/shared/errors";
 
+import { markEnded } from "../shares/change-shares.ts";
 import type { VaultContext } from "../vault-context.ts";
 
 /** What a signed-in person may do without an opener: star, trash, take out of the trash. Nothing sealed changes. */
@@ -10,8 +11,15 @@ export async function setFavorite(vault: VaultContext, secretId: string, favorit
   if (row.secret_db_id !== secretId || row.favorite !== favorite) throw new PortalError("bad_answer");
 }
 
+/** Its shares end with it, by the service; on an unlocked device the sealed document says so too. */
 export async function trash(vault: VaultContext, secretId: string): Promise<void> {
   await vault.service.trash(requireId(secretId));
+  if (vault.keys === null) return;
+  try {
+    await markEnded(vault, (entry) => entry.secret_id === secretId);
+  } catch (error) {
+    if (!isPortalError(error)) throw error; // it is in the trash, and its shares are over: without the mark their list says so of the row
+  }
 }
 
 export async function restore(vault: VaultContext, secretId: string): Promise<void> {

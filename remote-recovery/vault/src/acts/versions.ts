@@ -10,6 +10,7 @@ import { labelOf, readAccount, requireRow, type AccountView } from "../steps/rea
 import { withSecondReading } from "../steps/read-keyring.ts";
 import { sealInCall } from "../steps/sealed-secret.ts";
 import { nextChange } from "../steps/signed-change.ts";
+import { withEnded } from "../shares/shares-document.ts";
 import { recover } from "./recover.ts";
 import { publishVersion, type NewVersion } from "./update.ts";
 import type { ShownPicture } from "../shown-image.ts";
@@ -62,7 +63,7 @@ export async function restoreVersion(vault: VaultContext, secretId: string, vers
 
 /**
  * Removes content and ticket of former versions for good, by one signed keyring change. Their lines stay, so the label does
- * too. What was dropped before, here or by the service, counts as removed.
+ * too; shares of them end. What was dropped before, here or by the service, counts as removed.
  *
  * @throws PortalError `not_found` for a version that is not a former one, `vault_locked`, `list_mismatch`, and those of publishing.
  */
@@ -81,7 +82,8 @@ export async function removeVersions(vault: VaultContext, secretId: string, vers
     const kept = going.filter(({ dropped }) => !dropped).map(({ version }) => version);
     if (kept.length === 0) return { done: "gone" };
     const purgeVersions = [{ secret_db_id: secretId, versions: kept }];
-    const change = await nextChange(vault, account, opened, [...account.rows.values()], { purgeVersions });
+    const shares = withEnded(opened.shares, vault.now(), (entry) => entry.secret_id === secretId && wanted.has(entry.version));
+    const change = await nextChange(vault, account, opened, [...account.rows.values()], { ...(shares === null ? {} : { documents: { shares } }), purgeVersions });
     return { change, send: () => vault.service.changeKeyring(change.keyring), result: "gone" };
   };
   await publishUntilItFits(vault, { prepare, published: () => null }, options);

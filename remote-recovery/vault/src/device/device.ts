@@ -73,6 +73,10 @@ const DeviceRecord = z.looseObject({
   pending: z.looseObject({ wrapped: Wrapped, keys: TitlesKeys.nullable() }).nullable(),
   /** Sketches of enrolments that were not yet published. */
   sketches: Wrapped.nullable(),
+  /** Links whose shares were not yet seen in the account. */
+  newShares: Wrapped.nullable().default(null),
+  /** The highest `rev` of each share that was opened, by its id: an older update is never shown again. */
+  openedShares: z.record(z.string(), Counter).default({}),
 });
 
 export interface DeviceRecord {
@@ -89,6 +93,8 @@ export interface DeviceRecord {
   readonly checkedOpeners: string | null;
   readonly pending: { readonly wrapped: Wrapped; readonly keys: KeptTitlesKeys | null } | null;
   readonly sketches: Wrapped | null;
+  readonly newShares: Wrapped | null;
+  readonly openedShares: Readonly<Record<string, number>>;
 }
 
 const emptyRecord: DeviceRecord = {
@@ -105,6 +111,8 @@ const emptyRecord: DeviceRecord = {
   checkedOpeners: null,
   pending: null,
   sketches: null,
+  newShares: null,
+  openedShares: {},
 };
 
 /** What this device keeps for one account. */
@@ -129,7 +137,7 @@ export interface Device {
   readonly close: () => void;
 }
 
-type WrapPurpose = "pending" | "sketches" | "sealing" | "publishing";
+type WrapPurpose = "pending" | "sketches" | "newShares" | "sealing" | "publishing";
 
 interface Schema extends DBSchema {
   keys: { key: "device"; value: CryptoKey };

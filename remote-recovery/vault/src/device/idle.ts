@@ -25,6 +25,8 @@ type TabMessage = z.infer<typeof TabMessage>;
 
 /** What {@link createIdleLock} uses of the page; a seam for tests. */
 export interface Surroundings {
+  /** Of the portal's address. */
+  readonly origin: () => string;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Calls back at each sign of the person; returns its undo. */
@@ -150,6 +152,7 @@ const noticeMilliseconds = 1_000;
 
 /** The page as it is. */
 export const pageSurroundings: Surroundings = {
+  origin: () => globalThis.location.origin,
   now: Date.now,
   onActivity: (listener) => {
     if (typeof document === "undefined") return () => undefined;

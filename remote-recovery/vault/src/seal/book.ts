@@ -34,6 +34,7 @@ const PinnedPerson = z.strictObject({
   blocked: z.boolean(),
   pinned_at: Timestamp,
 });
+export type PinnedPerson = z.infer<typeof PinnedPerson>;
 
 /** Public half of a signing key before a rotation; `key_epoch` is its last one. */
 const OldSigningKey = z.strictObject({ key_epoch: Counter, signing_key: bytesB64u(32, { exact: true }) });

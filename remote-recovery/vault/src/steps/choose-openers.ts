@@ -193,6 +193,7 @@ async function enrol(vault: VaultContext, picture: Bytes, passphrase: string | n
   try {
     refuseCancelled(options.signal);
     const match = result.known === null ? null : requireSame(result.known, known);
+    if (match?.ofShare === true) throw new PortalError("picture_resembles_another"); // others have it: it never becomes an opener
     if (match?.opener !== undefined) return { kind: "opener", id: match.opener.id, sketch: match.sketch };
     if (result.gate.verdict !== "green" && passphrase === null) throw new PortalError("picture_needs_passphrase", { details: { reasons: result.gate.reasons } });
     const sketch = match?.sketch ?? result.sketch;
@@ -221,6 +222,8 @@ interface KnownSketch {
   readonly sketch: Sketch;
   /** The opener that it is the image of, if it is one. */
   readonly opener: BookOpener | undefined;
+  /** It is the picture of a share. */
+  readonly ofShare?: boolean;
 }
 
 /** Current openers come first, so that a picture that was removed and added again is found as the opener that it is now. */
@@ -229,6 +232,7 @@ async function knownSketches(vault: VaultContext, book: Book, inner: BookInner):
   const inBook = innerSketches(inner).map(({ imageId, sketch }) => ({
     sketch,
     opener: status.get(imageId) === "opener" ? book.openers.find((opener) => opener.id === imageId) : undefined,
+    ofShare: status.get(imageId) === "share",
   }));
   const kept = (await keptSketches(vault.device)).map((sketch) => ({ sketch, opener: undefined }));
   return [...inBook.filter(({ opener }) => opener !== undefined), ...inBook.filter(({ opener }) => opener === undefined), ...kept];

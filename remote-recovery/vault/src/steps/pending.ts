@@ -2,10 +2,11 @@ import { bytesB64u, canonicalBytes, fromB64u, ImageRecord, KeyStatement, parseCa
 import { z } from "zod";
 
 import type { Sketch } from "@relicario/engine";
-import type { Device, Wrapped } from "../device/device.ts";
+import type { Device } from "../device/device.ts";
+import { keptList } from "../device/kept-list.ts";
 import { keptTitlesKeys, titlesKeysFrom, type TitlesKeys } from "../seal/account-key.ts";
 import { Book, type BookInner } from "../seal/book.ts";
-import { copyOf, equalBytes, wipe } from "../seal/bytes.ts";
+import { copyOf } from "../seal/bytes.ts";
 import { parseSketch, sketchBytes } from "../seal/helper.ts";
 import { Shares } from "../seal/shares.ts";
 import type { FirstAccount } from "../vault-context.ts";
@@ -38,44 +39,19 @@ export async function forgetPending(device: Device): Promise<void> {
   await device.update(({ pending }) => (pending === null ? null : { pending: null }));
 }
 
-const KeptSketches = z.array(bytesB64u(342, { exact: true })).max(100);
+const sketches = keptList("sketches", z.array(bytesB64u(342, { exact: true })).max(100));
 
 export async function keptSketches(device: Device): Promise<Sketch[]> {
-  const { sketches } = await device.read();
-  const bytes = sketches === null ? null : await device.unwrap("sketches", sketches);
-  if (bytes === null) return [];
-  const parsed = KeptSketches.safeParse(parseCanonical(bytes));
-  return parsed.success ? parsed.data.map((sketch) => parseSketch(fromB64u(sketch))) : [];
+  return (await sketches.read(device)).map((sketch) => parseSketch(fromB64u(sketch)));
 }
 
 /** Keeps a sketch until it is published. `storage_full`. */
 export function keepSketch(device: Device, sketch: Sketch): Promise<void> {
   const added = toB64u(sketchBytes(sketch));
-  return changeSketches(device, (kept) => (kept.includes(added) ? kept : [...kept, added]));
+  return sketches.change(device, (kept) => (kept.includes(added) ? kept : [...kept, added]));
 }
 
 /** Forgets the sketches that a published book has. */
-export function forgetSketches(device: Device, { sketches }: Pick<BookInner, "sketches">): Promise<void> {
-  return changeSketches(device, (kept) => kept.filter((one) => !sketches.some(({ sketch }) => sketch === one)));
-}
-
-/** What another tab writes between reading and writing is not lost: the change is made again from there. */
-async function changeSketches(device: Device, change: (kept: readonly string[]) => readonly string[]): Promise<void> {
-  const { sketches: before } = await device.read();
-  const kept = (await keptSketches(device)).map((one) => toB64u(sketchBytes(one)));
-  const next = change(kept);
-  if (next.length === kept.length) return;
-  const plain = copyOf(canonicalBytes(next));
-  const wrapped = next.length === 0 ? null : await device.wrap("sketches", plain);
-  wipe(plain);
-  const seen = { same: true };
-  await device.update(({ sketches: now }) => {
-    seen.same = isSame(now, before);
-    return seen.same ? { sketches: wrapped } : null;
-  });
-  if (!seen.same) await changeSketches(device, change);
-}
-
-function isSame(one: Wrapped | null, other: Wrapped | null): boolean {
-  return one === null || other === null ? one === other : equalBytes(one.iv, other.iv); // random, made anew with each wrapping
+export function forgetSketches(device: Device, inner: Pick<BookInner, "sketches">): Promise<void> {
+  return sketches.change(device, (kept) => kept.filter((one) => !inner.sketches.some(({ sketch }) => sketch === one)));
 }

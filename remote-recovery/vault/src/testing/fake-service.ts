@@ -6,9 +6,12 @@ import type { z } from "zod";
 import { sha256 } from "../seal/bytes.ts";
 import { applyChange, fail, lastOf, refuseTooMany, touch, type FakeAccount, type FakeRow } from "./fake-account.ts";
 import { handleAnswerStream, handleRequests } from "./fake-requests.ts";
+import { endSharesOf, handleSharing, streamShared, type FakePerson, type FakeSharing } from "./fake-shares.ts";
 import { handleStream, handleUpload } from "./fake-uploads.ts";
 
 export interface FakeService {
+  /** What people share with each other; null of a service that knows one account alone. */
+  sharing: { readonly between: FakeSharing; readonly me: FakePerson | null } | null;
   readonly http: Http;
   account: FakeAccount;
   /** `METHOD path` of each call, in order, before it is answered. */
@@ -32,6 +35,7 @@ const pageSize = 3; // small, so that every test of the list turns pages
  */
 export function createFakeService(userId: string): FakeService {
   const service: FakeService = {
+    sharing: null,
     account: { keyring: null, rows: new Map(), changes: 0 },
     calls: [],
     bodies: [],
@@ -43,7 +47,9 @@ export function createFakeService(userId: string): FakeService {
         const call = `${method} ${path}`;
         service.calls.push(call);
         await service.before(call);
-        return service.answer(call, handleAnswerStream(service.account, path, options) ?? handleStream(service.account, options)) as HttpStream;
+        const ofAnswer = handleAnswerStream(service.account, path, options);
+        if (ofAnswer !== undefined) return service.answer(call, ofAnswer) as HttpStream;
+        return service.answer(call, service.sharing !== null && path === "/share/content" ? streamShared(service.sharing.between, options) : handleStream(service.account, options)) as HttpStream;
       },
       request: async <T>(method: HttpMethod, path: string, schema: z.ZodType<T>, options: HttpOptions = {}): Promise<T> => {
         if (options.signal?.aborted === true) throw new PortalError("cancelled");
@@ -70,6 +76,8 @@ function handle(service: FakeService, userId: string, call: string, body: unknow
   const { account } = service;
   if (call === "GET /user/keyring") return presentKeyring(account, query);
   if (call === "PUT /user/keyring") return { state_rev: applyChange(account, userId, KeyringChange.parse(body)) };
+  const ofSharing = service.sharing === null ? undefined : handleSharing(service.sharing.between, service.sharing.me, call, body, query);
+  if (ofSharing !== undefined) return ofSharing;
   if (call === "GET /user/image-records") return { image_records: account.keyring?.imageRecords ?? [] };
   if (call === "GET /secrets/store") return presentPage(account, query["cursor"], query["since"]);
   if (call === "POST /secrets/store") return store(account, userId, StoreSecret.parse(body));
@@ -77,6 +85,7 @@ function handle(service: FakeService, userId: string, call: string, body: unknow
   if (ofVersions !== undefined) return { secret_db_id: ofVersions, versions: linesOf(account.rows.get(ofVersions)) };
   if (call === "POST /secrets/store/get-secret") return presentSecret(account, body as { secret_db_id: string; version?: number });
   if (call === "PATCH /secrets/favorite") return setFavorite(account, body as { secret_db_id: string; favorite: boolean });
+  if (call.startsWith("DELETE /secrets/store/") && service.sharing !== null) endSharesOf(service.sharing.between, call.slice("DELETE /secrets/store/".length));
   if (call.startsWith("DELETE /secrets/store/")) return trash(account, call.slice("DELETE /secrets/store/".length));
   throw fail("not_found");
 }

@@ -25,6 +25,7 @@ export function createFakeMachine(): FakeMachine {
       const timers = new Map<object, { at: number; run: () => void }>();
       const open = new Set<object>();
       return {
+        origin: () => "https://portal.example",
         now: () => machine.now,
         onActivity: (listener) => {
           listeners.add(listener);

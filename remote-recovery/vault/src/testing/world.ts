@@ -6,6 +6,7 @@ import { openVaultContext, type VaultContext, type WriterLocks } from "../vault-
 import { serviceOn } from "../service.ts";
 import { createFakeEngine, fakePicture } from "./fake-engine.ts";
 import { createFakeService, type FakeService } from "./fake-service.ts";
+import type { FakeSharing } from "./fake-shares.ts";
 
 export const userId = "019a9e2c-7c1e-7abc-8def-0123456789ab";
 
@@ -42,8 +43,14 @@ function createFakeLocks(): FakeLocks {
 
 let worlds = 0;
 
-export function createWorld(): World {
-  const service = createFakeService(userId);
+/** @param person who it is; `sharing` is what several people share with each other */
+export function createWorld({ userId: id = userId, userName = "ada", sharing = null }: { readonly userId?: string; readonly userName?: string; readonly sharing?: FakeSharing | null } = {}): World {
+  const service = createFakeService(id);
+  if (sharing !== null) {
+    const me = { userId: id, userName, account: () => service.account };
+    sharing.people.set(userName.toLowerCase(), me);
+    service.sharing = { between: sharing, me };
+  }
   const engine = createFakeEngine();
   worlds++;
   const locks = createFakeLocks();
@@ -57,7 +64,7 @@ export function createWorld(): World {
     open: async (name = "laptop") => {
       const states: VaultState[] = [];
       const vault = await openVaultContext({
-        userId,
+        userId: id,
         service: serviceOn(service.http),
         engine,
         device: await openDevice(accountOn(name)),

@@ -1,5 +1,5 @@
 import { serveCalls } from "@relicario/engine/worker-calls";
-import type { ContentKind } from "@relicario/shared/contract";
+import type { ContentKind, OpenedContent } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import { contentHeadBytes } from "../seal/content-pieces.ts";
@@ -16,6 +16,9 @@ export type SealedContentKey = ContentAt & {
   /** Bytes of the plain content. */
   readonly size: number;
 };
+
+/** An opened content as it crosses to the page: what opens it stays behind, under `openedId`. */
+export type Crossing<Opened extends OpenedContent> = Omit<Opened, "save" | "putAway"> & { readonly openedId: string };
 
 /** What a worker has opened and nobody has put away, by a name that the page holds. */
 export interface OpenedContents<Held extends { readonly sealed: SealedContentKey }> {

@@ -1,6 +1,6 @@
 import { serveCalls, signalAmong } from "@relicario/engine/worker-calls";
 import { Counter, Digest, maxSmallContentBytes } from "@relicario/shared/api";
-import { accountName, autoLockMinutes, type AutoLock, type CallOptions, type DeviceAccount, type PortalForServices, type RecoveredSecret, type SecretRow, type ShownImage, type Vault, type VaultState } from "@relicario/shared/contract";
+import { accountName, autoLockMinutes, type AutoLock, type CallOptions, type DeviceAccount, type OpenedBy, type OpenedContent, type PortalForServices, type RecoveredSecret, type SecretRow, type Vault, type VaultState } from "@relicario/shared/contract";
 import { isPortalError, PortalError, toPortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 import { z } from "zod";
@@ -8,7 +8,7 @@ import { z } from "zod";
 import type { PictureVerdict } from "../acts/examine.ts";
 import { isAfterLock, lockedSince, markLocked, markUnlocked, noteOnDevice, readDevice, setDeviceAside } from "../device/device.ts";
 import { createIdleLock, pageSurroundings, type Surroundings } from "../device/idle.ts";
-import { forgetAllShown, forgetShown, requireChange, requireProtection, requireShown, type ShownPicture } from "../shown-image.ts";
+import { forgetAllShown, forgetShown, requireChange, requireProtection, requireShown } from "../shown-image.ts";
 import { createTransfers } from "../transfer/transfer-client.ts";
 import { refuseCancelled } from "../cancelled.ts";
 import { engineOnPage } from "./engine-on-page.ts";
@@ -16,7 +16,8 @@ import { createGone, orGone } from "./gone.ts";
 import { openedOnPage } from "./opened-on-page.ts";
 import { pageHttp } from "./port-http.ts";
 import { browserWorkers, type RunningWorker, type WorkerStarter } from "./start-workers.ts";
-import type { OpenedByWorker, VaultPage, VaultWorkerApi } from "./vault-worker-api.ts";
+import { sharingOnPage } from "./sharing-on-page.ts";
+import type { OpenedByWorker, SharedByPage, VaultPage, VaultWorkerApi } from "./vault-worker-api.ts";
 
 export type { PictureVerdict };
 
@@ -262,6 +263,9 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     await opening;
   }
 
+  /** Secrets that this vault has opened: the worker's name of each, by its function for putting away, which a copy of it has too. */
+  const openedIds = new WeakMap<RecoveredSecret["putAway"], string>();
+
   const acts = {
     refresh: inWorker<[], VaultState>((worker) => worker.refresh),
     list: inWorker((worker) => worker.list),
@@ -272,12 +276,8 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     restoreVersion: inWorker((worker) => worker.restoreVersion),
     unlock: inWorker((worker) => worker.unlock),
     exportSecrets: inWorker((worker) => worker.exportSecrets),
-    askForSecret: inWorker((worker) => worker.askForSecret),
-    showRequestLink: inWorker((worker) => worker.showRequestLink),
-    openAnswer: inWorker((worker) => worker.openAnswer),
   };
 
-  const absent = (): Promise<never> => Promise.reject(new PortalError("vault_unavailable"));
 
   // A handle is exchanged for its picture before anything else: one that stands for nothing reaches no worker.
   return {
@@ -364,35 +364,29 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
       await setDeviceAside(device);
       await acts.refresh();
     },
-    shares: { create: absent, all: absent, ofSecret: absent, showLink: absent, change: absent, updateContent: absent, revoke: absent },
-    people: { find: absent, list: absent, pin: absent, setCompared: absent, setBlocked: absent, mine: absent },
-    received: { list: absent, open: absent },
-    requests: {
-      create: async (request, opener, options) => {
-        const { requestId, link } = await acts.askForSecret(request, shownOrNone(opener), options);
-        return { requestId, link: `${globalThis.location.origin}${link}` };
-      },
-      list: inWorker((worker) => worker.listAsked),
-      showLink: async (requestId, opener, options) => `${globalThis.location.origin}${await acts.showRequestLink(requestId, shownOrNone(opener), options)}`,
-      open: async (requestId, opener, options) => {
-        const { openedId, ...answer } = await acts.openAnswer(requestId, shownOrNone(opener), options);
-        const { worker, gone } = await ensureRunning();
-        return { ...answer, ...openedOnPage({ openedId, ...answer }, { remote: worker.remote, gone }, transfers) };
-      },
-      collect: inWorker((worker) => worker.markCollected),
-      drop: inWorker((worker) => worker.dropRequest),
-    },
+    ...sharingOnPage({ inWorker, openedBy, held, origin: surroundings.origin }),
     forgetShown,
     examine: inWorker((worker) => worker.examine),
   };
 
+  /** A picture, or a secret that this vault has opened: the worker knows it by a name that no page sees. */
+  function openedBy(by: OpenedBy): SharedByPage {
+    if (!("putAway" in by)) return { kind: "shown", shown: requireShown(by) };
+    const openedId = openedIds.get(by.putAway);
+    if (openedId === undefined) throw new PortalError("picture_needed");
+    return { kind: "opened", openedId };
+  }
+
   /** What stays in the worker is asked of the worker that opened it, and of no later one. */
+  async function held(openedId: string, { content, mime }: Pick<OpenedContent, "content" | "mime">): Promise<Pick<OpenedContent, "save" | "putAway">> {
+    const { worker, gone } = await ensureRunning();
+    return openedOnPage({ openedId, content, mime }, { remote: worker.remote, gone }, transfers);
+  }
+
   async function present({ openedId, ...secret }: OpenedByWorker): Promise<RecoveredSecret> {
     const { worker, gone } = await ensureRunning();
-    return { ...secret, ...openedOnPage({ openedId, ...secret }, { remote: worker.remote, gone }, transfers), exportAge: () => orGone(gone, worker.remote.exportAge(openedId)) };
+    const here = await held(openedId, secret);
+    openedIds.set(here.putAway, openedId);
+    return { ...secret, ...here, exportAge: () => orGone(gone, worker.remote.exportAge(openedId)) };
   }
-}
-
-function shownOrNone(opener: ShownImage | null): ShownPicture | null {
-  return opener === null ? null : requireShown(opener);
 }

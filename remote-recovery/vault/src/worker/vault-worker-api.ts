@@ -1,6 +1,6 @@
 import type { Engine } from "@relicario/engine";
 import { callsTo } from "@relicario/engine/worker-calls";
-import type { AgeFile, DeviceAccount, ListOptions, OpenedAnswer, RecoveredSecret, RecoverOptions, VaultState } from "@relicario/shared/contract";
+import type { AgeFile, DeviceAccount, ListOptions, OpenedAnswer, OpenedShare, RecoveredSecret, RecoverOptions, VaultState } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
@@ -16,11 +16,17 @@ import { update } from "../acts/update.ts";
 import { beginUpload, discardUpload, finishUpload, restartUpload, uploads, type Protection, type UploadOrder, type UploadParts } from "../acts/resumable-uploads.ts";
 import { history, removeVersions, restoreVersion } from "../acts/versions.ts";
 import { openDevice, type Device } from "../device/device.ts";
+import { findPerson, listPeople, ownWords, pinPerson, setBlocked, setCompared } from "../people/people.ts";
+import { openReceived, receivedShares } from "../received/received-shares.ts";
 import { askForSecret, showRequestLink } from "../requests/ask.ts";
 import { listAsked } from "../requests/asked.ts";
 import { openAnswer } from "../requests/open-answer.ts";
 import { dropRequest, markCollected } from "../requests/settle.ts";
 import { serviceOn } from "../service.ts";
+import { changeShare, revokeShare, showShareLink, updateShareContent } from "../shares/change-shares.ts";
+import { createShare, type NewShareRequest } from "../shares/create-share.ts";
+import { allShares, sharesOfSecret } from "../shares/list-shares.ts";
+import type { SharedBy, SharedContent } from "../shares/shared-content.ts";
 import { acceptOlderState, readKeyring } from "../steps/read-keyring.ts";
 import { openUploadRecords, uploadLock } from "../transfer/records.ts";
 import { privateFile, sweepPrivateFiles } from "../transfer/sinks.ts";
@@ -28,7 +34,7 @@ import { browserPatience } from "../transfer/until-through.ts";
 import { transferCallsOn } from "../transfer/upload-calls.ts";
 import { openVaultContext, type ActOptions, type VaultContext } from "../vault-context.ts";
 import { engineOverPage } from "./engine-over-page.ts";
-import { createOpenedContents, type SealedContentKey } from "./opened-contents.ts";
+import { createOpenedContents, type Crossing, type SealedContentKey } from "./opened-contents.ts";
 import { httpOverPage, type PageHttp } from "./port-http.ts";
 import type { ShownPicture } from "../shown-image.ts";
 
@@ -49,14 +55,16 @@ export interface VaultPage extends PageHttp {
 /** An opened secret as it crosses to the page: its age file stays behind, under `openedId`. */
 export type OpenedByWorker = Omit<RecoveredSecret, "save" | "exportAge" | "putAway"> & { readonly openedId: string };
 
-/** An opened answer as it crosses to the page. */
-export type AnswerByWorker = Omit<OpenedAnswer, "save" | "putAway"> & { readonly openedId: string };
-
 /** What this worker keeps of an opened content: the age file of a secret that is held, null of any other. */
 interface OpenedHere {
   readonly ageFile: AgeFile | null;
   readonly sealed: SealedContentKey;
+  /** A secret of one's own, as it may be shared; null of any other. */
+  readonly own: SharedContent | null;
 }
+
+/** What opens the content that is shared, as it crosses: a picture, or the name of a secret that this worker has open. */
+export type SharedByPage = { readonly kind: "shown"; readonly shown: ShownPicture } | { readonly kind: "opened"; readonly openedId: string };
 
 /** What the vault's worker offers. Each act of the vault is one line here; the page takes its types from this. */
 export type VaultWorkerApi = ReturnType<typeof createVaultWorkerApi>;
@@ -81,6 +89,13 @@ export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, de
         await told;
       }
     };
+  }
+
+  function sharedBy(by: SharedByPage): SharedBy {
+    if (by.kind === "shown") return by;
+    const { own } = opened.require(by.openedId);
+    if (own === null) throw new PortalError("opener_needed");
+    return { kind: "opened", opened: own };
   }
 
   return {
@@ -127,13 +142,33 @@ export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, de
     }),
     recover: act(async (vault, secretId: string, shown: ShownPicture, options?: RecoverOptions): Promise<OpenedByWorker> => {
       const { ageFile, sealed, ...secret } = await recoverAny(vault, secretId, shown, options);
-      return Comlink.transfer({ ...secret, openedId: opened.keep({ ageFile, sealed }) }, secret.content === null ? [] : [secret.content.buffer]);
+      return Comlink.transfer({ ...secret, openedId: opened.keep({ ageFile, sealed, own: { ...sealed, mime: secret.mime, author: secret.author } }) }, secret.content === null ? [] : [secret.content.buffer]);
     }),
     exportSecrets: act(async (vault, secretIds: readonly string[], shown: ShownPicture, options?: ActOptions) => {
       const { calls, patience } = requireStarted().parts;
       return exportSecrets(vault, { range: calls.range, patience, openSink: privateFile }, secretIds, shown, options);
     }),
     answerDevice: act(answerDevice),
+
+    createShare: act((vault, request: NewShareRequest, by: SharedByPage, options?: ActOptions) => createShare(vault, request, sharedBy(by), options)),
+    allShares: act(allShares),
+    sharesOfSecret: act(sharesOfSecret),
+    showShareLink: act(showShareLink),
+    changeShare: act(changeShare),
+    updateShareContent: act((vault, shareId: string, by: SharedByPage, options?: ActOptions) => updateShareContent(vault, shareId, sharedBy(by), options)),
+    revokeShare: act(revokeShare),
+    findPerson: act(findPerson),
+    listPeople: act(listPeople),
+    pinPerson: act(pinPerson),
+    setCompared: act(setCompared),
+    setBlocked: act(setBlocked),
+    ownWords: act(ownWords),
+    receivedShares: act(receivedShares),
+    openReceived: act(async (vault, shareId: string, shown: ShownPicture | null, options?: ActOptions & { readonly accept?: boolean }): Promise<Crossing<OpenedShare>> => {
+      const { sealed, ...share } = await openReceived(vault, shareId, shown, options);
+      return Comlink.transfer({ ...share, openedId: opened.keep({ ageFile: null, sealed, own: null }) }, share.content === null ? [] : [share.content.buffer]);
+    }),
+
     setFavorite: act(setFavorite),
     trash: act(trash),
     restore: act(restore),
@@ -142,9 +177,9 @@ export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, de
     askForSecret: act(askForSecret),
     listAsked: act(listAsked),
     showRequestLink: act(showRequestLink),
-    openAnswer: act(async (vault, requestId: string, shown: ShownPicture | null, options?: ActOptions): Promise<AnswerByWorker> => {
+    openAnswer: act(async (vault, requestId: string, shown: ShownPicture | null, options?: ActOptions): Promise<Crossing<OpenedAnswer>> => {
       const { sealed, ...answer } = await openAnswer(vault, requestId, shown, options);
-      return Comlink.transfer({ ...answer, openedId: opened.keep({ ageFile: null, sealed }) }, answer.content === null ? [] : [answer.content.buffer]);
+      return Comlink.transfer({ ...answer, openedId: opened.keep({ ageFile: null, sealed, own: null }) }, answer.content === null ? [] : [answer.content.buffer]);
     }),
     markCollected: act(markCollected),
     dropRequest: act(dropRequest),

@@ -14,7 +14,7 @@ import { browserPatience } from "../transfer/until-through.ts";
 import { transferCallsOn, type TransferCalls } from "../transfer/upload-calls.ts";
 import { openVisitorContext, type VisitorContext } from "../visitor-context.ts";
 import { engineOverPage } from "./engine-over-page.ts";
-import { createOpenedContents, type SealedContentKey } from "./opened-contents.ts";
+import { createOpenedContents, type Crossing, type SealedContentKey } from "./opened-contents.ts";
 import { httpOverPage, type PageHttp } from "./port-http.ts";
 
 /** What the page answers to the visitor's worker. */
@@ -23,9 +23,6 @@ export interface VisitorPage extends PageHttp {
   readonly startEngine: () => Promise<void>;
   readonly takeLinkSecret: () => Promise<LinkSecret | null>;
 }
-
-/** An opened content as it crosses to the page: what opens it stays behind, under `openedId`. */
-export type OpenedByVisitor<Opened extends OpenedShare> = Omit<Opened, "save" | "putAway"> & { readonly openedId: string };
 
 /** What the visitor's worker offers. Each act of the visitor is one line here; the page takes its types from this. */
 export type VisitorWorkerApi = ReturnType<typeof createVisitorWorkerApi>;
@@ -65,7 +62,7 @@ export function createVisitorWorkerApi(engineOn: (port: MessagePort) => Engine) 
     },
 
     lookAtShare: act(lookAtShare),
-    openShare: act(async (visitor, shareId: string, answers: ShareAnswers, options?: CallOptions): Promise<OpenedByVisitor<OpenedShare>> => {
+    openShare: act(async (visitor, shareId: string, answers: ShareAnswers, options?: CallOptions): Promise<Crossing<OpenedShare>> => {
       const { sealed, ...share } = await openShare(visitor, shareId, answers, options);
       return Comlink.transfer({ ...share, openedId: opened.keep({ sealed }) }, share.content === null ? [] : [share.content.buffer]);
     }),

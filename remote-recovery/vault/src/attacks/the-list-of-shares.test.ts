@@ -1,0 +1,93 @@
+import { restore, trash } from "../acts/favorite-and-trash.ts";
+import { purge } from "../acts/purge.ts";
+import { update } from "../acts/update.ts";
+import { removeVersions } from "../acts/versions.ts";
+import { revokeShare } from "../shares/change-shares.ts";
+import { allShares, sharesOfSecret } from "../shares/list-shares.ts";
+import { createSharingWorld, type SharingWorld } from "../testing/sharing-world.ts";
+
+/*
+ * What the service says of an account's shares against what the account signed: what is hidden, revoked by nobody, still served,
+ * changed or made up is told with the share.
+ */
+
+jest.setTimeout(60_000); // hybrid keys and Argon2id take their time on a busy machine
+
+let world: SharingWorld;
+let shareId: string;
+beforeEach(async () => {
+  world = await createSharingWorld({ bensAccount: false });
+  ({ shareId } = await world.share({ maxViews: 5 }));
+});
+
+const listed = (): ReturnType<typeof sharesOfSecret> => sharesOfSecret(world.adasVault, world.secretId, { ended: true });
+
+/** Changes what the service lists. */
+function sayList(change: (shares: readonly Record<string, unknown>[]) => unknown[]): void {
+  world.ada.service.answer = (call, answer) => (call.startsWith("GET /sharelist/") ? { shares: change((answer as { shares: Record<string, unknown>[] }).shares) } : answer);
+}
+
+describe("the list of shares", () => {
+  it("is believed where it says what was signed", async () => {
+    await expect(listed()).resolves.toMatchObject([{ shareId, state: "live", doubt: null, views: 0, maxViews: 5, outdated: false }]);
+  });
+
+  it.each<[string, (shares: readonly Record<string, unknown>[]) => unknown[], object]>([
+    ["hides one", () => [], { doubt: "hidden" }],
+    ["says that one is revoked that is not", (shares) => shares.map((share) => ({ ...share, end: "revoked" })), { doubt: "not_revoked_here" }],
+    ["says that it ended with a secret that is there", (shares) => shares.map((share) => ({ ...share, end: "ended" })), { doubt: "not_revoked_here" }],
+    ["says that it is expired before its time", (shares) => shares.map((share) => ({ ...share, end: "expired" })), { doubt: "changed" }],
+    ["serves it longer than was signed", (shares) => shares.map((share) => ({ ...share, expires_at: "2030-01-01T00:00:00.000Z" })), { doubt: "changed" }],
+    ["serves another version", (shares) => shares.map((share) => ({ ...share, version: 2 })), { doubt: "changed" }],
+    ["serves it to others than was signed", (shares) => shares.map((share) => ({ ...share, audience: "signed_in" })), { doubt: "changed" }],
+  ])("is doubted where it %s", async (_what, change, expected) => {
+    sayList(change);
+    await expect(listed()).resolves.toMatchObject([{ shareId, ...expected }]);
+  });
+
+  it("is doubted where it names one that nobody signed", async () => {
+    const made = "AAAAAAAAAAAAAAAAAAAAAA";
+    sayList((shares) => [...shares, { ...shares[0], share_id: made }]);
+    expect((await listed()).find((share) => share.shareId === made)).toMatchObject({ doubt: "unknown" });
+  });
+
+  it("is doubted where a revoked one is still served", async () => {
+    await revokeShare(world.adasVault, shareId);
+    await expect(listed()).resolves.toMatchObject([{ state: "revoked", doubt: null }]);
+    world.stored(shareId).revoked = false;
+    await expect(listed()).resolves.toMatchObject([{ state: "revoked", doubt: "still_served" }]);
+  });
+
+  it("is read a second time before it is doubted", async () => {
+    let readings = 0;
+    sayList((shares) => (readings++ === 0 ? [] : [...shares]));
+    await expect(listed()).resolves.toMatchObject([{ doubt: null }]);
+  });
+});
+
+describe("what ends a share", () => {
+  it("is marked in the sealed document: the trash, for good", async () => {
+    await trash(world.adasVault, world.secretId);
+    const [mark] = await allShares(world.adasVault);
+    expect(mark?.revokedAt).not.toBeNull();
+    await expect(listed()).resolves.toMatchObject([{ state: "revoked", doubt: null }]);
+    await restore(world.adasVault, world.secretId);
+    await expect(listed()).resolves.toMatchObject([{ state: "revoked", doubt: null }]);
+  });
+
+  it("is marked in the same change that removes for good", async () => {
+    await world.adasVault.service.trash(world.secretId); // another device did, without the mark
+    await purge(world.adasVault, [world.secretId]);
+    const [mark] = await allShares(world.adasVault);
+    expect(mark?.revokedAt).not.toBeNull();
+  });
+
+  it("is marked for the removed version alone", async () => {
+    await update(world.adasVault, world.secretId, { baseVersion: 1, content: { contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob(["new words"]) } });
+    const { shareId: newest } = await world.share({});
+    await removeVersions(world.adasVault, world.secretId, [1]);
+    const marks = await allShares(world.adasVault);
+    expect(marks.find((mark) => mark.shareId === shareId)?.revokedAt).not.toBeNull();
+    expect(marks.find((mark) => mark.shareId === newest)?.revokedAt).toBeNull();
+  });
+});

@@ -1,0 +1,203 @@
+import { PortalError } from "@relicario/shared/errors";
+
+import { trash } from "../acts/favorite-and-trash.ts";
+import { protect } from "../acts/protect.ts";
+import { update } from "../acts/update.ts";
+import { fakePicture } from "../testing/fake-engine.ts";
+import { byMarket, codeOf, createSharingWorld, textOf, type SharingWorld } from "../testing/sharing-world.ts";
+import { shown, textSecret } from "../testing/world.ts";
+import { changeShare, revokeShare, showShareLink, updateShareContent } from "./change-shares.ts";
+import { allShares } from "./list-shares.ts";
+import { lookAtShare, openShare } from "./open-link.ts";
+
+jest.setTimeout(60_000); // hybrid keys and Argon2id take their time on a busy machine
+
+const nothing = { password: null, picture: null };
+
+let world: SharingWorld;
+beforeEach(async () => {
+  world = await createSharingWorld({ bensAccount: false });
+});
+
+describe("a public link", () => {
+  it("opens for whoever has it, once for each view", async () => {
+    const { shareId, link } = await world.share({ maxViews: 2 });
+    expect(link).toMatch(/^\/shared\/[A-Za-z0-9_-]{22}#s=[A-Za-z0-9_-]{43}$/);
+    const visitor = world.visit(link);
+    await expect(lookAtShare(visitor, shareId)).resolves.toMatchObject({ audience: "public", from: { userName: "Ada" }, password: false, picture: false, viewsLeft: 2 });
+    const opened = await openShare(visitor, shareId, nothing);
+    expect(opened).toMatchObject({ title: "First", contentKind: "text", name: "secret.txt", sender: { userName: "Ada", standing: "says", words: [] } });
+    expect(textOf(opened.content)).toBe("content of First");
+    await openShare(visitor, shareId, nothing);
+    expect(await codeOf(openShare(visitor, shareId, nothing))).toBe("share_unavailable");
+  });
+
+  it("costs one view when answers are lost on the way", async () => {
+    const { shareId, link } = await world.share({ maxViews: 1 });
+    const visitor = world.visit(link);
+    let lost = 0;
+    visitor.service.answer = (call, answer) => {
+      const isClaim = call === "POST /share/get-public-secret" && typeof answer === "object" && answer !== null && "ticket" in answer;
+      if ((isClaim || call === "POST /share/content") && lost++ < 2) throw new PortalError("service_unavailable");
+      return answer;
+    };
+    if ((await codeOf(openShare(visitor, shareId, nothing))) !== "none") await openShare(visitor, shareId, nothing);
+    expect(lost).toBeGreaterThanOrEqual(2);
+    expect(world.stored(shareId).claims.size).toBe(1);
+  });
+
+  it("is incomplete without its key, or with that of another link", async () => {
+    const [{ shareId }, { link: other }] = [await world.share({}), await world.share({})];
+    expect(await codeOf(lookAtShare(world.visit(null), shareId))).toBe("link_incomplete");
+    expect(await codeOf(openShare(world.visit(null), shareId, nothing))).toBe("link_incomplete");
+    expect(await codeOf(openShare(world.visit(other), shareId, nothing))).toBe("link_incomplete");
+    expect(await codeOf(openShare(world.visit(`/shared/${shareId}#s=short`), shareId, nothing))).toBe("link_incomplete");
+  });
+
+  it("says of every other reason that it is unavailable", async () => {
+    const { shareId, link } = await world.share({});
+    await revokeShare(world.adasVault, shareId);
+    expect(await codeOf(lookAtShare(world.visit(link), shareId))).toBe("share_unavailable");
+    expect(await codeOf(lookAtShare(world.visit(link), "../user/me"))).toBe("share_unavailable");
+  });
+});
+
+describe("a link with a password", () => {
+  it("opens with the password as typed, in any composition, and counts a wrong one", async () => {
+    const { shareId, link } = await world.share({ password: "café número 1" });
+    const visitor = world.visit(link);
+    await expect(lookAtShare(visitor, shareId)).resolves.toMatchObject({ password: true });
+    expect(await codeOf(openShare(visitor, shareId, nothing))).toBe("validation_error");
+    await expect(openShare(visitor, shareId, { ...nothing, password: "cafe" })).rejects.toMatchObject({ code: "wrong_password", details: { tries_left: 9 } });
+    expect(world.stored(shareId).claims.size).toBe(0);
+    const opened = await openShare(visitor, shareId, { ...nothing, password: "cafe\u0301 nu\u0301mero 1" });
+    expect(textOf(opened.content)).toBe("content of First");
+  });
+
+  it("never sends the password, nor what guesses it without the link", async () => {
+    const { link, shareId } = await world.share({ password: "four words made here" });
+    const visitor = world.visit(link);
+    await openShare(visitor, shareId, { ...nothing, password: "four words made here" });
+    const sent = JSON.stringify([world.ada.service.bodies, visitor.service.bodies]);
+    expect(sent).not.toContain("four words");
+    expect(sent).not.toContain(link?.split("#s=")[1]);
+  });
+});
+
+describe("a link that also asks for a picture", () => {
+  it("opens with that picture alone; another one costs no view", async () => {
+    const { shareId, link } = await world.share({ picture: fakePicture("boat") });
+    const visitor = world.visit(link);
+    await expect(lookAtShare(visitor, shareId)).resolves.toMatchObject({ picture: true });
+    expect(await codeOf(openShare(visitor, shareId, nothing))).toBe("picture_needed");
+    expect(await codeOf(openShare(visitor, shareId, { ...nothing, picture: fakePicture("market") }))).toBe("not_this_picture");
+    expect(world.stored(shareId).claims.size).toBe(0);
+    const opened = await openShare(visitor, shareId, { ...nothing, picture: fakePicture("boat/small") });
+    expect(textOf(opened.content)).toBe("content of First");
+  });
+
+  it("refuses a picture that opens the account, and copies of one", async () => {
+    for (const picture of ["market", "market/small", "market/cropped"]) expect(await codeOf(world.share({ picture: fakePicture(picture) }))).toBe("picture_is_opener");
+    expect(world.sharing.shares.size).toBe(0);
+  });
+
+  it("takes the same sketch for another share with the same picture, and a new root", async () => {
+    const [first, second] = [await world.share({ picture: fakePicture("boat") }), await world.share({ picture: fakePicture("boat") })];
+    const [one, other] = [first, second].map(({ shareId }) => world.stored(shareId).wire.share_helper ?? "");
+    expect(one).not.toBe(other);
+    const sketch = (helper: string | undefined): string => Buffer.from(helper ?? "", "base64url").subarray(52, 394).toString("hex");
+    expect(sketch(one)).toBe(sketch(other));
+  });
+
+  it("never becomes an opener", async () => {
+    await world.share({ picture: fakePicture("boat") });
+    expect(await codeOf(protect(world.adasVault, textSecret("Second", shown("boat")), {}))).toBe("picture_resembles_another");
+  });
+});
+
+describe("a link for signed-in people", () => {
+  it("opens behind sign-in, with the key of the link", async () => {
+    const { shareId, link } = await world.share({ to: { audience: "signed_in" } });
+    expect(link).toMatch(/^\/p-shared\//);
+    expect(await codeOf(openShare(world.visit(link), shareId, nothing))).toBe("unauthorized");
+    expect(textOf((await openShare(world.visit(link, world.ben), shareId, nothing)).content)).toBe("content of First");
+  });
+});
+
+describe("the owner of a link", () => {
+  it("sees it again with an opener, on another device too", async () => {
+    const { shareId, link } = await world.share({});
+    const phone = await world.ada.open("phone");
+    expect(await codeOf(showShareLink(phone, shareId, null))).toBe("vault_locked");
+    await expect(showShareLink(phone, shareId, shown("market"))).resolves.toBe(link);
+    await expect(showShareLink(phone, shareId, null)).resolves.toBe(link);
+  });
+
+  it("changes expiry and views without an opener, and the sealed document says so", async () => {
+    const { shareId } = await world.share({ maxViews: 1 });
+    const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
+    await changeShare(world.adasVault, shareId, { expiresAt, maxViews: null });
+    expect(world.stored(shareId)).toMatchObject({ expiresAt, maxViews: null });
+    await expect(allShares(world.adasVault)).resolves.toMatchObject([{ shareId, expiresAt }]);
+    expect(await codeOf(changeShare(world.adasVault, shareId, { expiresAt: "2020-01-01T00:00:00.000Z" }))).toBe("validation_error");
+  });
+
+  it("updates what is shared after an edit, without the password", async () => {
+    const { shareId, link } = await world.share({ password: "known to them" });
+    await update(world.adasVault, world.secretId, { baseVersion: 1, content: { contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob(["new words"]) } });
+    const before = await openShare(world.visit(link), shareId, { ...nothing, password: "known to them" });
+    expect(textOf(before.content)).toBe("content of First");
+    await updateShareContent(world.adasVault, shareId, byMarket);
+    const after = await openShare(world.visit(link), shareId, { ...nothing, password: "known to them" });
+    expect(textOf(after.content)).toBe("new words");
+    await expect(allShares(world.adasVault)).resolves.toMatchObject([{ shareId, version: 2 }]);
+  });
+
+  it("loses no link when every answer to its making is lost", async () => {
+    const share = world.share({});
+    world.ada.service.answer = (call, answer) => {
+      if (call === "POST /share") throw new PortalError("service_unavailable");
+      return answer;
+    };
+    const { shareId, link } = await share; // it stands in the account, as the next reading shows
+    world.ada.service.answer = (_call, answer) => answer;
+    await expect(showShareLink(world.adasVault, shareId, null)).resolves.toBe(link);
+  });
+
+  it("keeps the link of a share that the service took and shows in no account", async () => {
+    const before = world.ada.service.snapshot();
+    const made = world.share({});
+    world.ada.service.answer = (call, answer) => {
+      if (call === "POST /share") world.ada.service.account = before; // an account without it
+      return answer;
+    };
+    const { shareId, link } = await made;
+    expect((await world.adasVault.device.read()).newShares).not.toBeNull();
+    world.ada.service.answer = (_call, answer) => answer;
+    expect(await codeOf(showShareLink(world.adasVault, shareId, null))).toBe("older_state");
+    expect((await world.adasVault.device.read()).newShares).not.toBeNull();
+    expect(link).not.toBeNull();
+  });
+
+  it("forgets what it kept of a link once the account carries it", async () => {
+    await world.share({});
+    expect((await world.adasVault.device.read()).newShares).toBeNull();
+  });
+
+  it("cannot share another version than the present one, nor what is in the trash", async () => {
+    await update(world.adasVault, world.secretId, { baseVersion: 1, content: { contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob(["new words"]) } });
+    const former = { kind: "opened", opened: { secretId: world.secretId, version: 1, identity: "", sha256: "", kind: "text", size: 1, mime: "text/plain", author: "verified" } } as const;
+    expect(await codeOf(world.share({}, former))).toBe("version_conflict");
+    await trash(world.adasVault, world.secretId);
+    expect(await codeOf(world.share({}))).toBe("not_found");
+  });
+
+  it.each([
+    [{ expiresAt: "2020-01-01T00:00:00.000Z" }, "expires_at"],
+    [{ expiresAt: new Date(Date.now() + 31 * 86_400_000).toISOString() }, "expires_at"],
+    [{ maxViews: 0 }, "max_views"],
+    [{ maxViews: 1_001 }, "max_views"],
+  ])("is told which field is wrong: %j", async (request, field) => {
+    await expect(world.share(request)).rejects.toMatchObject({ code: "validation_error", details: { fields: [field] } });
+  });
+});

@@ -1,0 +1,93 @@
+import { Id, type OwnShare } from "@relicario/shared/api";
+import type { SecretShare, ShareDoubt, ShareMark } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
+
+import { readAccount, requireRow, type AccountView } from "../steps/read-account.ts";
+import { readKeyring } from "../steps/read-keyring.ts";
+import type { AccountRow, ActOptions, VaultContext } from "../vault-context.ts";
+import { settleNewShares } from "./new-shares.ts";
+import { isLive, presentMark, type ShareEntry } from "./shares-document.ts";
+
+/** From the sealed document alone, the newest first. Empty while locked. */
+export async function allShares(vault: VaultContext): Promise<ShareMark[]> {
+  if (vault.keys === null) return [];
+  const opened = (await readKeyring(vault))?.opened;
+  return newestFirst((opened?.shares.shares ?? []).map(presentMark));
+}
+
+/**
+ * Those of one secret. Views, limits and what was opened are the service's word; what it says beside that is compared with the
+ * sealed document, and what does not fit is a doubt.
+ *
+ * @throws PortalError `not_found`, `vault_locked`.
+ */
+export async function sharesOfSecret(vault: VaultContext, secretId: string, options: ActOptions & { readonly ended?: boolean } = {}): Promise<SecretShare[]> {
+  if (!Id.safeParse(secretId).success) throw new PortalError("not_found");
+  await settleNewShares(vault);
+  const first = await readOnce(vault, secretId, options);
+  const shares = first.some(({ doubt }) => doubt !== null) ? await readOnce(vault, secretId, options) : first; // another device may have written in between
+  return newestFirst(options.ended === true ? shares : shares.filter(({ state, doubt }) => state === "live" || doubt !== null));
+}
+
+async function readOnce(vault: VaultContext, secretId: string, { signal }: ActOptions): Promise<SecretShare[]> {
+  const told = await vault.service.shares.ofSecret(secretId, signal);
+  const account = await readAccount(vault, signal);
+  const { opened, row } = requireRow(account, secretId);
+  if (account === null) throw new PortalError("not_found");
+  const entries = opened.shares.shares.filter((entry) => entry.secret_id === secretId);
+  const unknown = told.filter((one) => !opened.shares.shares.some((entry) => entry.share_id === one.share_id));
+  const known = await Promise.all(
+    entries.map(async (entry) => {
+      const one = told.find(({ share_id: id }) => id === entry.share_id) ?? null;
+      return present(vault, entry, one, row, await doubtOf(vault, entry, one, account, row));
+    }),
+  );
+  return [...known, ...unknown.map((one) => present(vault, null, one, row, "unknown"))];
+}
+
+/** What the service says against the document. What nobody can check (used up, too many wrong passwords) is believed. */
+async function doubtOf(vault: VaultContext, entry: ShareEntry, told: OwnShare | null, { rows }: AccountView, row: AccountRow): Promise<ShareDoubt | null> {
+  const live = isLive(entry, vault.now());
+  if (told === null) return live ? "hidden" : null;
+  if (entry.revoked_at !== null) return told.end === null ? "still_served" : null;
+  if (told.secret_db_id !== entry.secret_id || told.version !== entry.version || told.audience !== entry.audience || told.expires_at !== entry.expires_at) return "changed";
+  if (!live) return null;
+  if (told.end === "expired") return "changed";
+  if (told.end === "revoked") return "not_revoked_here";
+  if (told.end === "ended" && rows.get(entry.secret_id)?.stored.deleted_at === undefined) return (await isGone(vault, entry, row)) ? null : "not_revoked_here";
+  return null;
+}
+
+/** Whether a former version was dropped: its shares end with it. */
+async function isGone(vault: VaultContext, { secret_id: secretId, version }: ShareEntry, row: AccountRow): Promise<boolean> {
+  if (version === row.version) return false;
+  const lines = await vault.service.versions(secretId);
+  return lines.some((line) => line.version === version && line.dropped);
+}
+
+function present({ now }: VaultContext, entry: ShareEntry | null, told: OwnShare | null, row: AccountRow, doubt: ShareDoubt | null): SecretShare {
+  const mark = entry === null ? markOf(told) : presentMark(entry);
+  return {
+    ...mark,
+    person: told?.recipient == null ? null : { userId: told.recipient.user_id, userName: told.recipient.user_name },
+    password: told?.password ?? false,
+    picture: told?.picture ?? false,
+    views: told?.views ?? 0,
+    maxViews: told?.max_views ?? null,
+    lastOpenedAt: told?.last_opened_at ?? null,
+    state: mark.revokedAt !== null ? "revoked" : (told?.end ?? (Date.parse(mark.expiresAt) > now() ? "live" : "expired")),
+    outdated: mark.version < row.version,
+    doubt,
+  };
+}
+
+/** Of a share that only the service names. */
+function markOf(told: OwnShare | null): ShareMark {
+  if (told === null) throw new TypeError("a share that nobody names");
+  const { share_id: shareId, secret_db_id: secretId, version, audience, created_at: createdAt, expires_at: expiresAt } = told;
+  return { shareId, secretId, version, audience, createdAt, expiresAt, revokedAt: null };
+}
+
+function newestFirst<T extends ShareMark>(shares: readonly T[]): T[] {
+  return shares.toSorted((left, right) => (left.createdAt < right.createdAt ? 1 : -1));
+}

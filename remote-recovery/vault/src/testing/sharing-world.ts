@@ -1,0 +1,107 @@
+import type { LinkSecret } from "@relicario/shared/contract";
+import { PortalError, type ErrorCode } from "@relicario/shared/errors";
+
+import { protect } from "../acts/protect.ts";
+import { findPerson } from "../people/people.ts";
+import { createShare, type CreatedShare, type NewShareRequest } from "../shares/create-share.ts";
+import type { SharedBy } from "../shares/shared-content.ts";
+import { openVisitorContext, type VisitorContext } from "../visitor-context.ts";
+import type { VaultContext } from "../vault-context.ts";
+import { createFakeService, type FakeService } from "./fake-service.ts";
+import { createFakeEngine } from "./fake-engine.ts";
+import { createFakeSharing, type FakeShare, type FakeSharing } from "./fake-shares.ts";
+import { createWorld, shown, textSecret, type World } from "./world.ts";
+
+/** Ada, who has one secret behind the picture "market", and Ben, who has one behind "harbour". Both are unlocked, and nobody knows anybody. */
+export interface SharingWorld {
+  readonly sharing: FakeSharing;
+  readonly ada: World;
+  readonly ben: World;
+  readonly adasVault: VaultContext;
+  readonly bensVault: VaultContext;
+  /** Ada's secret "First". */
+  readonly secretId: string;
+  /** Shares it, by its picture. */
+  readonly share: (request: Partial<NewShareRequest>, by?: SharedBy) => Promise<CreatedShare>;
+  /** Shares it with Ben. */
+  readonly shareWithBen: () => Promise<string>;
+  /** Whoever opens a link; nobody is signed in unless told otherwise. */
+  readonly visit: (link: string | null, signedIn?: World) => VisitorContext & { readonly service: FakeService };
+  /** As the service keeps it. */
+  readonly stored: (shareId: string) => FakeShare;
+}
+
+export const byMarket: SharedBy = { kind: "shown", shown: shown("market") };
+
+const bensId = "019a9e2c-7c1e-7abc-8def-ba9876543210";
+const day = 24 * 60 * 60 * 1000;
+
+/** @param bensAccount false where Ben has no account yet, and is only signed in */
+export async function createSharingWorld({ bensAccount = true } = {}): Promise<SharingWorld> {
+  const sharing = createFakeSharing();
+  const [ada, ben] = [createWorld({ userName: "Ada", sharing }), createWorld({ userId: bensId, userName: "Ben", sharing })];
+  const [adasVault, bensVault] = [await ada.open(), await ben.open()];
+  const { secretId } = await protect(adasVault, textSecret("First", shown("market")), {});
+  if (bensAccount) await protect(bensVault, textSecret("Ben's own", shown("harbour")), {});
+
+  const share: SharingWorld["share"] = (request, by = byMarket) =>
+    createShare(
+      adasVault,
+      { secretId, to: { audience: "public" }, expiresAt: new Date(Date.now() + 7 * day).toISOString(), maxViews: null, password: null, picture: null, notify: false, ...request },
+      by,
+      {},
+    );
+  return {
+    sharing,
+    ada,
+    ben,
+    adasVault,
+    bensVault,
+    secretId,
+    share,
+    shareWithBen: async () => (await share({ to: { audience: "person", person: await findPerson(adasVault, "Ben") } })).shareId,
+    visit: (link, signedIn) => {
+      const service = signedIn?.service ?? createFakeService("nobody");
+      service.sharing ??= { between: sharing, me: null };
+      let left = link === null ? null : secretOf(link);
+      const context = openVisitorContext({
+        http: service.http,
+        engine: createFakeEngine(),
+        now: Date.now,
+        pause: () => Promise.resolve(),
+        takeLinkSecret: async () => {
+          const taken = left;
+          left = null;
+          return Promise.resolve(taken);
+        },
+      });
+      return Object.assign(context, { service });
+    },
+    stored: (shareId) => {
+      const found = sharing.shares.get(shareId);
+      if (found === undefined) throw new TypeError("no such share");
+      return found;
+    },
+  };
+}
+
+/** What the host takes out of an address. */
+function secretOf(link: string): LinkSecret {
+  const { pathname, hash } = new URL(link, "https://portal.example");
+  return { path: pathname, s: new URLSearchParams(hash.slice(1)).get("s") ?? "", n: null };
+}
+
+export function textOf(content: Uint8Array | null): string {
+  return new TextDecoder().decode(content ?? new Uint8Array());
+}
+
+/** How it ended: the code of a PortalError, or `none`. Other errors are the test's. */
+export async function codeOf(work: Promise<unknown>): Promise<ErrorCode | "none"> {
+  try {
+    await work;
+    return "none";
+  } catch (error) {
+    if (error instanceof PortalError) return error.code;
+    throw error;
+  }
+}
