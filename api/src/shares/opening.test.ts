@@ -124,6 +124,22 @@ describe("a claim", () => {
     }
   });
 
+  it("is one view when the database's connection is lost in the middle of it", async () => {
+    const { share } = await sharedBySomebody(service, { audience: "signed_in", max_views: 3 });
+    const saboteur = await openSaboteur(service.database.url);
+    try {
+      await saboteur.hold("share_recipients"); // written last
+      const opening = service.call("POST", "/share/get-secret", reader.token, { body: openingOf(share) });
+      await saboteur.waiting(1);
+      expect(await saboteur.terminate("waiting")).toBe(1);
+      await saboteur.release();
+      expect((await opening).status).toBe(200);
+      expect(await viewsOf(share)).toBe(1);
+    } finally {
+      await saboteur.close();
+    }
+  });
+
   it("of another claim_id of somebody else's view is not theirs: a link for signed-in people downloads for whoever claimed it alone", async () => {
     const { share, secret } = await sharedBySomebody(service, { audience: "signed_in", max_views: 1 });
     const opening = openingOf(share);
@@ -277,8 +293,29 @@ describe("a wrong password", () => {
   });
 });
 
+describe("openings", () => {
+  it("are so many a minute for an address, and for a share, wherever they come from; the next is answered too_many_requests", async () => {
+    const strict = await startService({ RATE_LIMITS: JSON.stringify({ visit: 3, open_share: 5 }) });
+    try {
+      const { share } = await sharedBySomebody(strict);
+      const from = async (remoteAddress: string, shareId = share.shareId) =>
+        (await strict.call("POST", "/share/get-public-secret", null, { body: { share_id: shareId, link_auth: share.linkAuth }, remoteAddress })).status;
+      const statuses = async (address: string, count: number): Promise<number[]> => {
+        const all: number[] = [];
+        for (let call = 0; call < count; call++) all.push(await from(address));
+        return all;
+      };
+      expect(await statuses("192.0.2.1", 4)).toEqual([200, 200, 200, 429]);
+      expect(await statuses("192.0.2.2", 3)).toEqual([200, 200, 429]);
+      expect(await from("192.0.2.3", newPublicId())).toBe(404);
+    } finally {
+      await strict.stop();
+    }
+  });
+});
+
 describe("what its owner does while it is open", () => {
-  it("takes the download away at once: revoked, expired by a new time, closed with the account", async () => {
+  it("takes the download away at once: revoked, or expired by a new time", async () => {
     const { share, owner } = await sharedBySomebody(service);
     const { download: token } = claimed(await open(openingOf(share)));
     const keyring = buildChangeWith(owner, "shares");

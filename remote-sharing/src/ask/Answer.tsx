@@ -1,4 +1,3 @@
-import { maxTitleLength } from "@relicario/shared/api";
 import { usePortal, type OpenedAnswer, type Vault } from "@relicario/shared/contract";
 import { ActProgress, RevealedContent } from "@relicario/shared/forms";
 import { formatsOf } from "@relicario/shared/i18n";
@@ -7,6 +6,7 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
+import { keepOpened } from "../vault/keep-opened.ts";
 import { useAct } from "../vault/useAct.ts";
 import { WordList } from "../link/WordList.tsx";
 
@@ -29,13 +29,9 @@ export function Answer({ vault, answer, title, collected, collecting, onCollect,
   const [kept, setKept] = useState(false);
   const running = state.status === "running";
 
-  /** As one's own: a new content identity, a new ticket, the pictures in use. */
   const handleKeep = () => {
     run(async (options) => {
-      const content = answer.content === null ? await answer.save(null, options) : new Blob([answer.content]);
-      if (content === null) return;
-      const { contentKind, name, mime } = answer;
-      await vault.protect({ title: title.slice(0, maxTitleLength), tags: [], contentKind, name, mime, content, protection: { kind: "openers", openers: [] } }, options);
+      await keepOpened(vault, { opened: answer, title }, options);
       if (!options.signal.aborted) setKept(true);
     });
   };

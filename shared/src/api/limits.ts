@@ -33,6 +33,8 @@ export const uploadHours = 24;
 export const maxOpenUploads = 32; // of one account at a time
 
 export const maxListPage = 1_000;
+/** Ids in one answer of secrets that went for good; a device that missed more reads the list anew. */
+export const maxPurgedIds = 2_000;
 /** States of one answer: a megabyte of the longest. A device that missed more asks again. */
 export const maxStatesPage = 256;
 /** Former versions of a secret that are kept with content and ticket. */

@@ -122,7 +122,6 @@ function changed(userName: string, { statement }: DirectoryEntry, pinned: Pinned
   return personError("person_changed", { userName, words: wordsOfKeys(statement), formerWords: pinned === null ? null : wordsOfKeys(pinned) });
 }
 
-/** The account's identity, and those from before rotations: what was sealed to them stays theirs. */
 async function ownOpenings(vault: VaultContext, accountKey: AccountKey): Promise<Opening[]> {
   const book = (await readKeyring(vault))?.opened?.book;
   if (book === undefined) throw new PortalError("vault_locked");

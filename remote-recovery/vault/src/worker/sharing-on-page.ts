@@ -15,7 +15,7 @@ export interface SharingParts {
   readonly origin: () => string;
 }
 
-/** The members of the contract about sharing, over the vault's worker. Handles are exchanged for pictures before anything reaches it. */
+/** The members of the contract about sharing and asking, over the vault's worker. Handles are exchanged for pictures before anything reaches it. */
 export function sharingOnPage({ inWorker, openedBy, held, origin }: SharingParts): Pick<Vault, "shares" | "people" | "received" | "requests"> {
   const acts = {
     create: inWorker((worker) => worker.createShare),
@@ -23,10 +23,9 @@ export function sharingOnPage({ inWorker, openedBy, held, origin }: SharingParts
     update: inWorker((worker) => worker.updateShareContent),
     open: inWorker((worker) => worker.openReceived),
     ask: inWorker((worker) => worker.askForSecret),
-    showRequest: inWorker((worker) => worker.showRequestLink),
+    showRequestLink: inWorker((worker) => worker.showRequestLink),
     openAnswer: inWorker((worker) => worker.openAnswer),
   };
-  const shownOrNone = (opener: ShownImage | null): ShownPicture | null => (opener === null ? null : requireShown(opener));
   return {
     shares: Object.freeze<Vault["shares"]>({
       create: async (request, by, options) => {
@@ -62,7 +61,7 @@ export function sharingOnPage({ inWorker, openedBy, held, origin }: SharingParts
         return { requestId, link: `${origin()}${link}` };
       },
       list: inWorker((worker) => worker.listAsked),
-      showLink: async (requestId, opener, options) => `${origin()}${await acts.showRequest(requestId, shownOrNone(opener), options)}`,
+      showLink: async (requestId, opener, options) => `${origin()}${await acts.showRequestLink(requestId, shownOrNone(opener), options)}`,
       open: async (requestId, opener, options) => {
         const { openedId, ...answer } = await acts.openAnswer(requestId, shownOrNone(opener), options);
         return { ...answer, ...(await held(openedId, answer)) };
@@ -71,4 +70,8 @@ export function sharingOnPage({ inWorker, openedBy, held, origin }: SharingParts
       drop: inWorker((worker) => worker.dropRequest),
     }),
   };
+}
+
+function shownOrNone(opener: ShownImage | null): ShownPicture | null {
+  return opener === null ? null : requireShown(opener);
 }

@@ -278,7 +278,6 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     exportSecrets: inWorker((worker) => worker.exportSecrets),
   };
 
-
   // A handle is exchanged for its picture before anything else: one that stands for nothing reaches no worker.
   return {
     getState: () => state,
