@@ -1,4 +1,4 @@
-import { claimMinutes, type AnswerCollected } from "@relicario/shared/api";
+import type { AnswerCollected } from "@relicario/shared/api";
 import type { z } from "zod";
 
 import type { GrantOf } from "../auth/grants.ts";
@@ -9,6 +9,9 @@ import { partSizeOf, readParts } from "../uploads/queries.ts";
 import type { OwnRequests } from "./policy.ts";
 import { findAnswer, findRequest } from "./queries.ts";
 
+/** As long as a large content takes on a slow line. The token is of use with a session of this account alone. */
+const downloadHours = 12;
+
 /** Only reads, as often as one likes. @throws Problem `not_found`, `conflict` while nothing came, `content_gone` once it went */
 export async function collectAnswer({ db, grants, now }: Services, { accountId }: OwnRequests, requestId: string): Promise<z.infer<typeof AnswerCollected>> {
   const request = await findRequest(db, accountId, requestId);
@@ -17,7 +20,7 @@ export async function collectAnswer({ db, grants, now }: Services, { accountId }
   if (providedAt === null) throw new Problem("conflict", { detail: "nothing came yet" });
   const answer = answerId === null ? null : await findAnswer(db, { accountId, requestId, answerId }, now());
   if (answer === null || ticket === null) throw new Problem("content_gone");
-  const end = new Date(now().getTime() + claimMinutes * 60_000);
+  const end = new Date(now().getTime() + downloadHours * 3_600_000);
   const token = await grants.give({ for: "request", account: accountId, request: requestId, answer: answer.id }, end);
   return { ticket: ticket.toString("base64url"), provided_at: providedAt.toISOString(), download: { token, size: answer.size, expires_at: end.toISOString() } };
 }
