@@ -182,6 +182,7 @@ describe("an opened secret is put away", () => {
   it("when the person says so", async () => {
     const secret = opened();
     const { location } = await draw(secret);
+    expect(screen.getByRole("link", { name: "Share it" })).toHaveAttribute("href", "/share/01890a5d-ac96-7000-8000-000000000001");
     await userEvent.click(screen.getByRole("button", { name: "Put it away" }));
     expect(location()).toBe("/secrets");
     isGone(secret);

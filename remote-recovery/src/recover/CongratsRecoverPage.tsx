@@ -1,7 +1,7 @@
 import { usePortal } from "@relicario/shared/contract";
 import { RevealedContent } from "@relicario/shared/forms";
 import { Button, ButtonLink, Card, EmptyState, Notice, Page, SpacedRow } from "@relicario/shared/ui";
-import { KeyRound } from "lucide-react";
+import { KeyRound, Share2 } from "lucide-react";
 import { useEffect } from "react";
 import { useTranslation } from "react-i18next";
 
@@ -44,6 +44,9 @@ export default function CongratsRecoverPage() {
       {secret.content !== null && <AgeFile secret={secret} />}
       <SpacedRow>
         <Button onClick={handlePutAway}>{t("open.put_away_action")}</Button>
+        <ButtonLink tone="quiet" to={`/share/${secret.secretId}`} icon={<Share2 aria-hidden />}>
+          {t("open.share_action")}
+        </ButtonLink>
       </SpacedRow>
     </Page>
   );

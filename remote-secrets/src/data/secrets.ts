@@ -4,6 +4,8 @@ import { useVault, useVaultState, type VaultAccess } from "@relicario/shared/ui"
 import { queryOptions, skipToken, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 
+import { readLiveShares } from "./live-shares.ts";
+
 /** Query keys, each with the account. Rows hold plaintext labels: this cache must never be persisted. */
 export const secretKeys = {
   all: (userId: string) => ["secrets", userId] as const,
@@ -12,6 +14,7 @@ export const secretKeys = {
   partialRows: (userId: string, status: VaultState["status"]) => ["secrets", userId, "partial-rows", status] as const,
   images: (userId: string, status: VaultState["status"]) => ["secrets", userId, "images", status] as const,
   history: (userId: string, secretId: string) => ["secrets", userId, "history", secretId] as const,
+  liveShares: (userId: string, status: VaultState["status"]) => ["secrets", userId, "live-shares", status] as const,
   listMemory: (userId: string) => ["secrets", userId, "list-memory"] as const,
   uploads: (userId: string, status: VaultState["status"]) => ["secrets", userId, "uploads", status] as const,
 };
@@ -77,6 +80,17 @@ export function imagesQuery(vault: Vault | null, userId: string, status: VaultSt
   });
 }
 
+/** Shares that can still be opened, for marks in lists. Empty while locked. */
+export function liveSharesQuery(vault: Vault | null, userId: string, status: VaultState["status"]) {
+  return queryOptions({
+    queryKey: secretKeys.liveShares(userId, status),
+    queryFn: async () => (vault === null || status !== "unlocked" ? [] : readLiveShares(vault)),
+    staleTime: 0, // another area changes them
+    retry: false, // what waits for them goes on without
+    gcTime: plaintextCacheMilliseconds,
+  });
+}
+
 /** The versions of one secret, newest first. */
 export function historyQuery(vault: Vault | null, userId: string, secretId: string) {
   return queryOptions({
@@ -137,6 +151,7 @@ export function useSecrets(): Secrets {
   // Prefetched with the rows, for the components of the screens that use them.
   useQuery(uploadsQuery(vault, user.userId, state.status));
   useQuery(imagesQuery(vault, user.userId, state.status));
+  useQuery(liveSharesQuery(vault, user.userId, state.status));
   useClearOnLock();
 
   if (access.status === "failed") return { status: "failed", failure: { error: access.error, vault: null, retry: access.retry } };

@@ -33,6 +33,14 @@ const labelOf = async (vault: FakeVault) => (await vault.list())[0]?.label;
 const rowOf = async (vault: FakeVault) => (await vault.list())[0];
 
 describe("EditSecretPage", () => {
+  it("says that others keep seeing what was shared, and leads to sharing", async () => {
+    const vault = createFakeVault({ secrets: [wallet], shares: [{ shareId: "one", secretId: "01890a5d-ac96-7000-8000-000000000001" }] });
+    const { secretId } = await draw(vault);
+    expect(await screen.findByText(/^One person or link can open this secret\./)).toBeVisible();
+    for (const name of ["Share", "Go to its shares"]) expect(screen.getByRole("link", { name })).toHaveAttribute("href", `/share/${secretId}`);
+    await expectAccessible();
+  });
+
   it("begins with the title and tags, and with the content left sealed", async () => {
     await draw();
     expect(await title()).toHaveValue("Wallet");

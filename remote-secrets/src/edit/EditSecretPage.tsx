@@ -1,12 +1,12 @@
 import { usePortal, type RecoveryImage, type SecretRow } from "@relicario/shared/contract";
-import { ButtonLink, Card, EmptyState, Loading, Page, Skeleton, Stack, useVaultState, useVault } from "@relicario/shared/ui";
+import { ButtonLink, Card, EmptyState, Loading, Notice, Page, Skeleton, Stack, useVaultState, useVault } from "@relicario/shared/ui";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { FileQuestion } from "lucide-react";
+import { FileQuestion, Share2 } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Navigate, useParams } from "react-router-dom";
 
-import { imagesQuery, rowsQuery, tagsOf, useSecrets, vaultOf, type Secrets } from "../data/secrets.ts";
+import { imagesQuery, liveSharesQuery, rowsQuery, tagsOf, useSecrets, vaultOf, type Secrets } from "../data/secrets.ts";
 import { ReadFailureNotice } from "../notices/ReadFailureNotice.tsx";
 import { UnlockNotice } from "../notices/UnlockNotice.tsx";
 import { EditSecretForm } from "./EditSecretForm.tsx";
@@ -32,7 +32,15 @@ function EditSecret({ secretId }: { readonly secretId: string }) {
   if (editingSecret === null && current !== null) setEditingSecret(current);
   if (editingSecret !== null && (!unlocked || editingSecret.secretId !== secretId)) setEditingSecret(null);
   return (
-    <Page title={t("edit.title")} lead={t("edit.lead_body")}>
+    <Page
+      title={t("edit.title")}
+      lead={t("edit.lead_body")}
+      actions={
+        <ButtonLink tone="quiet" to={`/share/${secretId}`} icon={<Share2 aria-hidden />}>
+          {t("edit.share_action")}
+        </ButtonLink>
+      }
+    >
       {secrets.status !== "loading" && <ReadFailureNotice failure={secrets.failure} />}
       {secrets.status === "ready" && secrets.vaultStatus === "locked" && <UnlockNotice vault={secrets.vault} returnTo={`/edit-secret/${secretId}`} reason="edit" />}
       {editingSecret === null && isGone(secrets, row) && (
@@ -62,6 +70,7 @@ interface LoadedFormProps {
 
 /** Waits for the recovery images, and keeps their first answer: the form's choices must not change while it is filled in. */
 function LoadedForm({ editingSecret, rows }: LoadedFormProps) {
+  const { t } = useTranslation("beta-add-secret");
   const { user } = usePortal();
   const client = useQueryClient();
   const access = useVault();
@@ -76,8 +85,25 @@ function LoadedForm({ editingSecret, rows }: LoadedFormProps) {
     const row = now.find(({ secretId }) => secretId === editingSecret.secretId);
     return row === undefined ? null : editingSecretOf(row);
   };
-  if (vault === null || images === null) return <LoadingForm />;
-  return <EditSecretForm vault={vault} editingSecret={editingSecret} images={images} suggestions={tagsOf(rows)} refetchSecret={refetchSecret} />;
+  const shares = useQuery(liveSharesQuery(vault, user.userId, status));
+  if (vault === null || images === null || shares.isPending) return <LoadingForm />;
+  const own = (shares.data ?? []).filter(({ secretId }) => secretId === editingSecret.secretId).length;
+  return (
+    <>
+      {own > 0 && (
+        <Notice
+          actions={
+            <ButtonLink tone="quiet" size="small" to={`/share/${editingSecret.secretId}`}>
+              {t("edit.shares_action")}
+            </ButtonLink>
+          }
+        >
+          {t("edit.shared_body", { count: own })}
+        </Notice>
+      )}
+      <EditSecretForm vault={vault} editingSecret={editingSecret} images={images} suggestions={tagsOf(rows)} refetchSecret={refetchSecret} />
+    </>
+  );
 }
 
 function LoadingForm() {

@@ -65,6 +65,18 @@ describe("HistoryPage", () => {
     expect(screen.queryByText(/Wallet/)).not.toBeInTheDocument();
   });
 
+  it("says before versions go how many shares end with them", async () => {
+    const { record, vault, secretId } = await draw();
+    const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
+    const request = { secretId, to: { audience: "public" }, expiresAt, maxViews: null, password: null, picture: null, notify: false } as const;
+    await vault.shares.create(request, shownImage(picture("garden")));
+    vault.saveElsewhere(secretId, { content: "newer" });
+    await userEvent.click(await screen.findByRole("button", { name: "Remove versions" }));
+    await userEvent.click(screen.getByRole("checkbox", { name: /^Version 1,/ }));
+    await userEvent.click(screen.getByRole("button", { name: "Remove what is chosen" }));
+    expect(record.confirms[0]?.description).toContain("One share shows such a version, and ends.");
+  });
+
   it("removes the versions that were chosen, after a question, and shows what is left of them", async () => {
     const { vault, secretId, record } = await draw();
     await userEvent.click(await screen.findByRole("button", { name: "Remove versions" }));
@@ -85,11 +97,12 @@ describe("HistoryPage", () => {
   });
 
   it("removes nothing when the question is answered with no, or on a locked device", async () => {
-    const { vault } = await draw(undefined, { answer: false });
+    const { vault, unmount } = await draw(undefined, { answer: false });
     await userEvent.click(await screen.findByRole("button", { name: "Remove versions" }));
     await userEvent.click(screen.getByRole("checkbox", { name: /^Version 1,/ }));
     await userEvent.click(screen.getByRole("button", { name: "Remove what is chosen" }));
     expect(vault.calls).not.toContain("removeVersions");
+    unmount();
     await draw(createFakeVault({ secrets: [changed], unlocked: false }));
     await versions();
     expect(screen.queryByRole("button", { name: "Remove versions" })).not.toBeInTheDocument();

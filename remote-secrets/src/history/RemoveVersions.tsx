@@ -7,6 +7,7 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
+import { countLiveShares } from "../data/live-shares.ts";
 import { historyQuery, secretKeys } from "../data/secrets.ts";
 
 interface RemoveVersionsProps {
@@ -47,9 +48,11 @@ export function RemoveVersions({ vault, secretId, onRemoved, onClose }: RemoveVe
     setMissing(versions.length === 0);
     if (versions.length === 0) return;
     const count = versions.length;
+    const shares = await countLiveShares(vault, (share) => share.secretId === secretId && versions.includes(share.version));
+    const body = t("remove.confirm_body");
     const sure = await confirm({
       title: t("remove.confirm_title", { count }),
-      description: t("remove.confirm_body"),
+      description: shares === 0 ? body : `${body} ${t("remove.shares_body", { count: shares })}`,
       confirmLabel: t("remove.confirm_action", { count }),
       cancelLabel: t("remove.keep_action"),
       alert: true,

@@ -2,8 +2,8 @@ import { screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
 import type { SecretRow } from "@relicario/shared/contract";
-import { createFakeHttp, expectAccessible, renderApp } from "@relicario/shared/testing";
-import { Attention, notRehearsed } from "./Attention.tsx";
+import { createFakeHttp, createFakeVault, expectAccessible, renderApp } from "@relicario/shared/testing";
+import { Attention, endingSoon, notRehearsed } from "./Attention.tsx";
 
 const day = 86_400_000;
 const now = Date.parse("2026-11-21T12:00:00Z");
@@ -25,6 +25,20 @@ describe("notRehearsed", () => {
   });
 });
 
+describe("endingSoon", () => {
+  const share = (secretId: string, hours: number) => ({ shareId: `${secretId}-${String(hours)}`, secretId, version: 1, audience: "public" as const, createdAt: ago(5), expiresAt: new Date(now + hours * 3_600_000).toISOString(), revokedAt: null });
+  const rows = [row("a", ago(1)), row("b", ago(1)), row("c", ago(1))];
+
+  it("finds secrets whose last share ends within two days, the soonest first", () => {
+    const shares = [share("id-a", 40), share("id-b", 3), share("id-c", 3), share("id-c", 100)];
+    expect(endingSoon(shares, rows, now).map(({ title }) => title)).toEqual(["b", "a"]);
+  });
+
+  it("names no share of a secret that is not there", () => {
+    expect(endingSoon([share("other", 3)], rows, now)).toEqual([]);
+  });
+});
+
 const me = (contact_email: string | null, contact_email_verified: boolean) => ({
   user_id: "01890a5d-ac96-7000-8000-00000000a11c",
   user_name: "alba",
@@ -40,7 +54,7 @@ describe("Attention", () => {
     const { record } = await renderApp(
       <main>
         <h1>Home</h1>
-        <Attention rows={[row("Diary", ago(200, Date.now()))]} />
+        <Attention vault={createFakeVault()} rows={[row("Diary", ago(200, Date.now()))]} />
       </main>,
     );
     expect(await screen.findByText("One secret was not opened for long")).toBeVisible();
@@ -49,8 +63,21 @@ describe("Attention", () => {
     expect(record.paths).toEqual(["/provide-image-recovery?secret=id-Diary"]);
   });
 
+  it("says that a share is about to expire, and leads to it", async () => {
+    const vault = createFakeVault({ secrets: [{ title: "Diary", content: "x" }], shares: [{ shareId: "one", secretId: "id-Diary", expiresAt: new Date(Date.now() + 3_600_000).toISOString() }] });
+    await renderApp(
+      <main>
+        <h1>Home</h1>
+        <Attention vault={vault} rows={[row("Diary", ago(1, Date.now()))]} />
+      </main>,
+    );
+    expect(await screen.findByText("A share of “Diary” is about to expire")).toBeVisible();
+    expect(screen.getByRole("link", { name: "Go to its shares" })).toHaveAttribute("href", "/share/id-Diary");
+    await expectAccessible();
+  });
+
   it("is not there when all is well", async () => {
-    await renderApp(<Attention rows={[row("Diary", ago(1, Date.now()))]} />);
+    await renderApp(<Attention vault={createFakeVault()} rows={[row("Diary", ago(1, Date.now()))]} />);
     expect(screen.queryByRole("heading")).not.toBeInTheDocument();
   });
 
@@ -58,14 +85,14 @@ describe("Attention", () => {
     [null, false, "We have no e-mail address to warn you"],
     ["alba@example.org", false, "Your e-mail address is not confirmed"],
   ] as const)("says that the address %s (confirmed: %s) needs attention", async (address, verified, title) => {
-    await renderApp(<Attention rows={[]} />, { http: createFakeHttp({ "GET /user/me": () => me(address, verified) }) });
+    await renderApp(<Attention vault={createFakeVault()} rows={[]} />, { http: createFakeHttp({ "GET /user/me": () => me(address, verified) }) });
     expect(await screen.findByText(title)).toBeVisible();
     expect(screen.getByRole("link", { name: "Go to your profile" })).toHaveAttribute("href", "/settings/profile");
   });
 
   it("says nothing of an address that is confirmed", async () => {
     const http = createFakeHttp({ "GET /user/me": () => me("alba@example.org", true) });
-    const { queryClient } = await renderApp(<Attention rows={[]} />, { http });
+    const { queryClient } = await renderApp(<Attention vault={createFakeVault()} rows={[]} />, { http });
     await waitFor(() => {
       expect(queryClient.isFetching()).toBe(0);
     });

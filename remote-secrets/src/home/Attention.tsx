@@ -1,28 +1,38 @@
 import { Me } from "@relicario/shared/api";
-import { usePortal, type Portal, type SecretRow } from "@relicario/shared/contract";
+import { usePortal, type Portal, type SecretRow, type ShareMark, type Vault } from "@relicario/shared/contract";
+import { formatsOf } from "@relicario/shared/i18n";
 import { Button, ButtonLink, Notice, SectionTitle, Stack } from "@relicario/shared/ui";
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
+import { liveSharesQuery } from "../data/secrets.ts";
+
 /** A secret that no picture has opened for this long is suggested for a rehearsal. */
 const rehearsalDays = 180;
 const dayMilliseconds = 86_400_000;
 
+/** A share that ends within this time is named. */
+const soonMilliseconds = 2 * dayMilliseconds;
+const mostEnding = 3;
+
 interface AttentionProps {
+  readonly vault: Vault;
   readonly rows: readonly SecretRow[];
 }
 
 /** Suggests a rehearsal when a secret was not opened for long, and the profile when the contact address is missing or unverified. */
-export function Attention({ rows }: AttentionProps) {
+export function Attention({ vault, rows }: AttentionProps) {
   const { t } = useTranslation("beta-home");
-  const { navigate, user, http } = usePortal();
+  const { navigate, user, http, language } = usePortal();
+  const { data: shares = [] } = useQuery(liveSharesQuery(vault, user.userId, vault.getState().status));
   const [now] = useState(() => Date.now());
   const me = useQuery(accountQuery(http, user.userId));
   const overdue = notRehearsed(rows, now);
   const [first] = overdue;
   const address = me.data === undefined || me.data.contact_email_verified ? null : me.data.contact_email === null ? "missing" : "unverified";
-  if (first === undefined && address === null) return null;
+  const ending = endingSoon(shares, rows, now);
+  if (first === undefined && address === null && ending.length === 0) return null;
   return (
     <Stack $gap={3}>
       <SectionTitle>{t("attention.title")}</SectionTitle>
@@ -45,6 +55,20 @@ export function Attention({ rows }: AttentionProps) {
           {t("attention.rehearse_body", { days: rehearsalDays })}
         </Notice>
       )}
+      {ending.map(({ share, title }) => (
+        <Notice
+          key={share.shareId}
+          tone="info"
+          title={t("attention.share_title", { title })}
+          actions={
+            <ButtonLink tone="quiet" size="small" to={`/share/${share.secretId}`}>
+              {t("attention.share_action")}
+            </ButtonLink>
+          }
+        >
+          {t("attention.share_body", { when: formatsOf(language).dateTime(share.expiresAt) })}
+        </Notice>
+      ))}
       {address !== null && (
         <Notice
           tone="warn"
@@ -68,6 +92,17 @@ export function notRehearsed(rows: readonly SecretRow[], now: number): readonly 
   return rows
     .filter((row) => row.deletedAt === null && row.label !== null && now - since(row) > rehearsalDays * dayMilliseconds)
     .toSorted((a, b) => since(a) - since(b));
+}
+
+/** Secrets whose last share ends within two days, with that share, the soonest first; at most three. */
+export function endingSoon(shares: readonly ShareMark[], rows: readonly SecretRow[], now: number): readonly { readonly share: ShareMark; readonly title: string }[] {
+  return rows
+    .flatMap(({ secretId, label }) => {
+      const last = shares.filter((share) => share.secretId === secretId).toSorted((a, b) => Date.parse(b.expiresAt) - Date.parse(a.expiresAt))[0];
+      return last === undefined || Date.parse(last.expiresAt) - now > soonMilliseconds ? [] : [{ share: last, title: label?.title ?? "" }];
+    })
+    .toSorted((a, b) => Date.parse(a.share.expiresAt) - Date.parse(b.share.expiresAt))
+    .slice(0, mostEnding);
 }
 
 /** The account, for its contact address. A failure is not shown: the first screen works without it. */

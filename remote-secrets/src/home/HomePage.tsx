@@ -47,7 +47,7 @@ export default function HomePage() {
           {secrets.vaultStatus === "empty" && <HowItWorks />}
           {secrets.vaultStatus === "locked" && <UnlockNotice vault={secrets.vault} returnTo="/home" />}
           <WaitingUploads vault={secrets.vault} status={secrets.vaultStatus} />
-          {secrets.vaultStatus !== "empty" && secrets.openingProgress === null && <Attention rows={secrets.rows} />}
+          {secrets.vaultStatus !== "empty" && secrets.openingProgress === null && <Attention vault={secrets.vault} rows={secrets.rows} />}
           <ShortLists vault={secrets.vault} rows={secrets.rows} />
         </>
       )}

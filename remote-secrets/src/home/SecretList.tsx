@@ -1,7 +1,9 @@
-import type { SecretRow, Vault } from "@relicario/shared/contract";
+import { usePortal, type SecretRow, type Vault } from "@relicario/shared/contract";
 import { ErrorNotice, space, Stack } from "@relicario/shared/ui";
+import { useQuery } from "@tanstack/react-query";
 import { styled } from "styled-components";
 
+import { liveSharesQuery } from "../data/secrets.ts";
 import { SecretRowCard } from "../row/SecretRowCard.tsx";
 import { useRowActions } from "../row/useRowActions.ts";
 
@@ -16,14 +18,16 @@ const noSelection = () => undefined;
 
 /** A short list without virtualisation and selection. */
 export function SecretList({ vault, rows, label }: SecretListProps) {
+  const { user } = usePortal();
   const actions = useRowActions(vault, noSelection, null);
+  const { data: shares = [] } = useQuery(liveSharesQuery(vault, user.userId, vault.getState().status));
   return (
     <Stack $gap={4}>
       <ErrorNotice error={actions.error} />
       <Rows aria-label={label}>
         {rows.map((row) => (
           <li key={row.secretId}>
-            <SecretRowCard row={row} actions={actions.forRow} selected={null} />
+            <SecretRowCard row={row} actions={actions.forRow} shared={shares.some(({ secretId }) => secretId === row.secretId)} selected={null} />
           </li>
         ))}
       </Rows>

@@ -90,6 +90,13 @@ export function FilterPanel({ id, view, onChange, tags, images }: FilterPanelPro
             onChange({ ...view, favorite });
           }}
         />
+        <Switch
+          label={t("filter.shared_label")}
+          checked={view.shared}
+          onChange={(shared) => {
+            onChange({ ...view, shared });
+          }}
+        />
         {countFilters(view) > 0 && (
           <Button
             tone="plain"

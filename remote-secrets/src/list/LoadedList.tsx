@@ -8,7 +8,7 @@ import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
 import { useChangeListMemory, useListMemory } from "../data/list-memory.ts";
-import { imagesQuery } from "../data/secrets.ts";
+import { imagesQuery, liveSharesQuery } from "../data/secrets.ts";
 import { UnlockNotice } from "../notices/UnlockNotice.tsx";
 import { SecretRowCard } from "../row/SecretRowCard.tsx";
 import { useRowActions } from "../row/useRowActions.ts";
@@ -42,7 +42,10 @@ export function LoadedList({ vault, rows, locked, openingProgress }: LoadedListP
   const panelId = useId();
   const images = useQuery(imagesQuery(vault, user.userId, locked ? "locked" : "unlocked"));
 
-  const { kept, trashed, inFolder, visible, tags } = useVisibleRows(rows, folder, view, searchText);
+  const { data: shares } = useQuery(liveSharesQuery(vault, user.userId, locked ? "locked" : "unlocked"));
+  const sharedIds = useMemo(() => new Set(shares?.map(({ secretId }) => secretId)), [shares]);
+
+  const { kept, trashed, inFolder, visible, tags } = useVisibleRows(rows, folder, view, searchText, sharedIds);
   const selection = useSelection(visible);
   const requestPurge = locked ? null : setPurging;
   const actions = useRowActions(vault, selection.set, requestPurge);
@@ -147,12 +150,13 @@ export function LoadedList({ vault, rows, locked, openingProgress }: LoadedListP
       )}
       {visible.length > 0 ? (
         <VirtualRows key={folder} rows={visible} label={t(folder === "kept" ? "list.title" : "list.trash_title")} initialRowId={selectedSecret}>
-          {(row) => <SecretRowCard row={row} actions={actions.forRow} selected={selection.active ? selection.has(row) : null} />}
+          {(row) => <SecretRowCard row={row} actions={actions.forRow} shared={sharedIds.has(row.secretId)} selected={selection.active ? selection.has(row) : null} />}
         </VirtualRows>
       ) : (
         <NoVisibleRows folder={folder} narrowed={narrowed} anyKept={kept.length > 0} />
       )}
       <PurgeDialog
+        vault={vault}
         rows={purging}
         pending={actions.pending}
         onClose={() => {

@@ -1,22 +1,28 @@
-import { usePortal, type SecretRow } from "@relicario/shared/contract";
+import { usePortal, type SecretRow, type Vault } from "@relicario/shared/contract";
 import { formatsOf } from "@relicario/shared/i18n";
 import { Button, Dialog, s, space } from "@relicario/shared/ui";
+import { useQuery } from "@tanstack/react-query";
 import { TriangleAlert } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
+import { liveSharesQuery } from "../data/secrets.ts";
+
 interface PurgeDialogProps {
   /** Rows to delete; null while the dialog is closed. */
   readonly rows: readonly SecretRow[] | null;
+  readonly vault: Vault;
   readonly pending: boolean;
   readonly onClose: () => void;
   readonly onConfirm: (rows: readonly SecretRow[]) => void;
 }
 
 /** Asks before secrets are deleted for good, with their titles. */
-export function PurgeDialog({ rows, pending, onClose, onConfirm }: PurgeDialogProps) {
+export function PurgeDialog({ rows, vault, pending, onClose, onConfirm }: PurgeDialogProps) {
   const { t } = useTranslation("beta-home");
-  const { language } = usePortal();
+  const { language, user } = usePortal();
+  const { data: live = [] } = useQuery(liveSharesQuery(vault, user.userId, vault.getState().status));
+  const shares = live.filter(({ secretId }) => rows?.some((row) => row.secretId === secretId)).length;
   const count = rows?.length ?? 0;
   return (
     <Dialog
@@ -25,7 +31,7 @@ export function PurgeDialog({ rows, pending, onClose, onConfirm }: PurgeDialogPr
       mustAnswer={pending}
       role="alertdialog"
       title={t("purge.confirm_title", { count })}
-      description={t("purge.confirm_body")}
+      description={shares === 0 ? t("purge.confirm_body") : `${t("purge.confirm_body")} ${t("purge.shares_body", { count: shares })}`}
       icon={<AlertIcon aria-hidden />}
       footer={
         <>

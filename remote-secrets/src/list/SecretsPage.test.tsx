@@ -13,6 +13,9 @@ const some: readonly FakeSecret[] = [
   { title: "Old letter", content: "dear", deleted: true },
 ];
 
+/** The fake vault's id of its first secret. */
+const firstId = "01890a5d-ac96-7000-8000-000000000001";
+
 async function draw(vaultSettings: FakeVaultSettings = { secrets: some }, settings: Parameters<typeof renderApp>[1] = {}) {
   const vault = createFakeVault(vaultSettings);
   const app = await renderApp(
@@ -88,6 +91,14 @@ describe("SecretsPage", () => {
     await userEvent.click(star);
     expect(await screen.findByRole("alert")).toHaveTextContent("The service does not answer");
     expect(star).toHaveAttribute("aria-pressed", "true");
+  });
+
+  it("says before the trash how many shares end with it", async () => {
+    const sharing = ["one", "two"].map((shareId) => ({ shareId, secretId: firstId }));
+    const { record } = await draw({ secrets: some, shares: [...sharing, { shareId: "other", secretId: "other" }, { shareId: "over", secretId: firstId, revokedAt: "2026-11-20T10:00:00.000Z" }] }, { answer: false });
+    await userEvent.click(await screen.findByRole("button", { name: "More for Cold wallet" }));
+    await userEvent.click(screen.getByRole("menuitem", { name: "Move to trash" }));
+    expect(record.confirms[0]?.description).toContain("2 people or links that can open it lose that at once.");
   });
 
   it("moves a secret to the trash after asking, and restores it", async () => {
@@ -252,6 +263,14 @@ describe("SecretsPage", () => {
       return drawn;
     }
     const select = (label: string, choice: string) => userEvent.selectOptions(screen.getByRole("combobox", { name: label }), choice);
+
+    it("narrow to what is shared, which is marked", async () => {
+      await openFilter({ secrets: some, shares: [{ shareId: "one", secretId: firstId }] });
+      expect(await screen.findByText("Shared")).toBeVisible();
+      await userEvent.click(screen.getByRole("switch", { name: "Shared only" }));
+      expect(names()).toEqual(["Cold wallet"]);
+      await expectAccessible();
+    });
 
     it("narrow by kind, tags and star, and say how many are set", async () => {
       await openFilter();

@@ -22,17 +22,18 @@ describe("filterRows", () => {
     ["one tag", { tags: ["home"] }, ["garden alone", "both images"]],
     ["every one of several tags", { tags: ["home", "old"] }, ["both images"]],
     ["the star, locked rows too", { favorite: true }, ["sea alone", "locked"]],
+    ["what is shared", { shared: true }, ["both images"]],
     ["the image that opens it", { image: "sea" }, ["both images", "sea alone"]],
     ["several at once", { image: "sea", favorite: true, kind: "seed" }, ["sea alone"]],
   ] as const)("narrows by %s", (_, change, expected) => {
-    expect(titles(filterRows(rows, { ...defaultView, ...change }))).toEqual(expected);
+    expect(titles(filterRows(rows, { ...defaultView, ...change }, new Set(["both images"])))).toEqual(expected);
   });
 });
 
 describe("countFilters", () => {
   it("counts each tag, and no order", () => {
     expect(countFilters({ ...defaultView, sort: "title" })).toBe(0);
-    expect(countFilters({ kind: "seed", tags: ["a", "b"], favorite: true, image: "sea", sort: "newest" })).toBe(5);
+    expect(countFilters({ kind: "seed", tags: ["a", "b"], favorite: true, shared: true, image: "sea", sort: "newest" })).toBe(6);
   });
 });
 

@@ -15,15 +15,17 @@ export interface ListView {
   /** A row must have all of these. */
   readonly tags: readonly string[];
   readonly favorite: boolean;
+  /** Only what somebody else can open. */
+  readonly shared: boolean;
   /** Id of a recovery image that opens the secret; null for any. */
   readonly image: string | null;
   readonly sort: Sort;
 }
 
-export const defaultView: ListView = Object.freeze({ kind: "all", tags: [], favorite: false, image: null, sort: "newest" });
+export const defaultView: ListView = Object.freeze({ kind: "all", tags: [], favorite: false, shared: false, image: null, sort: "newest" });
 
 /** Sorts, then filters, then searches, so that a key stroke repeats the last step only. */
-export function useVisibleRows(rows: readonly SecretRow[], folder: Folder, view: ListView, searchText: string) {
+export function useVisibleRows(rows: readonly SecretRow[], folder: Folder, view: ListView, searchText: string, sharedIds: ReadonlySet<string>) {
   const { language } = usePortal();
   useEffect(() => {
     prepareSearch(rows);
@@ -33,21 +35,21 @@ export function useVisibleRows(rows: readonly SecretRow[], folder: Folder, view:
   const inFolder = folder === "kept" ? kept : trashed;
   const tags = useMemo(() => tagsOf(inFolder), [inFolder]);
   const sorted = useMemo(() => sortRows(inFolder, view.sort, language), [inFolder, view.sort, language]);
-  const filtered = useMemo(() => filterRows(sorted, view), [sorted, view]);
+  const filtered = useMemo(() => filterRows(sorted, view, sharedIds), [sorted, view, sharedIds]);
   const visible = useMemo(() => searchRows(filtered, searchText), [filtered, searchText]);
   return { kept, trashed, inFolder, visible, tags };
 }
 
 /** Each tag counts as one filter; the sort order does not count. */
 export function countFilters(view: ListView): number {
-  return (view.kind === "all" ? 0 : 1) + view.tags.length + (view.favorite ? 1 : 0) + (view.image === null ? 0 : 1);
+  return (view.kind === "all" ? 0 : 1) + view.tags.length + (view.favorite ? 1 : 0) + (view.shared ? 1 : 0) + (view.image === null ? 0 : 1);
 }
 
-/** A locked row has no label, so it passes only when no filter but `favorite` is set. */
-export function filterRows(rows: readonly SecretRow[], { kind, tags, favorite, image }: ListView): readonly SecretRow[] {
-  if (kind === "all" && tags.length === 0 && !favorite && image === null) return rows;
-  return rows.filter(({ favorite: starred, label }) => {
-    if (favorite && !starred) return false;
+/** A locked row has no label, so it passes only when no filter but `favorite` and `shared` is set. */
+export function filterRows(rows: readonly SecretRow[], { kind, tags, favorite, shared, image }: ListView, sharedIds: ReadonlySet<string>): readonly SecretRow[] {
+  if (kind === "all" && tags.length === 0 && !favorite && !shared && image === null) return rows;
+  return rows.filter(({ secretId, favorite: starred, label }) => {
+    if ((favorite && !starred) || (shared && !sharedIds.has(secretId))) return false;
     if (label === null) return kind === "all" && tags.length === 0 && image === null;
     return (kind === "all" || label.contentKind === kind) && tags.every((tag) => label.tags.includes(tag)) && (image === null || label.openers.includes(image));
   });

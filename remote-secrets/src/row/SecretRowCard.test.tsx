@@ -20,12 +20,12 @@ const row: SecretRow = {
   label: { title: "Letter", tags: ["old"], contentKind: "text", name: "secret.txt", size: 12, openers: [], rehearsedAt: null },
 };
 
-async function draw(change: Partial<SecretRow>, canPurge = true) {
+async function draw(change: Partial<SecretRow>, canPurge = true, shared = false) {
   const actions = { favorite: jest.fn(), trash: jest.fn(), restore: jest.fn(), purge: canPurge ? jest.fn() : null, select: jest.fn() } satisfies RowActions;
   const app = await renderApp(
     <main>
       <h1>List</h1>
-      <SecretRowCard row={{ ...row, ...change }} actions={actions} selected={null} />
+      <SecretRowCard row={{ ...row, ...change }} actions={actions} shared={shared} selected={null} />
     </main>,
   );
   return { actions, ...app };
@@ -40,8 +40,17 @@ describe("SecretRowCard", () => {
     expect(screen.getByText("1 Nov 2026")).toBeVisible();
     expect(screen.getByText("old")).toBeVisible();
     await openMenu();
-    expect(items()).toEqual(["Recover", "Edit", "History", "Add to favourites", "Move to trash"]);
+    expect(items()).toEqual(["Recover", "Share", "Edit", "History", "Add to favourites", "Move to trash"]);
     await expectAccessible();
+  });
+
+  it("says that somebody else can open it, and leads to sharing", async () => {
+    const { record } = await draw({}, true, true);
+    expect(screen.getByText("Shared")).toBeVisible();
+    await expectAccessible();
+    await openMenu();
+    await userEvent.click(screen.getByRole("menuitem", { name: "Share" }));
+    expect(record.paths).toEqual([`/share/${row.secretId}`]);
   });
 
   it("in the trash says how long it can come back", async () => {

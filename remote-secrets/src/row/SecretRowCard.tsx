@@ -2,7 +2,7 @@ import { trashDays } from "@relicario/shared/api";
 import { usePortal, type SecretRow } from "@relicario/shared/contract";
 import { formatsOf } from "@relicario/shared/i18n";
 import { IconButton, media, Menu, s, space, type MenuItem } from "@relicario/shared/ui";
-import { FileText, History, KeyRound, Lock, NotepadText, Pencil, RotateCcw, Star, Trash2, type LucideIcon } from "lucide-react";
+import { FileText, History, KeyRound, Lock, NotepadText, Pencil, RotateCcw, Share2, Star, Trash2, type LucideIcon } from "lucide-react";
 import { memo } from "react";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router-dom";
@@ -23,6 +23,8 @@ export interface RowActions {
 interface SecretRowCardProps {
   readonly row: SecretRow;
   readonly actions: RowActions;
+  /** Somebody else can open it. */
+  readonly shared: boolean;
   /** Null while the list is not in selection mode. */
   readonly selected: boolean | null;
 }
@@ -31,7 +33,7 @@ const kindIcons = { text: NotepadText, seed: KeyRound, file: FileText } as const
 const dayMilliseconds = 86_400_000;
 
 /** One secret as a row. A locked row has no label: it shows date and size instead of the title. */
-export const SecretRowCard = memo(function SecretRowCard({ row, actions, selected }: SecretRowCardProps) {
+export const SecretRowCard = memo(function SecretRowCard({ row, actions, shared, selected }: SecretRowCardProps) {
   const { t } = useTranslation("beta-home");
   const { language, navigate } = usePortal();
   const changeListMemory = useChangeListMemory();
@@ -53,6 +55,7 @@ export const SecretRowCard = memo(function SecretRowCard({ row, actions, selecte
     ? dropped ? [] : [restore]
     : [
         { key: "recover", label: t("row.recover_action"), icon: <KeyRound aria-hidden />, onSelect: () => go(recoverPath) },
+        { key: "share", label: t("row.share_action"), icon: <Share2 aria-hidden />, onSelect: () => go(`/share/${row.secretId}`) },
         { key: "edit", label: t("row.edit_action"), icon: <Pencil aria-hidden />, onSelect: () => go(`/edit-secret/${row.secretId}`) },
         { key: "history", label: t("row.history_action"), icon: <History aria-hidden />, onSelect: () => go(`/secret-history/${row.secretId}`) },
         { key: "favorite", label: t(row.favorite ? "row.unstar_action" : "row.star_action"), icon: <Star aria-hidden />, onSelect: () => actions.favorite(row, !row.favorite) },
@@ -95,6 +98,12 @@ export const SecretRowCard = memo(function SecretRowCard({ row, actions, selecte
         <Facts>
           <span>{label === null ? t("row.sealed_body", { size: formats.size(row.sealedSize) }) : formats.size(label.size)}</span>
           {row.deletedAt === null ? label !== null && <span>{day}</span> : <span>{dropped ? t("row.dropped_body") : t("row.days_left_body", { count: daysLeft(row.deletedAt) })}</span>}
+          {shared && (
+            <Shared>
+              <Share2 aria-hidden size={14} />
+              {t("row.shared_body")}
+            </Shared>
+          )}
           {label !== null && label.tags.length > 0 && (
             <Tags aria-label={t("row.tags_aria")}>
               {label.tags.map((tag) => (
@@ -225,6 +234,13 @@ const Facts = styled.div`
   gap: ${space(1)} ${space(3)};
   color: ${s("textMuted")};
   font-size: ${s("textSmall")};
+`;
+
+const Shared = styled.span`
+  display: inline-flex;
+  align-items: center;
+  gap: ${space(1)};
+  color: ${s("accentText")};
 `;
 
 const tagHeight = "1.5rem";

@@ -3,6 +3,7 @@ import { usePortal, type SecretRow, type Vault } from "@relicario/shared/contrac
 import { useLayoutEffect, useMemo, useRef } from "react";
 import { useTranslation } from "react-i18next";
 
+import { countLiveShares } from "../data/live-shares.ts";
 import { usePurge, useRestore, useSetFavorite, useTrash } from "../data/row-mutations.ts";
 import type { RowActions } from "./SecretRowCard.tsx";
 
@@ -35,9 +36,11 @@ export function useRowActions(vault: Vault, onSelect: RowActions["select"], requ
       favorite.mutate({ secretIds: idsOf(rows), favorite: starred });
     },
     trash: async (rows: readonly SecretRow[]) => {
+      const shares = await countLiveShares(vault, ({ secretId }) => rows.some((row) => row.secretId === secretId));
+      const body = t("trash.confirm_body", { days: trashDays });
       const sure = await confirm({
         title: t("trash.confirm_title", { count: rows.length }),
-        description: t("trash.confirm_body", { days: trashDays }),
+        description: shares === 0 ? body : `${body} ${t("trash.shares_body", { count: shares })}`,
         confirmLabel: t("trash.confirm_action"),
         alert: true,
       });
