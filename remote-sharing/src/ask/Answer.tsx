@@ -1,14 +1,12 @@
-import { maxTitleLength } from "@relicario/shared/api";
 import { usePortal, type OpenedAnswer, type Vault } from "@relicario/shared/contract";
 import { ActProgress, RevealedContent } from "@relicario/shared/forms";
 import { formatsOf } from "@relicario/shared/i18n";
 import { Button, ErrorNotice, Notice, SmallText, SpacedRow, Stack } from "@relicario/shared/ui";
-import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { useAct } from "../vault/useAct.ts";
-import { WordList } from "../link/WordList.tsx";
+import { useKeeping } from "../vault/useKeeping.ts";
+import { WordList } from "../people/WordList.tsx";
 
 interface AnswerProps {
   readonly vault: Vault;
@@ -25,20 +23,9 @@ interface AnswerProps {
 export function Answer({ vault, answer, title, collected, collecting, onCollect, onDrop, onClose }: AnswerProps) {
   const { t } = useTranslation("beta-share");
   const { language } = usePortal();
-  const { state, run, cancel } = useAct();
-  const [kept, setKept] = useState(false);
-  const running = state.status === "running";
-
-  /** As one's own: a new content identity, a new ticket, the pictures in use. */
-  const handleKeep = () => {
-    run(async (options) => {
-      const content = answer.content === null ? await answer.save(null, options) : new Blob([answer.content]);
-      if (content === null) return;
-      const { contentKind, name, mime } = answer;
-      await vault.protect({ title: title.slice(0, maxTitleLength), tags: [], contentKind, name, mime, content, protection: { kind: "openers", openers: [] } }, options);
-      if (!options.signal.aborted) setKept(true);
-    });
-  };
+  const { keeping, keep, cancel } = useKeeping(answer, title);
+  const kept = keeping.status === "kept";
+  const running = keeping.status === "running";
   return (
     <Stack $gap={4} role="group" aria-label={t("answer.group_aria")}>
       <Notice>{t("answer.vouch_body", { when: formatsOf(language).dateTime(answer.createdAt) })}</Notice>
@@ -51,8 +38,8 @@ export function Answer({ vault, answer, title, collected, collecting, onCollect,
       <RevealedContent title={title} opened={answer} />
       <WordList words={answer.words} label={t("answer.words_label")} />
       <SmallText>{t("answer.words_hint")}</SmallText>
-      {running && <ActProgress progress={state.progress} first="sealing" />}
-      {state.status === "failed" && <ErrorNotice error={state.error} />}
+      {keeping.status === "running" && <ActProgress progress={keeping.progress} first="sealing" />}
+      {keeping.status === "failed" && <ErrorNotice error={keeping.error} />}
       {kept && (
         <Notice tone="success" role="status">
           {t("answer.kept_status")}
@@ -61,7 +48,7 @@ export function Answer({ vault, answer, title, collected, collecting, onCollect,
       {collected && <SmallText>{t("answer.collected_body")}</SmallText>}
       <SpacedRow>
         {!kept && (
-          <Button pending={running} onClick={handleKeep}>
+          <Button pending={running} onClick={() => void keep(vault, { kind: "openers", openers: [] })}>
             {t("answer.keep_action")}
           </Button>
         )}

@@ -2,7 +2,7 @@ import { usePortal, type Vault } from "@relicario/shared/contract";
 import { Switch, TextField } from "@relicario/shared/forms";
 import { Button, ButtonLink, EmptyState, ErrorNotice, Loading, media, Page, Skeleton, SmallText, space, SpacedRow, Stack, visuallyHidden } from "@relicario/shared/ui";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { Inbox, ListFilter, Search, Users } from "lucide-react";
+import { Inbox, ListFilter, MessageCircleQuestion, Search, Users } from "lucide-react";
 import { useId, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
@@ -22,9 +22,14 @@ export default function ReceivedPage() {
       title={t("received.title")}
       lead={t("received.lead_body")}
       actions={
-        <ButtonLink to="/people" tone="quiet" icon={<Users aria-hidden />}>
-          {t("received.people_action")}
-        </ButtonLink>
+        <>
+          <ButtonLink to="/asked-for" tone="quiet" icon={<MessageCircleQuestion aria-hidden />}>
+            {t("asked.title")}
+          </ButtonLink>
+          <ButtonLink to="/people" tone="quiet" icon={<Users aria-hidden />}>
+            {t("received.people_action")}
+          </ButtonLink>
+        </>
       }
     >
       <WithVault returnTo="/recived">{(vault) => <ReceivedList vault={vault} />}</WithVault>
