@@ -59,6 +59,7 @@ describe("parseEnv", () => {
     ["MAIL_FROM", "nobody"],
     ["TRUSTED_PROXIES", "loopback, gateway"],
     ["TRUSTED_PROXIES", "192.0.2.0/33"],
+    ["OPERATOR_EMAIL", "nobody"],
     ["METRICS_TOKEN", "guessable"],
     ["RATE_LIMITS", '{"writes":5}'],
     ["RATE_LIMITS", '{"write":0}'],

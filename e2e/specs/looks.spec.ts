@@ -17,6 +17,7 @@ const routes = [
   "/secrets",
   "/user-secrets",
   "/recived",
+  "/people",
   "/welcome",
   "/welcome-backup",
   "/provide-secret",
@@ -33,8 +34,8 @@ const routes = [
   "/settings/payments",
   "/settings/data",
   "/settings/delete-account",
-  "/p-shared/abcdefghijklmnopqrstuv",
-  "/shared/abcdefghijklmnopqrstuv",
+  "/p-shared/abcdefghijklmnopqrstuA",
+  "/shared/abcdefghijklmnopqrstuA",
   "/status",
   "/help",
   "/validate-email",
@@ -168,7 +169,7 @@ test("a visitor who is not signed in meets accessible pages", async ({ page }) =
   for (const look of looks) {
     await page.goto("/secret-landing");
     await wear(page, look);
-    for (const route of ["/secret-landing", "/shared/abcdefghijklmnopqrstuv"]) {
+    for (const route of ["/secret-landing", "/shared/abcdefghijklmnopqrstuA"]) {
       await page.setViewportSize(wide);
       await page.goto(route);
       await expect(page.getByRole("heading", { level: 1 })).toBeVisible();

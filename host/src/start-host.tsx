@@ -6,6 +6,7 @@ import { Overlay } from "./frame/Overlay.tsx";
 import { HostRoot } from "./HostRoot.tsx";
 import { mayUseVault, prefetchRoute } from "./prefetch.ts";
 import { createPortalRouter } from "./router.tsx";
+import { isLinkPath } from "./session/fragment.ts";
 import { userOf, type SessionState } from "./session/machine.ts";
 
 /**
@@ -28,7 +29,10 @@ export async function startHost(settings: HostSettings, render: (page: ReactNode
   }
   await started;
   // Starting the vault's worker takes about as long as drawing the screen that will need it: both at once.
-  if (userOf(host.session.getState()) !== null && mayUseVault(host.routes, window.location.pathname, settings.verified.remotes)) {
+  const { pathname } = window.location;
+  if (isLinkPath(pathname)) {
+    host.loader.load("recovery").catch(() => undefined); // its code alone: the link key is taken when the page is shown
+  } else if (userOf(host.session.getState()) !== null && mayUseVault(host.routes, pathname, settings.verified.remotes)) {
     host.vault.get().catch(() => undefined); // the screen asks again and shows the error
   }
   render(

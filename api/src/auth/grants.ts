@@ -6,7 +6,7 @@ import { z } from "zod";
 
 const Grant = z.discriminatedUnion("for", [
   /** To download what a share showed when a view of it was claimed. */
-  z.object({ for: z.literal("share"), account: Id, share: ShareId, version: z.int(), opened_by: Id.nullable() }),
+  z.object({ for: z.literal("share"), account: Id, share: ShareId, claim: ShareId, version: z.int(), opened_by: Id.nullable() }),
   /** To download the answer to a request, for its owner. */
   z.object({ for: z.literal("request"), account: Id, request: RequestId, answer: Id }),
   /** To send one answer to a request. */
@@ -24,6 +24,9 @@ export interface Grants {
   /** Null for a token that is not ours, is for something else, or is over. */
   read<K extends Grant["for"]>(token: string, ...kinds: readonly K[]): Promise<GrantOf<K> | null>;
 }
+
+/** The longest that a download may go on. */
+export const downloadHours = 24;
 
 const typ = "relicario-grant+jwt";
 

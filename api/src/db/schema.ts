@@ -234,6 +234,7 @@ export const shareClaims = pgTable(
     claimId: text("claim_id").notNull(),
     /** Null for nobody who is signed in. */
     openedBy: uuid("opened_by"),
+    /** Or last downloaded from. */
     claimedAt: time("claimed_at").notNull(),
   },
   (table) => [primaryKey({ columns: [table.accountId, table.shareId, table.claimId] }), index("share_claims_by_time").on(table.claimedAt)],

@@ -1,9 +1,12 @@
-import { uploadPath } from "@relicario/shared/api";
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+
+import { downloadPath, uploadPath } from "@relicario/shared/api";
 import { Client } from "pg";
 
 import { buildSecret, confirm, type Person } from "../testing/person.ts";
 import { startService, type Answer, type TestService } from "../testing/service.ts";
-import { buildFinish, buildLarge } from "../testing/upload.ts";
+import { buildFinish, buildLarge, type LargeContent } from "../testing/upload.ts";
 import { createAccountCalls, maxCallsInFlight, maxDownloadsInFlight } from "./account-calls.ts";
 
 let service: TestService;
@@ -87,23 +90,31 @@ describe("calls of one account", () => {
 });
 
 describe("downloads of one account", () => {
-  it("are so many at a time, and the next is answered too_many_requests until one has ended", async () => {
-    const address = await service.listen();
+  let address: string;
+  let large: LargeContent;
+  beforeAll(async () => {
+    address = await service.listen();
     const { person } = busy;
-    const large = buildLarge({ bytes: 20 * 1024 ** 2 }); // more than the buffers of a connection take
+    large = buildLarge({ bytes: 20 * 1024 ** 2 }); // more than the buffers of a connection take
     const { body: started } = await service.call("POST", "/v2/secrets/secret", person.token, await large.start());
     for (const index of large.parts.keys()) await service.call("POST", uploadPath(String(started["upload_id"])), person.token, await large.part(index + 1));
     const finish = buildFinish(person, large);
     expect(await service.call("PUT", uploadPath(String(started["upload_id"])), person.token, { body: finish })).toMatchObject({ status: 200 });
     confirm(person, finish.keyring);
-    const download = (signal?: AbortSignal) =>
-      fetch(`${address}/v2/secrets/get-secret`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${person.token}`, "content-type": "application/json" },
-        body: JSON.stringify({ secret_db_id: large.id }),
-        ...(signal === undefined ? {} : { signal }),
-      });
+  });
+  afterEach(() => jest.restoreAllMocks());
+
+  const download = (signal?: AbortSignal) =>
+    fetch(`${address}${downloadPath}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${busy.person.token}`, "content-type": "application/json" },
+      body: JSON.stringify({ secret_db_id: large.id }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+
+  it("are so many at a time, one that is run again being one, and the next is answered too_many_requests until one has ended", async () => {
     const leaving = new AbortController();
+    jest.spyOn(service.app.services.objects, "read").mockRejectedValueOnce(Object.assign(new Error("lost"), { code: "ECONNRESET" }));
     const unread = await Promise.all(Array.from({ length: maxDownloadsInFlight }, () => download(leaving.signal)));
     expect(new Set(unread.map(({ status }) => status))).toEqual(new Set([200]));
     expect((await download()).status).toBe(429);
@@ -111,6 +122,25 @@ describe("downloads of one account", () => {
     let last = await download();
     while (last.status === 429) last = await download();
     expect(Buffer.from(await last.arrayBuffer()).equals(large.content)).toBe(true);
+  });
+
+  it("close what they read, though their caller left before it was opened", async () => {
+    const leaving = new AbortController();
+    const { objects } = service.app.services;
+    const read = objects.read.bind(objects);
+    const ended = new Promise<void>((resolve) => {
+      jest.spyOn(objects, "read").mockImplementationOnce(async (key) => {
+        leaving.abort();
+        const left = once(service.app.http.server, "left");
+        await left;
+        const stream = await read(key);
+        stream.once("close", resolve);
+        return stream;
+      });
+    });
+    service.app.http.server.once("request", (_call, answer: ServerResponse) => answer.once("close", () => service.app.http.server.emit("left")));
+    await expect(download(leaving.signal)).rejects.toThrow("aborted");
+    await ended;
   });
 });
 

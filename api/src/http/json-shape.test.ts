@@ -1,19 +1,25 @@
+import { once } from "node:events";
+import { connect, type AddressInfo } from "node:net";
+import { Readable } from "node:stream";
+
 import Fastify, { type FastifyInstance } from "fastify";
 
 import { answerErrors } from "./on-error.ts";
+import { dropUnreadBodies } from "./unread-bodies.ts";
 import { maxDepth, maxValues, parseShapedJson } from "./json-shape.ts";
 
 let app: FastifyInstance;
 beforeAll(async () => {
   app = Fastify({ bodyLimit: 8 * 1024 ** 2 });
   answerErrors(app);
+  dropUnreadBodies(app);
   parseShapedJson(app);
   app.post("/", { config: { access: "anybody" } }, (request) => ({ got: request.body }));
   await app.ready();
 });
 afterAll(() => app.close());
 
-const send = async (payload: string): Promise<{ status: number; body: unknown }> => {
+const send = async (payload: string | Readable): Promise<{ status: number; body: unknown }> => {
   const answer = await app.inject({ method: "POST", url: "/", headers: { "content-type": "application/json" }, payload });
   return { status: answer.statusCode, body: answer.json<unknown>() };
 };
@@ -25,6 +31,16 @@ describe("a JSON body", () => {
     const whole = { text: `brackets ${nested(40)} {"a":[ and "quotes", \\ \\" \\\\`, '"[{\\': ["[\"]", "\\", "", 1, null, { a: [] }], long: "\\\"".repeat(1_000) };
     expect(await send(JSON.stringify(whole))).toEqual({ status: 200, body: { got: whole } });
     expect(await send(JSON.stringify(whole, null, 2))).toEqual({ status: 200, body: { got: whole } });
+  });
+
+  it("is the same in pieces of any size", async () => {
+    const whole = { text: `é ${nested(40)} "quotes", \\ \\" \\\\`, '"[{\\': ["[\"]", "\\", "", "😀", null, { a: [] }], long: "\\\"".repeat(50) };
+    const bytes = Buffer.from(JSON.stringify(whole));
+    for (const size of [1, 2, 3, 7, 64]) {
+      const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) => bytes.subarray(index * size, (index + 1) * size));
+      expect(await send(Readable.from(pieces, { objectMode: false }))).toEqual({ status: 200, body: { got: whole } });
+    }
+    expect(await send(Readable.from(Array.from(nested(maxDepth + 1)), { objectMode: false }))).toMatchObject(refused("too_deep"));
   });
 
   it("of the greatest depth and the most values is taken", async () => {
@@ -40,6 +56,23 @@ describe("a JSON body", () => {
   it("is refused when it has more values", async () => {
     expect(await send(JSON.stringify(Array.from({ length: maxValues + 1 }, () => 1)))).toMatchObject(refused("too_many_values"));
     expect(await send(`[${"[],".repeat(maxValues)}1]`)).toMatchObject(refused("too_many_values"));
+  });
+
+  it("is refused before the rest of it came, on a connection that goes on", async () => {
+    await app.listen({ port: 0, host: "127.0.0.1" });
+    const socket = connect((app.server.address() as AddressInfo).port, "127.0.0.1").setEncoding("utf8");
+    const said: string[] = [];
+    socket.on("data", (text: string) => said.push(text));
+    const hear = async (words: string): Promise<void> => {
+      while (!said.join("").includes(words)) await once(socket, "data");
+      said.length = 0;
+    };
+    const head = (length: number): string => `POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${String(length)}\r\n\r\n`;
+    socket.write(head(1_000_000) + "[".repeat(1_000));
+    await hear("too_deep");
+    socket.write("[".repeat(999_000) + head(2) + "[]");
+    await hear('{"got":[]}');
+    socket.destroy();
   });
 
   it("that is broken is broken as before", async () => {

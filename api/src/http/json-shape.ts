@@ -1,3 +1,5 @@
+import { Transform, type TransformCallback } from "node:stream";
+
 import type { FastifyInstance } from "fastify";
 
 import { Problem } from "./problem.ts";
@@ -7,41 +9,75 @@ export const maxDepth = 16;
 /** A keyring change that removes as much as it may has a hundred thousand. */
 export const maxValues = 150_000;
 
+const jsonType = /^application\/json\b/i;
+
 /**
- * JSON bodies of a reasonable shape are parsed as Fastify does; the others are refused before anything is made of them. A
- * body of three megabytes of brackets takes a second to parse, and the stack of whoever looks at it.
+ * JSON bodies of a reasonable shape are parsed as Fastify does; the others are refused at the first byte that is too much, and
+ * what is left of them is dropped as it comes. A body of three megabytes of brackets takes a second to parse, and the stack of
+ * whoever looks at it.
  */
 export function parseShapedJson(app: FastifyInstance): void {
-  const parse = app.getDefaultJsonParser("error", "error");
-  app.addContentTypeParser<string>("application/json", { parseAs: "string" }, (request, body, done) => {
-    const reason = misshapen(body);
-    if (reason === null) void parse(request, body, done);
-    else done(new Problem("validation_error", { members: { errors: [{ path: "", reason }] } }), undefined);
+  app.addHook("preParsing", (request, _reply, payload, done) => {
+    if (!jsonType.test(request.headers["content-type"] ?? "")) {
+      done(null, payload);
+      return;
+    }
+    const shaped = new Shaped();
+    payload.once("error", (error) => shaped.destroy(error));
+    done(null, payload.pipe(shaped));
   });
+  const parse = app.getDefaultJsonParser("error", "error");
+  app.addContentTypeParser<string>("application/json", { parseAs: "string" }, (request, body, done) => void parse(request, body, done));
 }
 
-/** Looks at brackets and commas outside of strings, once. Whether it is JSON at all is the parser's affair. */
-function misshapen(text: string): "too_deep" | "too_many_values" | null {
-  let depth = 0;
-  let values = 0;
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at];
-    if (character === '"') at = endOfString(text, at);
-    else if (character === "[" || character === "{") {
-      if (++depth > maxDepth) return "too_deep";
-      values++;
-    } else if (character === "]" || character === "}") depth--;
-    else if (character === ",") values++;
-    if (values > maxValues) return "too_many_values";
+const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
+const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+/** Looks at brackets and commas outside of strings, once. Whether it is JSON at all is the parser's affair. Bytes of UTF-8 above 0x7f are none of these. */
+class Shaped extends Transform {
+  #depth = 0;
+  #values = 0;
+  #inString = false;
+  /** Whether the next byte of a string is escaped. */
+  #escaped = false;
+
+  override _transform(piece: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    const reason = this.#misshapen(piece);
+    if (reason === null) done(null, piece);
+    else done(new Problem("validation_error", { members: { errors: [{ path: "", reason }] } }));
   }
-  return null;
+
+  #misshapen(piece: Buffer): "too_deep" | "too_many_values" | null {
+    for (let at = 0; at < piece.length; at++) {
+      if (this.#inString) at = this.#endOfString(piece, at);
+      const byte = piece[at];
+      if (byte === quote) this.#inString = !this.#inString;
+      else if (byte === openBracket || byte === openBrace) {
+        this.#values++;
+        if (++this.#depth > maxDepth) return "too_deep";
+      } else if (byte === closeBracket || byte === closeBrace) this.#depth--;
+      else if (byte === comma) this.#values++;
+      if (this.#values > maxValues) return "too_many_values";
+    }
+    return null;
+  }
+
+  /** Where the string ends that goes on at `start`: at a quote, or behind the piece. */
+  #endOfString(piece: Buffer, start: number): number {
+    let at = start;
+    if (this.#escaped) {
+      this.#escaped = false;
+      at++;
+    }
+    for (let end = piece.indexOf(quote, at); end !== -1; end = piece.indexOf(quote, end + 1)) if (escapesBefore(piece, at, end) % 2 === 0) return end;
+    this.#escaped = escapesBefore(piece, at, piece.length) % 2 === 1;
+    return piece.length;
+  }
 }
 
-function endOfString(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
-    let escapes = 0;
-    while (text[end - 1 - escapes] === "\\") escapes++;
-    if (escapes % 2 === 0) return end;
-  }
-  return text.length;
+/** Backslashes without a gap between `start` and `end`, counted from the end. */
+function escapesBefore(piece: Buffer, start: number, end: number): number {
+  let count = 0;
+  while (end - 1 - count >= start && piece[end - 1 - count] === backslash) count++;
+  return count;
 }

@@ -21,8 +21,8 @@ export function dropUnreadBodies(app: FastifyInstance): void {
       done(null, payload);
       return;
     }
-    // Fastify closes after a body that is too large; who still sends it would then lose the answer.
-    if (reply.statusCode === 413) void reply.removeHeader("connection");
+    // Fastify closes after a body that it did not take; who still sends it would then lose the answer.
+    void reply.removeHeader("connection");
     let dropped = 0;
     raw.unpipe();
     raw.on("data", (piece: Buffer) => {

@@ -16,7 +16,8 @@ import { Client } from "pg";
 import { uploadParts, versionObjects } from "../db/schema.ts";
 import { migrate, openPool } from "../identity/database.ts";
 import { buildChange, buildSecret, confirm, type Person, type SecretCall } from "../testing/person.ts";
-import { startService, type TestService } from "../testing/service.ts";
+import { startService, type Answer, type TestService } from "../testing/service.ts";
+import { answerRequest, beginAnswer, done, finishOf, keepRequest, openingOf, sendParts, sharedBySomebody } from "../testing/sharing.ts";
 import { buildLarge } from "../testing/upload.ts";
 
 const execute = promisify(execFile);
@@ -291,6 +292,39 @@ describe("makeBackup", () => {
 });
 
 describe("restoreBackup", () => {
+  it("brings back what is shared, what came to a request and what is on its way to one", async () => {
+    const { owner, secret, share } = await sharedBySomebody(service, { max_views: 2 });
+    const request = await keepRequest(service, owner);
+    const answer = await answerRequest(service, request, 6 * 1024 ** 2);
+    const open = await keepRequest(service, owner);
+    const unfinished = await beginAnswer(service, open);
+    await sendParts(service, unfinished);
+    await done(service, "POST", "/share/get-public-secret", null, { body: openingOf(share) });
+    expect(await checkSystem(source())).toMatchObject({ missing: [], changed: [], leftOver: [] });
+    const made = await makeBackup(source(), backup);
+    expect(made.damaged).toEqual([]);
+    const place = await emptyPlace();
+    await restoreBackup(place, backup);
+    const restored = await serviceOn(place);
+    try {
+      expect(await checkSystem(place)).toMatchObject({ missing: [], changed: [], leftOver: [] });
+      const read = async (given: Answer, token: string | null): Promise<Buffer> => {
+        const { download } = given.body as unknown as { download: { token: string } };
+        const headers = token === null ? {} : { authorization: `Bearer ${token}` };
+        return (await restored.app.http.inject({ method: "POST", url: "/share/content", headers, payload: { token: download.token } })).rawPayload;
+      };
+      const came = await done(restored, "POST", "/requests/collect", owner.token, { body: { request_id: request.requestId } });
+      expect((await read(came, owner.token)).equals(answer.content)).toBe(true);
+      const opened = () => restored.call("POST", "/share/get-public-secret", null, { body: openingOf(share) });
+      expect((await read(await opened(), null)).equals(secret.content)).toBe(true);
+      expect((await opened()).status).toBe(404);
+      expect((await finishOf(restored, unfinished)).status).toBe(200);
+    } finally {
+      await restored.stop();
+      await place.drop();
+    }
+  });
+
   it("refuses a place that is not empty, and rows that are not what was written; then the same place takes the right ones", async () => {
     await keep(await service.signIn());
     const { name } = await makeBackup(source(), backup);

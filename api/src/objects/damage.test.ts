@@ -11,6 +11,7 @@ import { uploadParts, versionObjects } from "../db/schema.ts";
 import { figureOf, metricsToken } from "../testing/metrics.ts";
 import { buildSecret, confirm, type Person } from "../testing/person.ts";
 import { startService, type TestService } from "../testing/service.ts";
+import { answerRequest, done, keepRequest, sharedBySomebody } from "../testing/sharing.ts";
 import { buildFinish, buildLarge, type LargeContent } from "../testing/upload.ts";
 
 let service: TestService;
@@ -114,6 +115,21 @@ describe("a stored object", () => {
     expect(bytes.length).toBeLessThan(twoParts);
     expect(await counted(finding)).toBe(before + 1);
     expect(linesOf(last.key)).toMatchObject([{ level: 50, finding }]);
+  });
+
+  it("of an answer is counted and named as any other, also when it is missing", async () => {
+    const { owner } = await sharedBySomebody(service);
+    const request = await keepRequest(service, owner);
+    const answer = await answerRequest(service, request);
+    const [row] = await service.app.services.db.select().from(uploadParts).where(eq(uploadParts.uploadId, answer.id));
+    const key = String(row?.objectKey);
+    await rm(join(service.objectsFolder, key));
+    const before = await counted("missing");
+    const { body } = await done(service, "POST", "/requests/collect", owner.token, { body: { request_id: request.requestId } });
+    const { token } = body["download"] as { token: string };
+    expect(await service.call("POST", "/share/content", owner.token, { body: { token } })).toMatchObject({ status: 500, body: { code: "internal_error" } });
+    expect(await counted("missing")).toBe(before + 1);
+    expect(linesOf(key)).toMatchObject([{ level: 50, finding: "missing" }]);
   });
 
   it("is a problem of its own where nothing was sent yet, small content or large", async () => {

@@ -1,7 +1,7 @@
-import { claimMinutes, type AnswerCollected } from "@relicario/shared/api";
+import type { AnswerCollected } from "@relicario/shared/api";
 import type { z } from "zod";
 
-import type { GrantOf } from "../auth/grants.ts";
+import { downloadHours, type GrantOf } from "../auth/grants.ts";
 import { Problem } from "../http/problem.ts";
 import { openKept, type RangeRequest, type StreamedContent } from "../secrets/stream.ts";
 import type { Services } from "../services.ts";
@@ -9,15 +9,14 @@ import { partSizeOf, readParts } from "../uploads/queries.ts";
 import type { OwnRequests } from "./policy.ts";
 import { findAnswer, findRequest } from "./queries.ts";
 
-/** Only reads, as often as one likes. @throws Problem `not_found`, `conflict` while nothing came, `content_gone` once it went */
+/** Only reads, as often as one likes. @throws Problem `not_found`, also while nothing came, `content_gone` once it went */
 export async function collectAnswer({ db, grants, now }: Services, { accountId }: OwnRequests, requestId: string): Promise<z.infer<typeof AnswerCollected>> {
   const request = await findRequest(db, accountId, requestId);
-  if (request === null) throw new Problem("not_found");
+  if (request?.providedAt == null) throw new Problem("not_found");
   const { answerId, ticket, providedAt } = request;
-  if (providedAt === null) throw new Problem("conflict", { detail: "nothing came yet" });
   const answer = answerId === null ? null : await findAnswer(db, { accountId, requestId, answerId }, now());
   if (answer === null || ticket === null) throw new Problem("content_gone");
-  const end = new Date(now().getTime() + claimMinutes * 60_000);
+  const end = new Date(now().getTime() + downloadHours * 3_600_000);
   const token = await grants.give({ for: "request", account: accountId, request: requestId, answer: answer.id }, end);
   return { ticket: ticket.toString("base64url"), provided_at: providedAt.toISOString(), download: { token, size: answer.size, expires_at: end.toISOString() } };
 }

@@ -106,7 +106,7 @@ describe("an answer", () => {
     for (const part of [2, 1, 2]) await done(service, "POST", answerPath(answer.id), null, await answer.part(part));
     expect(AnswerState.parse((await stateOfAnswer(answer)).body)).toMatchObject({ answer_id: answer.id, parts: 2, finished: false, received: [{ part: 1 }, { part: 2 }] });
     expect(await finishOf(service, answer, { ...answer.finish, content_sha256: "A".repeat(43) })).toMatchObject({ status: 422, body: { code: "digest_mismatch" } });
-    expect(await collect(owner, request.requestId)).toMatchObject({ status: 409, body: { code: "conflict" } });
+    expect(await collect(owner, request.requestId)).toMatchObject({ status: 404, body: { code: "not_found" } });
     const finished = await finishOf(service, answer);
     expect(finished).toMatchObject({ status: 200, body: { provided_at: clock.toISOString() } });
     expect(await listed(owner)).toMatchObject([{ state: "provided", size: answer.content.length }]);

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
-import { formerVersionDays } from "@relicario/shared/api";
-import { and, asc, between, count, desc, eq, gt, inArray, isNull, sql, type SQL } from "drizzle-orm";
+import { formerVersionDays, maxPurgedIds } from "@relicario/shared/api";
+import { and, asc, between, count, desc, eq, getTableColumns, gt, inArray, isNull, sql, type SQL } from "drizzle-orm";
 import type { PgColumn } from "drizzle-orm/pg-core";
 
 import type { Db, Tx } from "../db/database.ts";
@@ -15,7 +15,8 @@ import { objectSize } from "./content.ts";
 import type { OwnSecrets } from "./policy.ts";
 
 export type SecretRow = typeof secrets.$inferSelect;
-export type VersionRow = typeof secretVersions.$inferSelect;
+/** Without its ticket, which is large and which nobody needs of all versions. */
+export type VersionRow = Omit<typeof secretVersions.$inferSelect, "ticket">;
 /** One whose content and ticket are there. */
 export type KeptVersion = VersionRow & { readonly ticket: Buffer };
 
@@ -25,7 +26,7 @@ export interface ListedPage {
   readonly nextCursor: string | null;
   readonly stateRev: number;
   readonly changes: number;
-  /** Null without `since`. */
+  /** Null without `since`, and when they are too many for an answer. */
   readonly purged: readonly string[] | null;
 }
 
@@ -79,10 +80,11 @@ export function listSecrets(
             .select({ id: purgedSecrets.id })
             .from(purgedSecrets)
             .where(and(eq(purgedSecrets.accountId, own.accountId), gt(purgedSecrets.change, since)))
-            .orderBy(asc(purgedSecrets.id));
+            .orderBy(asc(purgedSecrets.id))
+            .limit(maxPurgedIds + 1);
     const page = rows.slice(0, fitting);
     const nextCursor = rows.length > fitting ? (page.at(-1)?.id ?? null) : null;
-    return { ...counters, rows: page, total, nextCursor, purged: purged?.map(({ id }) => id) ?? null };
+    return { ...counters, rows: page, total, nextCursor, purged: purged === null || purged.length > maxPurgedIds ? null : purged.map(({ id }) => id) };
   });
 }
 
@@ -107,33 +109,31 @@ export async function countSecrets(db: Db | Tx, { accountId }: OwnSecrets): Prom
 
 /** All that there ever were, newest first. */
 export function readVersions(db: Db | Tx, { accountId }: OwnSecrets, id: string): Promise<VersionRow[]> {
+  const { ticket: _, ...columns } = getTableColumns(secretVersions);
   return db
-    .select()
+    .select(columns)
     .from(secretVersions)
     .where(and(eq(secretVersions.accountId, accountId), eq(secretVersions.secretId, id)))
     .orderBy(desc(secretVersions.version));
 }
 
 /**
- * One version of a secret, the present one when none is named, beside all that there ever were, newest first.
+ * One version of a secret, the present one when none is named.
  *
  * @throws Problem `not_found`, `content_gone`
  */
-export async function findVersion(
-  db: Db | Tx,
-  own: OwnSecrets,
-  id: string,
-  version: number | undefined,
-): Promise<{ row: SecretRow; wanted: KeptVersion; versions: readonly VersionRow[] }> {
+export async function findVersion(db: Db | Tx, own: OwnSecrets, id: string, version: number | undefined): Promise<{ row: SecretRow; wanted: KeptVersion }> {
   const row = await findSecret(db, own, id);
   if (row === null) throw new Problem("not_found");
   if (row.droppedAt !== null) throw new Problem("content_gone");
-  const versions = await readVersions(db, own, id);
-  const wanted = versions.find((candidate) => candidate.version === (version ?? row.version));
+  const [wanted] = await db
+    .select()
+    .from(secretVersions)
+    .where(and(eq(secretVersions.accountId, own.accountId), eq(secretVersions.secretId, id), eq(secretVersions.version, version ?? row.version)));
   if (wanted === undefined) throw new Problem("not_found");
   const { ticket } = wanted;
   if (ticket === null) throw new Problem("content_gone");
-  return { row, wanted: { ...wanted, ticket }, versions };
+  return { row, wanted: { ...wanted, ticket } };
 }
 
 /** The objects `from` … `to` of a version, in order. */

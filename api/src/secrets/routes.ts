@@ -1,5 +1,6 @@
 import compress from "@fastify/compress";
-import { maxJsonBodyBytes, maxSmallSecretBytes } from "@relicario/shared/api";
+import { downloadPath, maxJsonBodyBytes, maxSmallSecretBytes } from "@relicario/shared/api";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
 import { actorOf } from "../http/access.ts";
@@ -13,7 +14,7 @@ import { presentContent, presentPage, presentSecret, presentVersion } from "./pr
 import { findSecret, findVersion, listSecrets, nextChange, readCounters, readVersions, writeFavorite, type Counters } from "./queries.ts";
 import { secretSchemas } from "./schema.ts";
 import { storeSecret } from "./store.ts";
-import { openContent, rangeRequestOf, readContent } from "./stream.ts";
+import { openContent, rangeRequestOf, readContent, sendContent } from "./stream.ts";
 import { trashSecret } from "./trash.ts";
 
 export const secretRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
@@ -47,16 +48,18 @@ export const secretRoutes: FastifyPluginAsyncZod<{ services: Services }> = async
   app.post("/secrets/store/get-secret", { schema: secretSchemas.get, config: { access: "signed_in", idempotent: true } }, async (request) => {
     const own = secretsPolicy(actorOf(request));
     const { secret_db_id: id, version } = request.body;
-    const { row, wanted, versions } = await inOneMoment(db, (tx) => findVersion(tx, own, id, version));
+    const { row, wanted, versions } = await inOneMoment(db, async (tx) => ({ ...(await findVersion(tx, own, id, version)), versions: await readVersions(tx, own, id) }));
     return presentContent(row, wanted, versions, wanted.size > maxSmallSecretBytes ? null : await readContent(services, own, wanted));
   });
 
-  app.post("/v2/secrets/get-secret", { schema: secretSchemas.stream, config: { access: "signed_in", idempotent: true } }, async (request, reply) => {
+  // Counted before the handler, which may be run again for one and the same download.
+  const countDownload = async (request: FastifyRequest, { raw }: FastifyReply): Promise<void> => {
+    calls.enterDownload(actorOf(request).accountId, raw);
+  };
+  app.post(downloadPath, { schema: secretSchemas.stream, config: { access: "signed_in", idempotent: true }, preHandler: countDownload }, async (request, reply) => {
     const { secret_db_id: id, version } = request.body;
     const own = secretsPolicy(actorOf(request));
-    calls.enterDownload(own.accountId, reply.raw);
-    const { status, headers, bytes } = await openContent(services, own, { id, version, ...rangeRequestOf(request) });
-    return reply.code(status).headers(headers).send(bytes);
+    return sendContent(reply, await openContent(services, own, { id, version, ...rangeRequestOf(request) }));
   });
 
   app.patch("/secrets/favorite", { schema: secretSchemas.favorite, config: write }, (request) => {

@@ -3,11 +3,11 @@ import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { zstdDecompressSync } from "node:zlib";
 
-import { maxJsonBodyBytes, maxLabelLength, maxSmallSecretBytes, SecretContent, SecretPage, StoredSecret, type StoreSecret } from "@relicario/shared/api";
+import { maxJsonBodyBytes, maxLabelLength, maxPurgedIds, maxSmallSecretBytes, SecretContent, SecretPage, StoredSecret, type StoreSecret } from "@relicario/shared/api";
 import { and, eq } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 
-import { looseObjects, secrets, versionObjects } from "../db/schema.ts";
+import { looseObjects, purgedSecrets, secrets, versionObjects } from "../db/schema.ts";
 import { buildChange, buildLabel, buildSecret, buildJwe, confirm, type Person, type SecretCall } from "../testing/person.ts";
 import { startService, type Answer, type TestService } from "../testing/service.ts";
 import { contentsOf } from "../testing/storage.ts";
@@ -323,6 +323,19 @@ describe("GET /secrets/store", () => {
     const changed = await list(person, `?since=${String(changes)}`);
     expect(changed).toMatchObject({ secrets: [{ secret_db_id: first, favorite: true }], changes: changes + 1, total: 2 });
     expect((await list(person, "?since=1")).secrets.map(({ secret_db_id }) => secret_db_id)).toEqual([first, second].sort());
+  });
+
+  it("names with since what went for good, and nothing when that is too much for an answer", async () => {
+    const person = await service.signIn();
+    await keep(person);
+    const { changes } = await list(person);
+    const add = (numbers: readonly number[]) =>
+      service.app.services.db.insert(purgedSecrets).values(numbers.map((number) => ({ accountId: person.userId, id: uuidv7(), change: changes + number })));
+    await add(Array.from({ length: maxPurgedIds }, (_, index) => index + 1));
+    expect((await list(person, `?since=${String(changes)}`)).purged).toHaveLength(maxPurgedIds);
+    await add([maxPurgedIds + 1]);
+    expect(await list(person, `?since=${String(changes)}`)).not.toHaveProperty("purged");
+    expect((await list(person, `?since=${String(changes + 1)}`)).purged).toHaveLength(maxPurgedIds);
   });
 
   it("answers 304 until a row or the state changes", async () => {

@@ -4,6 +4,7 @@ import { v7 as uuidv7 } from "uuid";
 
 import { buildChange, buildImageRecord, buildJwe, buildLabel, buildSecret, buildSlot, confirm, type Person } from "../testing/person.ts";
 import { startService, type Answer, type Method, type TestService } from "../testing/service.ts";
+import { beginAnswer, buildChangeWith, dropRequest, finishOf, inDays, keepRequest, keepShare, sendParts } from "../testing/sharing.ts";
 import { contentsOf } from "../testing/storage.ts";
 import { buildFinish, buildLarge } from "../testing/upload.ts";
 import { reserveBytes } from "./quota.ts";
@@ -18,7 +19,7 @@ beforeAll(async () => {
     { vendor_id: "relicario", name: "Relicario", former_versions: 2 },
     { vendor_id: "small", name: "Small", quota_bytes: 30_000 },
   ];
-  service = await startService({ VENDORS: JSON.stringify(vendors), RATE_LIMITS: JSON.stringify({ write: 100_000 }) }, () => clock);
+  service = await startService({ VENDORS: JSON.stringify(vendors), RATE_LIMITS: JSON.stringify({ write: 100_000, start_answer: 100_000 }) }, () => clock);
 });
 afterAll(() => service.stop());
 
@@ -32,6 +33,8 @@ const requireOk = async (answer: Promise<Answer>): Promise<Answer> => {
 class Device {
   readonly person: Person;
   #secrets: { id: string; version: number; trashed: boolean }[] = [];
+  readonly #shares: { readonly shareId: string; readonly secretId: string }[] = [];
+  readonly #requests: { readonly requestId: string; readonly linkAuth: string }[] = [];
   #openers = 0;
   #code: string | null = null;
 
@@ -118,6 +121,49 @@ class Device {
       await this.#confirmed(this.#call("PUT", uploadPath(id), body), body.keyring);
       this.#secrets.push({ id: large.id, version: 1, trashed: false });
     },
+    share: async (size) => {
+      const secret = this.#secrets.find(({ trashed }) => !trashed);
+      if (secret === undefined) return;
+      const helper = size % 2 === 0 ? {} : { share_helper: Buffer.alloc(454, size).toString("base64url") };
+      const ticket = Buffer.alloc(size + 1).toString("base64url");
+      const { shareId } = await keepShare(service, this.person, secret.id, { version: secret.version, ticket, expires_at: inDays(7, clock), ...helper });
+      this.#shares.push({ shareId, secretId: secret.id });
+    },
+    changeShare: async (size) => {
+      const share = this.#shares.at(-1);
+      const secret = this.#secrets.find(({ id }) => id === share?.secretId);
+      if (share === undefined || secret === undefined) return;
+      const keyring = buildChangeWith(this.person, "shares");
+      const body = { version: secret.version, ticket: Buffer.alloc(size + 1).toString("base64url"), keyring };
+      const answer = await service.call("PATCH", `/share/${share.shareId}`, this.person.token, { body });
+      if (answer.status === 200) confirm(this.person, keyring); // else it is over
+    },
+    revoke: async (size) => {
+      const [share] = this.#shares.splice(size % (this.#shares.length + 1), 1);
+      if (share !== undefined) await this.#call("DELETE", `/share/${share.shareId}`);
+    },
+    request: async () => {
+      if (this.#secrets.length > 0 && this.#requests.length < 10) this.#requests.push(await keepRequest(service, this.person, { expires_at: inDays(7, clock) }));
+    },
+    answer: async (size) => {
+      const request = this.#requests.at(-1);
+      if (request === undefined) return;
+      const begun = await beginAnswer(service, request, size + 1).catch(() => null); // it is over, or was answered
+      if (begun === null || size % 3 === 0) return; // its time runs out
+      await sendParts(service, begun);
+      if (size % 3 === 1) await requireOk(finishOf(service, begun));
+    },
+    collected: async () => {
+      for (const { requestId } of this.#requests) {
+        const keyring = buildChangeWith(this.person, "requests");
+        const { status } = await service.call("PATCH", `/requests/${requestId}`, this.person.token, { body: { state: "collected", keyring } });
+        if (status === 200) confirm(this.person, keyring); // else nothing came yet
+      }
+    },
+    dropRequest: async () => {
+      const request = this.#requests.shift();
+      if (request !== undefined) await dropRequest(service, this.person, request.requestId);
+    },
     days: async () => {
       clock = new Date(clock.getTime() + 16 * 86_400_000);
       await service.app.sweep();
@@ -138,7 +184,7 @@ describe("what the service counts", () => {
     const names = Object.keys(new Device(await service.signIn()).acts);
     const act = fc.record({ name: fc.constantFrom(...names), size: fc.nat(3_000) });
     await fc.assert(
-      fc.asyncProperty(fc.array(act, { minLength: 45, maxLength: 45 }), async (acts) => {
+      fc.asyncProperty(fc.array(act, { minLength: 60, maxLength: 60 }), async (acts) => {
         const device = new Device(await service.signIn());
         await device.acts["secret"]?.(10);
         for (const { name, size } of acts) {

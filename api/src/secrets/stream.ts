@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 
-import type { FastifyRequest } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 
 import type { Tx } from "../db/database.ts";
 import { inOneMoment } from "../keyring/queries.ts";
@@ -34,6 +34,14 @@ export interface StreamRequest extends RangeRequest {
 export function rangeRequestOf({ headers }: Pick<FastifyRequest, "headers">): RangeRequest {
   const { range, "if-range": ifRange } = headers;
   return { range, ifRange: typeof ifRange === "string" ? ifRange : undefined };
+}
+
+export function sendContent(reply: FastifyReply, { status, headers, bytes }: StreamedContent): FastifyReply {
+  if (reply.sent || reply.raw.destroyed) {
+    bytes.destroy(); // too late, or for nobody: its file would stay open
+    return reply;
+  }
+  return reply.code(status).headers(headers).send(bytes);
 }
 
 /** The sealed content of one version, or a range of it. */

@@ -3,6 +3,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { claimMinutes, type OpenShare, type ShareClaimed, type ShareLook, type ShareOffer } from "@relicario/shared/api";
 import { and, eq, gt, lte } from "drizzle-orm";
 
+import { downloadHours } from "../auth/grants.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { shareClaims } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
@@ -80,8 +81,10 @@ async function claim(services: Services, { share: { accountId, shareId }, owner 
   });
   const { share, claimedAt } = claimed;
   const { wanted } = await findVersion(db, { accountId, vendorId: owner.vendorId }, share.secretId, share.version).catch(hidden);
+  // The row says whether the view is still downloaded: the token's own end is the latest that this may be.
+  const latest = new Date(claimedAt.getTime() + downloadHours * 3_600_000);
+  const token = await grants.give({ for: "share", account: accountId, share: shareId, claim: claimId, version: share.version, opened_by: openedBy }, latest);
   const end = new Date(Math.min(claimedAt.getTime() + claimMinutes * 60_000, share.expiresAt.getTime()));
-  const token = await grants.give({ for: "share", account: accountId, share: shareId, version: share.version, opened_by: openedBy }, end);
   return presentClaimed(share, owner, { token, size: wanted.size, expires_at: end.toISOString() });
 }
 
@@ -99,14 +102,27 @@ async function repeated(tx: Tx, key: ClaimKey, openedBy: string | null, now: Dat
   return { share: { ...share, ticket: share.ticket }, claimedAt: before.claimedAt };
 }
 
+/** Whether this view was claimed, or downloaded from, within the last ten minutes. It counts as downloaded from now. */
+export async function prolongClaim(db: Db, key: ClaimKey, now: Date): Promise<boolean> {
+  const claim = await findClaim(db, key, now);
+  if (claim === null) return false;
+  if (now.getTime() - claim.claimedAt.getTime() > prolongedEverySeconds * 1_000) await db.update(shareClaims).set({ claimedAt: now }).where(isClaim(key));
+  return true;
+}
+
+/** A large content is fetched in many pieces, and not each of them is written down. */
+const prolongedEverySeconds = 60;
+
 /** Null when its time is over. */
-async function findClaim(db: Db | Tx, { accountId, shareId, claimId }: ClaimKey, now: Date): Promise<typeof shareClaims.$inferSelect | null> {
+async function findClaim(db: Db | Tx, key: ClaimKey, now: Date): Promise<typeof shareClaims.$inferSelect | null> {
   const [row] = await db
     .select()
     .from(shareClaims)
-    .where(and(eq(shareClaims.accountId, accountId), eq(shareClaims.shareId, shareId), eq(shareClaims.claimId, claimId), gt(shareClaims.claimedAt, oldestClaim(now))));
+    .where(and(isClaim(key), gt(shareClaims.claimedAt, oldestClaim(now))));
   return row ?? null;
 }
+
+const isClaim = ({ accountId, shareId, claimId }: ClaimKey) => and(eq(shareClaims.accountId, accountId), eq(shareClaims.shareId, shareId), eq(shareClaims.claimId, claimId));
 
 /**
  * Always the same queries: an id that nobody has is looked for among the rows of nobody.
@@ -152,7 +168,7 @@ export function hidden(error: unknown): never {
   throw error instanceof Problem && (error.code === "not_found" || error.code === "content_gone") ? unavailable() : error;
 }
 
-/** Claims that were made before this time, and at it, are over. */
+/** Claims that were made, and last downloaded from, before this time or at it are over. */
 export function oldestClaim(now: Date): Date {
   return new Date(now.getTime() - claimMinutes * 60_000);
 }

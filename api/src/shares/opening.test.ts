@@ -111,6 +111,23 @@ describe("a claim", () => {
     expect(await viewsOf(share)).toBe(5);
   });
 
+  it("is downloaded from for as long as it goes on, in pieces, and no longer than ten minutes after the last", async () => {
+    const { share, secret } = await sharedBySomebody(service, { max_views: 1 });
+    const { download: token } = claimed(await open(openingOf(share)));
+    const pieces: Buffer[] = [];
+    for (let start = 0; start < secret.content.length; start += 200) {
+      later(claimMinutes - 2);
+      await service.app.sweep();
+      const { statusCode, rawPayload } = await download(token.token, { headers: { range: `bytes=${String(start)}-${String(start + 199)}` } });
+      expect(statusCode).toBe(206);
+      pieces.push(rawPayload);
+    }
+    expect(Buffer.concat(pieces).equals(secret.content)).toBe(true);
+    later(claimMinutes);
+    expect((await download(token.token)).statusCode).toBe(404);
+    expect(await viewsOf(share)).toBe(1);
+  });
+
   it("holds nothing of the account: it is answered while the owner's row is held", async () => {
     const { share, owner } = await sharedBySomebody(service);
     const holder = await openSaboteur(service.database.url);
@@ -121,6 +138,22 @@ describe("a claim", () => {
     } finally {
       await holder.query("rollback");
       await holder.close();
+    }
+  });
+
+  it("is one view when the database's connection is lost in the middle of it", async () => {
+    const { share } = await sharedBySomebody(service, { audience: "signed_in", max_views: 3 });
+    const saboteur = await openSaboteur(service.database.url);
+    try {
+      await saboteur.hold("share_recipients"); // written last
+      const opening = service.call("POST", "/share/get-secret", reader.token, { body: openingOf(share) });
+      await saboteur.waiting(1);
+      expect(await saboteur.terminate("waiting")).toBe(1);
+      await saboteur.release();
+      expect((await opening).status).toBe(200);
+      expect(await viewsOf(share)).toBe(1);
+    } finally {
+      await saboteur.close();
     }
   });
 
@@ -277,8 +310,29 @@ describe("a wrong password", () => {
   });
 });
 
+describe("openings", () => {
+  it("are so many a minute for an address, and for a share, wherever they come from; the next is answered too_many_requests", async () => {
+    const strict = await startService({ RATE_LIMITS: JSON.stringify({ visit: 3, open_share: 5 }) });
+    try {
+      const { share } = await sharedBySomebody(strict);
+      const from = async (remoteAddress: string, shareId = share.shareId) =>
+        (await strict.call("POST", "/share/get-public-secret", null, { body: { share_id: shareId, link_auth: share.linkAuth }, remoteAddress })).status;
+      const statuses = async (address: string, count: number): Promise<number[]> => {
+        const all: number[] = [];
+        for (let call = 0; call < count; call++) all.push(await from(address));
+        return all;
+      };
+      expect(await statuses("192.0.2.1", 4)).toEqual([200, 200, 200, 429]);
+      expect(await statuses("192.0.2.2", 3)).toEqual([200, 200, 429]);
+      expect(await from("192.0.2.3", newPublicId())).toBe(404);
+    } finally {
+      await strict.stop();
+    }
+  });
+});
+
 describe("what its owner does while it is open", () => {
-  it("takes the download away at once: revoked, expired by a new time, closed with the account", async () => {
+  it("takes the download away at once: revoked, or expired by a new time", async () => {
     const { share, owner } = await sharedBySomebody(service);
     const { download: token } = claimed(await open(openingOf(share)));
     const keyring = buildChangeWith(owner, "shares");

@@ -1,4 +1,5 @@
-import { maxJsonBodyBytes } from "@relicario/shared/api";
+import { maxJsonBodyBytes, sharedDownloadPath } from "@relicario/shared/api";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
 import { actorOf } from "../http/access.ts";
@@ -8,7 +9,7 @@ import { rateRules } from "../http/rate-limits.ts";
 import { changeAccount } from "../keyring/queries.ts";
 import { languageOf } from "../mail/language.ts";
 import { addStorage } from "../secrets/queries.ts";
-import { rangeRequestOf } from "../secrets/stream.ts";
+import { rangeRequestOf, sendContent } from "../secrets/stream.ts";
 import type { Services } from "../services.ts";
 import { openDownload } from "./download.ts";
 import { revokeShare } from "./end.ts";
@@ -61,11 +62,14 @@ export const shareRoutes: FastifyPluginAsyncZod<{ services: Services }> = async 
   );
   app.post("/share/get-secret", { schema: shareSchemas.open, config: { ...visit, access: "signed_in" } }, (request) => openShare(services, signedInPolicy(actorOf(request)), request.body));
 
-  app.post("/share/content", { schema: shareSchemas.content, config: { access: "anyone", rates: [rateRules.downloadShared], idempotent: true } }, async (request, reply) => {
-    calls.enterDownload(request.actor?.accountId ?? addressGroup(request.ip), reply.raw);
-    const { status, headers, bytes } = await openDownload(services, request.actor, request.body.token, rangeRequestOf(request));
-    return reply.code(status).headers(headers).send(bytes);
-  });
+  // Counted before the handler, which may be run again for one and the same download.
+  const countDownload = async ({ actor, ip }: FastifyRequest, { raw }: FastifyReply): Promise<void> => {
+    calls.enterDownload(actor?.accountId ?? addressGroup(ip), raw);
+  };
+  const download = { config: { access: "anyone", rates: [rateRules.downloadShared], idempotent: true }, preHandler: countDownload } as const;
+  app.post(sharedDownloadPath, { schema: shareSchemas.content, ...download }, async (request, reply) =>
+    sendContent(reply, await openDownload(services, request.actor, request.body.token, rangeRequestOf(request))),
+  );
 
   app.get("/user/share-with-me", { schema: shareSchemas.received, config: { access: "signed_in" } }, async (request) => {
     const at = now();

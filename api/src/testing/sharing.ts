@@ -94,6 +94,12 @@ export async function keepRequest(calls: Calls, person: Person, more: Partial<Cr
   return request;
 }
 
+export async function dropRequest(calls: Calls, person: Person, requestId: string): Promise<void> {
+  const keyring = buildChangeWith(person, "requests");
+  await done(calls, "DELETE", `/requests/${requestId}`, person.token, { body: { keyring } });
+  confirm(person, keyring);
+}
+
 export interface BuiltAnswer {
   readonly id: string;
   readonly token: string;

@@ -15,8 +15,8 @@ import { findPart, insertPart, partCount, partSizeOf } from "./queries.ts";
 /*
  * [Note: Parts] A part is an object of its own, and stays one when the upload is published, or the answer finished: nothing is ever copied.
  *
- * 1. The form's fields come first, so that number and digest are known before the first byte. Copies of one part take turns
- *    (parts-in-flight.ts).
+ * 1. The form's fields come first, so that number and digest are known before the first byte; a form that announces more
+ *    than its part holds is refused there. Copies of one part take turns (parts-in-flight.ts).
  * 2. The object is announced as loose, then written as it arrives ([Note: Objects and rows]). A wrong size or digest is
  *    found at the last byte, before the store gives the object its name, so there is nothing to take back.
  * 3. One transaction makes it a part of the upload, or the answer. A part that is there already stays; the same bytes once more are
@@ -45,7 +45,8 @@ export interface PartsTarget {
 
 /** @throws Problem `not_found`, `conflict` for another part of that number, `digest_mismatch`, `validation_error`, … */
 export async function receivePart(services: Services, target: PartsTarget, request: FastifyRequest): Promise<ReceivedPart> {
-  if (Number(request.headers["content-length"] ?? 0) > target.partSize + maxFormBytes) throw new Problem("payload_too_large");
+  const formBytes = Number(request.headers["content-length"] ?? 0);
+  if (formBytes > target.partSize + maxFormBytes) throw new Problem("payload_too_large");
   const fields: Record<string, unknown> = {};
   for await (const item of readForm(request, { fields: 2, files: 1, fileBytes: target.partSize + 1 })) {
     if (item.type === "field") {
@@ -53,6 +54,7 @@ export async function receivePart(services: Services, target: PartsTarget, reque
       continue;
     }
     const announced = fieldsOf(fields, target);
+    if (formBytes > partSizeOf(target, announced.part) + maxFormBytes) throw wrong("/data", "too_long");
     return services.parts.alone(`${target.id}/${String(announced.part)}`, request.raw, () => keepPart(services, target, announced, item.file));
   }
   throw wrong("/data", "missing");

@@ -1,6 +1,8 @@
+import { once } from "node:events";
 import { readdir } from "node:fs/promises";
-import { request as httpRequest } from "node:http";
+import { request as httpRequest, type IncomingMessage } from "node:http";
 import { join } from "node:path";
+import { json } from "node:stream/consumers";
 
 import { maxOpenUploads, maxSealedBytes, minPartBytes, SecretContent, SecretPage, uploadPath, UploadStarted, UploadState } from "@relicario/shared/api";
 import { v7 as uuidv7 } from "uuid";
@@ -176,6 +178,20 @@ describe("a part", () => {
     const large = buildLarge();
     const upload = await begin(person, large);
     expect(await sendPart(person, upload, large, 1, { data: new Uint8Array(minPartBytes + 100_000) })).toMatchObject({ status: 413, body: { code: "payload_too_large" } });
+  });
+
+  it("longer than announced is refused while its data are still under way", async () => {
+    const person = await service.signIn();
+    const large = buildLarge();
+    const upload = await begin(person, large);
+    const { headers, body } = await large.part(2, { data: new Uint8Array(1_000_000) });
+    const address = new URL(await service.listen());
+    const sending = httpRequest({ host: address.hostname, port: address.port, path: uploadPath(upload), method: "POST", headers: { ...headers, "content-length": body.length, authorization: `Bearer ${person.token}` } });
+    sending.write(body.subarray(0, 900)); // fields, and the first of its data
+    const [answer] = (await once(sending, "response")) as [IncomingMessage];
+    expect([answer.statusCode, await json(answer)]).toMatchObject([422, { errors: [{ path: "/data", reason: "too_long" }] }]);
+    expect(await objectsOf(person)).toEqual([]);
+    sending.end(body.subarray(900));
   });
 
   it("must say its number and digest before its data, and be a form", async () => {

@@ -164,6 +164,16 @@ describe("the tours of screens", () => {
     expect(again.tours.getState()).toEqual({ status: "idle" });
   });
 
+  it.each(["/shared/abc", "/p-shared/abc"])("run on the pages of links too, once onboarding is over (%s)", async (path) => {
+    const ofLink = { ...list, path: path.replace("abc", ":shareId"), steps: [{ ...list.steps[0], target: "home-create" }] } as Tour;
+    const before = await show({ path, tours: [ofLink] });
+    expect(before.tours.getState()).toEqual({ status: "idle" });
+    before.app.unmount();
+    localStorage.setItem(onboardingKey, "true");
+    await show({ path, tours: [ofLink] });
+    expect(await tooltip("Secrets")).toBeInTheDocument();
+  });
+
   it("leave out what the screen does not show", async () => {
     localStorage.setItem(onboardingKey, "true");
     await show({ path: "/home" });

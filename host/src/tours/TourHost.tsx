@@ -96,10 +96,10 @@ function useOffers({ signedIn, shell, remote }: TourHostProps): { readonly intro
   const intro = firstVisit && mobile;
 
   useEffect(() => {
-    if (!shell || !mayRun({ signedIn, pathname })) return undefined;
-    if (mayBegin({ onboarded: memory.onboarded(), signedIn, pathname })) {
-      if (!mobile) dispatch({ type: "offered", tour: frameTour(mobile) });
-      return undefined;
+    if (!shell || !signedIn) return undefined;
+    if (!memory.onboarded()) {
+      if (!mobile && mayBegin({ onboarded: false, signedIn, pathname })) dispatch({ type: "offered", tour: frameTour(mobile) });
+      return undefined; // the tours of screens come after the first one
     }
     let gone = false;
     const offer = (of: readonly Tour[]) => {

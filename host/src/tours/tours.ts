@@ -45,7 +45,7 @@ export function mayBegin(visitor: { readonly onboarded: boolean; readonly signed
   return !visitor.onboarded && mayRun(visitor);
 }
 
-/** Whether any tour may run here. */
+/** Whether the tour of a first visit may run here. Those of screens run wherever their screen is. */
 export function mayRun({ signedIn, pathname }: { readonly signedIn: boolean; readonly pathname: string }): boolean {
   return signedIn && !pathname.includes("shared");
 }

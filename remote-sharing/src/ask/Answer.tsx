@@ -2,11 +2,13 @@ import { usePortal, type OpenedAnswer, type Vault } from "@relicario/shared/cont
 import { ActProgress, RevealedContent } from "@relicario/shared/forms";
 import { formatsOf } from "@relicario/shared/i18n";
 import { Button, ErrorNotice, Notice, SmallText, SpacedRow, Stack } from "@relicario/shared/ui";
+import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { useKeeping } from "../vault/useKeeping.ts";
-import { WordList } from "../people/WordList.tsx";
+import { keepOpened } from "../vault/keep-opened.ts";
+import { useAct } from "../vault/useAct.ts";
+import { WordList } from "../link/WordList.tsx";
 
 interface AnswerProps {
   readonly vault: Vault;
@@ -23,9 +25,16 @@ interface AnswerProps {
 export function Answer({ vault, answer, title, collected, collecting, onCollect, onDrop, onClose }: AnswerProps) {
   const { t } = useTranslation("beta-share");
   const { language } = usePortal();
-  const { keeping, keep, cancel } = useKeeping(answer, title);
-  const kept = keeping.status === "kept";
-  const running = keeping.status === "running";
+  const { state, run, cancel } = useAct();
+  const [kept, setKept] = useState(false);
+  const running = state.status === "running";
+
+  const handleKeep = () => {
+    run(async (options) => {
+      await keepOpened(vault, { opened: answer, title }, options);
+      if (!options.signal.aborted) setKept(true);
+    });
+  };
   return (
     <Stack $gap={4} role="group" aria-label={t("answer.group_aria")}>
       <Notice>{t("answer.vouch_body", { when: formatsOf(language).dateTime(answer.createdAt) })}</Notice>
@@ -38,8 +47,8 @@ export function Answer({ vault, answer, title, collected, collecting, onCollect,
       <RevealedContent title={title} opened={answer} />
       <WordList words={answer.words} label={t("answer.words_label")} />
       <SmallText>{t("answer.words_hint")}</SmallText>
-      {keeping.status === "running" && <ActProgress progress={keeping.progress} first="sealing" />}
-      {keeping.status === "failed" && <ErrorNotice error={keeping.error} />}
+      {running && <ActProgress progress={state.progress} first="sealing" />}
+      {state.status === "failed" && <ErrorNotice error={state.error} />}
       {kept && (
         <Notice tone="success" role="status">
           {t("answer.kept_status")}
@@ -48,7 +57,7 @@ export function Answer({ vault, answer, title, collected, collecting, onCollect,
       {collected && <SmallText>{t("answer.collected_body")}</SmallText>}
       <SpacedRow>
         {!kept && (
-          <Button pending={running} onClick={() => void keep(vault, { kind: "openers", openers: [] })}>
+          <Button pending={running} onClick={handleKeep}>
             {t("answer.keep_action")}
           </Button>
         )}

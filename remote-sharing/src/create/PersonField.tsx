@@ -8,7 +8,7 @@ import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { WordList } from "../people/WordList.tsx";
+import { WordList } from "../link/WordList.tsx";
 
 interface PersonFieldProps {
   readonly vault: Vault;

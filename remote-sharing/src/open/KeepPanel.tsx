@@ -7,7 +7,8 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { refreshQuery } from "../data/sharing.ts";
-import { useKeeping, type KeepingAccess } from "../vault/useKeeping.ts";
+import { keepOpened } from "../vault/keep-opened.ts";
+import { useAct } from "../vault/useAct.ts";
 
 interface KeepPanelProps {
   readonly share: OpenedShare;
@@ -17,14 +18,13 @@ interface KeepPanelProps {
 export function KeepPanel({ share }: KeepPanelProps) {
   const { t } = useTranslation("beta-recover-share");
   const [wanted, setWanted] = useState(false);
-  const access = useKeeping(share, share.title);
-  const { keeping } = access;
+  const [kept, setKept] = useState(false);
   return (
     <Card>
       <Stack $gap={4}>
         <SectionTitle>{t("keep.title")}</SectionTitle>
         <Muted>{t("keep.body")}</Muted>
-        {keeping.status === "kept" ? (
+        {kept ? (
           <Notice
             tone="success"
             role="status"
@@ -37,7 +37,12 @@ export function KeepPanel({ share }: KeepPanelProps) {
             {t("keep.kept_status")}
           </Notice>
         ) : wanted ? (
-          <Loaded access={access} />
+          <Loaded
+            share={share}
+            onKept={() => {
+              setKept(true);
+            }}
+          />
         ) : (
           <SpacedRow>
             <Button
@@ -55,24 +60,27 @@ export function KeepPanel({ share }: KeepPanelProps) {
   );
 }
 
-function Loaded({ access }: { readonly access: KeepingAccess }) {
+interface LoadedProps extends KeepPanelProps {
+  readonly onKept: () => void;
+}
+
+function Loaded({ share, onKept }: LoadedProps) {
   const vault = useVault();
   if (vault.status === "failed") return <ErrorNotice error={vault.error} onRetry={vault.retry} />;
-  return vault.status === "ready" ? <Known vault={vault.vault} access={access} /> : <Waiting />;
+  return vault.status === "ready" ? <Known vault={vault.vault} share={share} onKept={onKept} /> : <Waiting />;
 }
 
-interface KnownProps {
+interface KnownProps extends LoadedProps {
   readonly vault: Vault;
-  readonly access: KeepingAccess;
 }
 
-function Known({ vault, access }: KnownProps) {
+function Known({ vault, share, onKept }: KnownProps) {
   const { user } = usePortal();
   const { status } = useVaultState({ status: "ready", vault });
   const refresh = useQuery(refreshQuery(vault, user.userId));
   if (refresh.isError) return <ErrorNotice error={refresh.error} onRetry={() => void refresh.refetch()} />;
   // Unlocking while it is kept changes the status: what was begun goes on.
-  return status === "unknown" ? <Waiting /> : <KeepForm key={status === "empty" ? "first" : "known"} vault={vault} access={access} status={status} />;
+  return status === "unknown" ? <Waiting /> : <KeepForm key={status === "empty" ? "first" : "known"} vault={vault} share={share} status={status} onKept={onKept} />;
 }
 
 function Waiting() {
@@ -89,21 +97,22 @@ interface KeepFormProps extends KnownProps {
 }
 
 /** Takes the pictures in use; a locked vault asks for one of them, and one where nothing is kept yet for its first. */
-function KeepForm({ vault, access, status }: KeepFormProps) {
+function KeepForm({ vault, share, status, onKept }: KeepFormProps) {
   const { t } = useTranslation("beta-recover-share");
   const { shown, setShown } = useShownImage(vault);
   const [missing, setMissing] = useState(false);
-  const { keeping, keep, cancel } = access;
-  const running = keeping.status === "running";
+  const { state, run, cancel } = useAct();
+  const running = state.status === "running";
   const handleKeep = () => {
-    if (status === "unlocked") {
-      void keep(vault, { kind: "openers", openers: [] });
-      return;
-    }
-    setMissing(shown === null);
-    if (shown === null) return;
-    if (status === "empty") void keep(vault, { kind: "picture", shown, name: t("keep.first_picture_name") });
-    else void keep(vault, { kind: "openers", openers: [] }, (options) => vault.unlock(shown, options));
+    const lacks = status !== "unlocked" && shown === null;
+    setMissing(lacks);
+    if (lacks) return;
+    run(async (options) => {
+      if (status === "locked" && shown !== null) await vault.unlock(shown, options);
+      const first = status === "empty" && shown !== null ? { protection: { kind: "picture" as const, shown, name: t("keep.first_picture_name") } } : {};
+      await keepOpened(vault, { opened: share, title: share.title, ...first }, options);
+      if (!options.signal.aborted) onKept();
+    });
   };
   return (
     <Stack $gap={4}>
@@ -115,8 +124,8 @@ function KeepForm({ vault, access, status }: KeepFormProps) {
       {status === "locked" && <Muted>{t("keep.locked_body")}</Muted>}
       {status !== "unlocked" && <vault.PictureField purpose={status === "empty" ? "choose" : "show"} value={shown} disabled={running} onChange={setShown} />}
       {missing && shown === null && <FieldError>{t("look.picture_missing_error")}</FieldError>}
-      {keeping.status === "failed" && <ErrorNotice error={keeping.error} />}
-      {running && <ActProgress progress={keeping.progress} first="sealing" />}
+      {state.status === "failed" && <ErrorNotice error={state.error} />}
+      {running && <ActProgress progress={state.progress} first="sealing" />}
       <SpacedRow>
         <Button pending={running} onClick={handleKeep}>
           {t(status === "unlocked" ? "keep.confirm_action" : "keep.picture_action")}

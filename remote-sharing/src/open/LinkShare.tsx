@@ -4,7 +4,7 @@ import { Page, Stack } from "@relicario/shared/ui";
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 
-import { useOpenerAct } from "../vault/useOpenerAct.ts";
+import { useAct } from "../vault/useAct.ts";
 import { LinkFailure } from "./LinkFailure.tsx";
 import { LookLoading } from "./LookLoading.tsx";
 import { OpenedShareView } from "./OpenedShareView.tsx";
@@ -55,10 +55,10 @@ interface OfferedProps extends LinkShareProps {
 }
 
 function Offered({ visitor, shareId, offer, isPublic, opened }: OfferedProps) {
-  const act = useOpenerAct();
-  const failure = act.state.status === "failed" ? act.state.error : null;
+  const { state, run, cancel } = useAct();
+  const failure = state.status === "failed" ? state.error : null;
   const handleOpen = (answers: Answers) => {
-    act.start(async (_opener, options) => {
+    run(async (options) => {
       opened.keep(await visitor.openShare(shareId, answers, options), options.signal);
     });
   };
@@ -66,7 +66,7 @@ function Offered({ visitor, shareId, offer, isPublic, opened }: OfferedProps) {
   return (
     <Stack $gap={5}>
       <ShareFacts offer={offer} />
-      <OpenForm keeper={visitor} offer={offer} running={act.state.status === "running" ? { progress: act.state.progress } : null} failure={failure} onOpen={handleOpen} onCancel={act.cancel} />
+      <OpenForm keeper={visitor} offer={offer} running={state.status === "running" ? state : null} failure={failure} onOpen={handleOpen} onCancel={cancel} />
       {isPublic && <ReportLink shareId={shareId} />}
     </Stack>
   );

@@ -188,14 +188,14 @@ describe("keeping what was shared", () => {
     await draw(text);
     await open();
     expect(await screen.findByText("Keep secrets of your own here")).toBeVisible();
-    expect(screen.queryByRole("button", { name: "Keep it in my vault" })).not.toBeInTheDocument();
+    expect(screen.queryByRole("button", { name: "Keep it among my secrets" })).not.toBeInTheDocument();
   });
 
   it("protects it as one's own with the pictures in use", async () => {
     const { own, settings } = signedIn({ secrets: [{ title: "Mine", content: "x" }] });
     await draw({ ...text, audience: "signed_in" }, settings);
     await open();
-    await userEvent.click(await screen.findByRole("button", { name: "Keep it in my vault" }));
+    await userEvent.click(await screen.findByRole("button", { name: "Keep it among my secrets" }));
     await userEvent.click(await screen.findByRole("button", { name: "Keep it now" }));
     expect(await screen.findByText("Kept. It is among your secrets now.")).toBeVisible();
     expect(await titles(own)).toEqual(["Mine", "Door"]);
@@ -206,7 +206,7 @@ describe("keeping what was shared", () => {
     const { own, settings } = signedIn({ secrets: [{ title: "Mine", content: "x" }], unlocked: false });
     await draw({ ...text, audience: "signed_in" }, settings);
     await open();
-    await userEvent.click(await screen.findByRole("button", { name: "Keep it in my vault" }));
+    await userEvent.click(await screen.findByRole("button", { name: "Keep it among my secrets" }));
     await screen.findByText(/Your secrets are locked here/);
     await choose("garden");
     await userEvent.click(screen.getByRole("button", { name: "Keep it with this picture" }));
@@ -218,8 +218,8 @@ describe("keeping what was shared", () => {
     const { own, settings } = signedIn({});
     await draw({ ...text, audience: "signed_in" }, settings);
     await open();
-    await userEvent.click(await screen.findByRole("button", { name: "Keep it in my vault" }));
-    expect(await screen.findByText("Nothing is kept in your vault yet")).toBeVisible();
+    await userEvent.click(await screen.findByRole("button", { name: "Keep it among my secrets" }));
+    expect(await screen.findByText("You have protected nothing here yet")).toBeVisible();
     await choose("garden");
     await userEvent.click(screen.getByRole("button", { name: "Keep it with this picture" }));
     await waitFor(async () => {
@@ -232,7 +232,7 @@ describe("keeping what was shared", () => {
     own.failWith("protect", "quota_exceeded");
     await draw({ ...text, audience: "signed_in" }, settings);
     await open();
-    await userEvent.click(await screen.findByRole("button", { name: "Keep it in my vault" }));
+    await userEvent.click(await screen.findByRole("button", { name: "Keep it among my secrets" }));
     await userEvent.click(await screen.findByRole("button", { name: "Keep it now" }));
     expect(await screen.findByRole("alert")).toBeVisible();
     await userEvent.click(screen.getByRole("button", { name: "Show" }));

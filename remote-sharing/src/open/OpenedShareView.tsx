@@ -5,7 +5,7 @@ import { useEffect, useRef, type ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { WordList } from "../people/WordList.tsx";
+import { WordList } from "../link/WordList.tsx";
 import { KeepPanel } from "./KeepPanel.tsx";
 
 interface OpenedShareViewProps {

@@ -9,7 +9,7 @@ import { ownWordsQuery, peopleQuery } from "../data/received.ts";
 import { QrCode } from "../link/QrCode.tsx";
 import { WithVault } from "../vault/WithVault.tsx";
 import { PersonCard } from "./PersonCard.tsx";
-import { WordList } from "./WordList.tsx";
+import { WordList } from "../link/WordList.tsx";
 
 /** Route `/people`: whose keys this account knows, and its own words. */
 export default function PeoplePage() {

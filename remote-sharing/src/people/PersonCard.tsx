@@ -9,7 +9,7 @@ import { styled } from "styled-components";
 
 import { receivedKeys } from "../data/received.ts";
 import { StandingMark } from "./StandingMark.tsx";
-import { WordList } from "./WordList.tsx";
+import { WordList } from "../link/WordList.tsx";
 
 interface PersonCardProps {
   readonly vault: Vault;

@@ -4,7 +4,7 @@ import { Button, Card, ErrorNotice, Notice, SmallText, SpacedRow, Stack } from "
 import { useMutation } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 
-import { WordList } from "./WordList.tsx";
+import { WordList } from "../link/WordList.tsx";
 
 interface DecisionProps {
   readonly vault: Vault;

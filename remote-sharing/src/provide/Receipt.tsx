@@ -2,7 +2,7 @@ import { Card, Notice, SectionTitle, SmallText, Stack } from "@relicario/shared/
 import { useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
 
-import { WordList } from "../people/WordList.tsx";
+import { WordList } from "../link/WordList.tsx";
 
 /** It was sent and taken: eight words that whoever asked sees, too. */
 export function Receipt({ words }: { readonly words: readonly string[] }) {

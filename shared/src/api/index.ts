@@ -24,7 +24,7 @@ export {
   RequestStored,
   StartAnswer,
 } from "./requests.ts";
-export { GetSecret, ListQuery, SecretContent, SecretPage, SecretStored, SecretVersions, SetFavorite, StoredSecret, StoreSecret, VersionLine } from "./secrets.ts";
+export { downloadPath, GetSecret, ListQuery, SecretContent, SecretPage, SecretStored, SecretVersions, SetFavorite, StoredSecret, StoreSecret, VersionLine } from "./secrets.ts";
 export {
   Audience,
   ChangeShare,
@@ -35,6 +35,7 @@ export {
   Person,
   ReportShare,
   ShareClaimed,
+  sharedDownloadPath,
   ShareEnd,
   ShareId,
   ShareList,

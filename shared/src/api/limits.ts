@@ -33,6 +33,8 @@ export const uploadHours = 24;
 export const maxOpenUploads = 32; // of one account at a time
 
 export const maxListPage = 1_000;
+/** Ids in one answer of secrets that went for good; a device that missed more reads the list anew. */
+export const maxPurgedIds = 2_000;
 /** States of one answer: a megabyte of the longest. A device that missed more asks again. */
 export const maxStatesPage = 256;
 /** Former versions of a secret that are kept with content and ticket. */
@@ -55,7 +57,7 @@ export const shareDays = { usual: 7, most: 30 } as const;
 export const maxShareViews = 1_000;
 /** A share closes after so many wrong passwords. */
 export const maxWrongPasswords = 10;
-/** One opening may be asked for again, and its content fetched, for so long. */
+/** One opening may be asked for again, and its content fetched, for so long; each fetch begins that time anew. */
 export const claimMinutes = 10;
 /** Shares of one account that can be opened at a time. */
 export const maxLiveShares = 1_000;

@@ -36,7 +36,7 @@ export const SecretPage = z.strictObject({
   state_rev: z.int().min(0),
   /** The account's counter of row changes: the next `since`. */
   changes: z.int().min(0),
-  /** With `since`: rows that went for good since then. */
+  /** With `since`: rows that went for good since then. Absent when they are more than `maxPurgedIds`: then the list is read anew, without `since`. */
   purged: z.array(Id).optional(),
 });
 export type SecretPage = z.infer<typeof SecretPage>;
@@ -57,7 +57,10 @@ export type StoreSecret = z.infer<typeof StoreSecret>;
 export const SecretStored = z.strictObject({ secret_db_id: Id, version: Counter, state_rev: z.int().min(0) });
 export type SecretStored = z.infer<typeof SecretStored>;
 
-/** Body of `POST /secrets/store/get-secret`, and of `POST /v2/secrets/get-secret`, which streams the sealed content (`Range`, `If-Range`). */
+/** `POST` streams the sealed content (`Range`, `If-Range`). */
+export const downloadPath = "/v2/secrets/get-secret";
+
+/** Body of `POST /secrets/store/get-secret`, and of `POST` to {@link downloadPath}. */
 export const GetSecret = z.strictObject({ secret_db_id: Id, version: Counter.optional() });
 
 /** One line for every version that there ever was. It stays when content and ticket are gone (`dropped`). */

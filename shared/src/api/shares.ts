@@ -126,7 +126,7 @@ export const ShareOffer = ShareLook.extend({
 });
 export type ShareOffer = z.infer<typeof ShareOffer>;
 
-/** Answer with `claim_id`. `download` is the body of `POST /share/content`, which streams the sealed content (`Range`, `If-Range`). */
+/** Answer with `claim_id`. `download` is the body of `POST` to {@link sharedDownloadPath}, which streams the sealed content (`Range`, `If-Range`). */
 export const ShareClaimed = z.strictObject({
   from: Person,
   ticket: bytesB64u(maxTicketBytes),
@@ -134,7 +134,10 @@ export const ShareClaimed = z.strictObject({
 });
 export type ShareClaimed = z.infer<typeof ShareClaimed>;
 
-/** Body of `POST /share/content`. */
+/** Contents of shares and of answers, as they are sealed. */
+export const sharedDownloadPath = "/share/content";
+
+/** Body of `POST` to {@link sharedDownloadPath}. */
 export const DownloadShared = z.strictObject({ token: z.string().min(1).max(512) });
 
 /** Answer of `GET /user/share-with-me`: shares addressed to this account, and links for signed-in people that it opened. */

@@ -196,12 +196,12 @@ export interface OpenedAnswer extends OpenedContent {
 
 /** What this account asked others for. */
 export interface VaultRequests {
-  /** `show_opener_first` without an opener where none was shown since load or lock. `limit_reached` with 20 open ones. */
+  /** `show_opener_first` without an opener where none was shown since load or lock. `limit_reached` with 20 open ones, `no_keyring` before the first secret. */
   readonly create: (request: SecretRequest, opener: ShownImage | null, options?: CallOptions) => Promise<{ readonly requestId: string; readonly link: string }>;
   /** Newest first. */
   readonly list: (options?: CallOptions & { readonly ended?: boolean }) => Promise<readonly AskedRow[]>;
   readonly showLink: (requestId: string, opener: ShownImage | null, options?: CallOptions) => Promise<string>;
-  /** Only reads. Another answer than the one opened first is refused: `decryption_failed`. */
+  /** Only reads. Another answer than the one opened first is refused: `decryption_failed`. `not_found` while none came, `content_gone`. */
   readonly open: (requestId: string, opener: ShownImage | null, options?: CallOptions) => Promise<OpenedAnswer>;
   /** Marks an answer as collected; its content goes 7 days later. */
   readonly collect: (requestId: string, options?: CallOptions) => Promise<void>;
@@ -236,6 +236,8 @@ export interface OfferedRequest {
   readonly state: AskedRow["state"];
   /** An answer of this browser that was begun and not finished. */
   readonly begun: { readonly name: string; readonly size: number; readonly sent: number } | null;
+  /** Words of an answer of this browser that was taken, when that was not heard of then; told once. */
+  readonly receipt?: readonly string[];
 }
 
 /**

@@ -1,4 +1,4 @@
-import { PassThrough, type Readable } from "node:stream";
+import type { Readable, Transform } from "node:stream";
 import { buffer } from "node:stream/consumers";
 
 import { maxJsonBodyBytes, maxPartBytes } from "@relicario/shared/api";
@@ -30,7 +30,7 @@ export function isTooLarge(request: FastifyRequest): boolean {
 /** Reads the bodies of a scope: as a buffer, or a stream for those that are streamed. */
 export function readBodies(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
-  scope.addContentTypeParser(formType, async (request: FastifyRequest, payload: Readable) => (isStreamed(request) ? apart(payload) : buffer(payload)));
+  scope.addContentTypeParser(formType, async (request: FastifyRequest, payload: Readable) => (isStreamed(request) ? payload : buffer(payload)));
   scope.addContentTypeParser("*", { parseAs: "buffer", bodyLimit: maxJsonBodyBytes }, async (_request: FastifyRequest, body: Buffer) => body);
 }
 
@@ -38,15 +38,17 @@ export function readBodies(scope: FastifyInstance): void {
  * The same bytes in a stream of its own. A call that is answered before its body was sent ends with its body destroyed, and with
  * the request itself its connection would go, which still has to carry the answer. What is left of the request is read and dropped:
  * browsers look at an answer when they have sent everything.
+ *
+ * @param step what the bytes go through, those that are dropped, too
  */
-function apart(request: Readable): Readable {
-  const own = new PassThrough();
+export function apart(request: Readable, step: () => Transform): Readable {
+  const own = step();
   request.once("close", () => {
     if (!request.readableEnded) own.destroy();
   });
   own.once("close", () => {
     request.unpipe(own);
-    request.resume();
+    if (!request.readableEnded) request.pipe(step()).resume();
   });
   return request.pipe(own);
 }

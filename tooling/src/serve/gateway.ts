@@ -92,6 +92,7 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
       guardAnswers(scope, { rules, own: ofEverything, code, refused: (failure) => { note({ upstream, failure }); } });
       readBodies(scope);
       shares.takeTurns(scope);
+      shares.keepPace(scope);
       await scope.register(httpProxy, { ...options, proxyPayloads: false, rewritePrefix: "/" });
     });
   const proxyTo = proxiesOf(app, shares, { connections: limits.callsOfAll, note });

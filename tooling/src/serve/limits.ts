@@ -23,6 +23,11 @@ export const ServeLimits = z.strictObject({
   /** Announced bytes of bodies that are held until they are whole, of one address: 16 of the largest. */
   bodyBytesOfAddress: atMost(64 * mebibyte),
   bodyBytesOfAll: atMost(512 * mebibyte),
+  /**
+   * Bytes that large bodies and answers of one address move in a second while others are there. A processor of two cores, with
+   * database, gateway and two services on it, moves some 200 MB in a second and does nothing else then.
+   */
+  bytesPerSecondOfAddress: atMost(32 * mebibyte),
   /** For the headers of a request. */
   headersMs: atMost(20_000),
   /** For a body that is held until it is whole: as in the service, 350 KB take half a minute on a slow phone. */

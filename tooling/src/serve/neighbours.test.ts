@@ -54,10 +54,11 @@ describe("neighbours at the gateway", () => {
         return;
       }
       if (call.url === "/never") return;
-      if (call.url === "/large" || call.url === "/endless") {
-        downloads.push(answer.writeHead(200, { "content-type": "application/octet-stream" }));
-        if (call.url === "/large") answer.end(large);
-        else answer.write("a");
+      if (call.url === "/large" || call.url === "/endless" || call.url?.startsWith("/v2")) {
+        const endless = call.url === "/endless";
+        downloads.push(answer.writeHead(200, { "content-type": "application/octet-stream", ...(!endless && { "content-length": large.length }) }));
+        if (endless) answer.write("a");
+        else answer.end(large);
         return;
       }
       call.resume().once("end", () => {
@@ -288,17 +289,34 @@ describe("neighbours at the gateway", () => {
       expect((await call(port, "/r/secrets/1/main.js", { from: attacker })).status).toBe(200);
     });
 
-    it("has a large body done alone, and passes answers on beside it", async () => {
+    it.each([["announced", false], ["in pieces", true]])("has half of its turns left beside a large body that is %s, and answers passed on beside it", async (_name, chunked) => {
       const port = await listen({ turnsOfAddress: 2 });
+      const body = Buffer.alloc(chunked ? 100 : 2_000_000, " ");
       await send(port, post("/api/endless", "application/json", 2), "{}");
       await until(() => downloads.length === 1); // its answer has begun
-      await send(port, post("/api/never", "application/json", 600_000), Buffer.alloc(600_000));
+      const head = post("/api/never", "application/json", body.length);
+      await (chunked ? send(port, head.replace(/Content-Length.*/, "Transfer-Encoding: chunked"), "64\r\n", body, "\r\n0\r\n\r\n") : send(port, head, body));
       await until(() => asked.length === 2);
+      expect((await call(port, "/api/ok", { from: attacker })).status).toBe(200);
+      await send(port, post("/api/never", "application/json", 2), "{}");
+      await until(() => asked.length === 4);
       const second = call(port, "/api/ok", { from: attacker });
       expect((await call(port, "/api/ok", { from: person })).status).toBe(200);
-      expect(asked).toHaveLength(3);
+      expect(asked).toHaveLength(5);
       asked[1]?.destroy();
       expect((await second).status).toBe(200);
+    });
+
+    it("begins one download more when those before are paid, and has other calls done meanwhile", async () => {
+      const port = await listen({ bytesPerSecondOfAddress: 8 * mebibyte });
+      expect((await call(port, "/api/ok", { from: person })).status).toBe(200); // somebody else is there
+      const begun = (): number => asked.filter(({ url }) => url?.startsWith("/v2")).length;
+      const reader = async (): Promise<unknown> => send(port, post("/api/v2/secrets/get%2Dsecret", "application/json", 2), "{}");
+      await Promise.all(Array.from({ length: 6 }, reader));
+      await until(() => begun() > 0);
+      expect((await call(port, "/api/ok", { from: attacker })).status).toBe(200);
+      expect(begun()).toBeLessThan(6);
+      await until(() => begun() > 2);
     });
 
     it("has so many connections and no more", async () => {

@@ -23,7 +23,7 @@ export interface Result {
 
 export interface Step {
   /** Name for `npm test -- <group>`. */
-  readonly group: "lint" | "types" | "checks" | "unit" | "engine" | "build" | "e2e" | "session" | "attacks" | "neighbours" | "faults";
+  readonly group: "lint" | "types" | "checks" | "unit" | "engine" | "build" | "e2e" | "session" | "attacks" | "neighbours" | "contention" | "faults";
   /** Too long for every time: runs when its group is named, or all are. */
   readonly onlyNamed?: true;
   /** Runs beside another such step, before all others. */
@@ -74,6 +74,7 @@ export const steps: readonly Step[] = [
   { group: "session", onlyNamed: true, sentence: "A page left open stays signed in, in a real browser", run: session },
   { group: "attacks", onlyNamed: true, sentence: "Attackers of the page do not get what they want, in Chromium and in Firefox", run: attacks },
   { group: "neighbours", onlyNamed: true, sentence: "Whatever one account does, others are served", run: ({ more }) => onStand("neighbours", more) },
+  { group: "contention", onlyNamed: true, sentence: "However many come at once, a share has as many views as it has, and a request one answer", run: ({ more }) => onStand("contention", more) },
   { group: "faults", onlyNamed: true, sentence: "A service that is killed at any moment loses nothing, many times over", run: () => jest(faultTests, true) },
   { group: "faults", onlyNamed: true, sentence: "Killing services, gateway and database at random loses nothing that was acknowledged", run: ({ more }) => onStand("kills", more) },
 ];
@@ -149,7 +150,7 @@ async function attacks({ more }: Asked): Promise<Result> {
 }
 
 /** What runs on a small deployment of real processes, and shows what it finds as it goes. */
-const onStand = async (name: "kills" | "neighbours", more: readonly string[]): Promise<Result> => asOne(await node([join("api/src/testing/neighbours", `${name}.ts`), ...more], { show: true }));
+const onStand = async (name: "contention" | "kills" | "neighbours", more: readonly string[]): Promise<Result> => asOne(await node([join("api/src/testing/neighbours", `${name}.ts`), ...more], { show: true }));
 
 /** A runner that failed without a failed test (nothing found, say, or a fault at its end) counts as one failure. */
 export function counted(passed: number, failed: number, skipped: number, code: number, said: string): Result {

@@ -14,7 +14,7 @@ export interface Order {
   readonly accessToken: string;
 }
 
-/** What it tells its parent. `answers` counts status codes; 0 stands for a connection that broke or hung. */
+/** What it tells its parent. `answers` counts status codes; 0 stands for a connection that broke or hung, `held` for those that wait. */
 export type Told = { readonly said: "begun" } | { readonly said: "failed"; readonly why: string } | { readonly said: "answers"; readonly answers: Readonly<Record<string, number>> };
 
 const tell = (told: Told): void => void process.send?.(told);
@@ -31,7 +31,10 @@ async function attack({ origin, address, attack: index, subject, token, accessTo
   const chosen = attacks[index];
   if (chosen === undefined) throw new Error(`there is no attack ${String(index)}`);
   const answers: Record<string, number> = {};
-  const once = await chosen.begin(createAttacker(createCaller(origin, address, token), subject, token, accessToken));
+  const count = (what: string, by: 1 | -1 = 1): void => {
+    answers[what] = (answers[what] ?? 0) + by;
+  };
+  const once = await chosen.begin(createAttacker({ caller: createCaller(origin, address, token), subject, token, accessToken, count }));
   tell({ said: "begun" });
   process.on("message", () => {
     tell({ said: "answers", answers });
@@ -40,7 +43,7 @@ async function attack({ origin, address, attack: index, subject, token, accessTo
     for (;;) {
       const answer = await once().catch(() => null);
       const status = typeof answer === "object" && answer !== null && "status" in answer ? String(answer.status) : "0";
-      answers[status] = (answers[status] ?? 0) + 1;
+      count(status);
       if (status === "0") await pause(100);
     }
   };

@@ -1,5 +1,6 @@
 /** What one account at one address can do to everybody else, by the points of the audit that proved it. */
 import { once } from "node:events";
+import type { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 
 import { maxLabelLength, maxTicketBytes, minPartBytes, uploadPath, UploadStarted } from "@relicario/shared/api";
@@ -14,6 +15,8 @@ export interface Attacker {
   readonly person: Person;
   /** An access token of theirs. */
   readonly accessToken: string;
+  /** Counts what came of it, as the answers of calls are counted; to be undone with -1. */
+  readonly count: (what: string, by?: 1 | -1) => void;
 }
 
 export interface Attack {
@@ -22,6 +25,8 @@ export interface Attack {
   /** Prepares; answers with what is then done over and over, by as many at once as `lanes` says. */
   readonly begin: (attacker: Attacker) => Promise<() => Promise<unknown>>;
   readonly lanes: number;
+  /** What it was answered at least, by status, else it was no attack. `held`: connections that wait for an answer. */
+  readonly least: Readonly<Record<string, number>>;
 }
 
 const json = { "content-type": "application/json" };
@@ -30,27 +35,27 @@ export const attacks: readonly Attack[] = [
   {
     point: "1",
     name: "parts that are longer than announced",
-    lanes: 8,
+    lanes: 8, least: { 422: 20 },
     begin: async (attacker) => {
       const { upload, large } = await startUpload(attacker, 200_000);
       const form = await large.part(1, { data: Uint8Array.from(randomBytes(1_500_000)) });
       return () => attacker.caller.call(uploadPath(upload), { method: "POST", ...form });
     },
   },
-  { point: "2", name: "small bodies that come a byte a second", lanes: 130, begin: async ({ caller }) => () => slowBody(caller, "/api/secrets/store", "application/json", 100_000) },
-  { point: "2", name: "parts that come a byte a second", lanes: 130, begin: async (attacker) => {
+  { point: "2", name: "small bodies that come a byte a second", lanes: 130, least: { held: 120 }, begin: async (attacker) => () => slowBody(attacker, "/api/secrets/store", "application/json", 100_000) },
+  { point: "2", name: "parts that come a byte a second", lanes: 130, least: { held: 30 }, begin: async (attacker) => {
     const { upload } = await startUpload(attacker, minPartBytes);
-    return () => slowBody(attacker.caller, `/api${uploadPath(upload)}`, "multipart/form-data; boundary=x", 1_000_000);
+    return () => slowBody(attacker, `/api${uploadPath(upload)}`, "multipart/form-data; boundary=x", 1_000_000);
   } },
-  { point: "2", name: "readers that stop reading", lanes: 130, begin: async (attacker) => {
+  { point: "2", name: "readers that stop reading", lanes: 130, least: { 200: 6 }, begin: async (attacker) => {
     const large = await publishLarge(attacker, 2 * minPartBytes);
     const body = JSON.stringify({ secret_db_id: large.id });
-    return () => unread(attacker.caller, "/api/v2/secrets/get-secret", body);
+    return () => unread(attacker, "/api/v2/secrets/get-secret", body);
   } },
   {
     point: "3",
     name: "writes as fast as they go",
-    lanes: 300,
+    lanes: 300, least: { 200: 20 },
     begin: async (attacker) => {
       const [id = ""] = await storeSmall(attacker, 1);
       let favorite = false;
@@ -60,7 +65,7 @@ export const attacks: readonly Attack[] = [
   {
     point: "4",
     name: "keyrings of 2 MB that are refused",
-    lanes: 8,
+    lanes: 8, least: { 422: 20 },
     begin: async ({ caller, person }) => {
       const long = (typ: string): string => `${buildJwe({ typ, user_id: person.userId, key_epoch: 1 })}${"A".repeat(500_000)}`;
       const change = buildChange(person, { book: long("relicario-book"), shares: long("relicario-shares"), requests: long("relicario-requests") });
@@ -71,7 +76,7 @@ export const attacks: readonly Attack[] = [
   {
     point: "4",
     name: "JSON of 2.8 MB that is a million deep",
-    lanes: 8,
+    lanes: 8, least: { 422: 20 },
     begin: async ({ caller }) => {
       const body = `${"[".repeat(1_400_000)}${"]".repeat(1_400_000)}`;
       return () => caller.call("/secrets/store", { method: "POST", headers: json, body });
@@ -80,7 +85,7 @@ export const attacks: readonly Attack[] = [
   {
     point: "4",
     name: "list pages of large labels",
-    lanes: 10,
+    lanes: 10, least: { 200: 20 },
     begin: async (attacker) => {
       await storeSmall(attacker, 250, maxLabelLength - 1_000);
       return () => attacker.caller.call("/secrets/store?limit=1000");
@@ -89,7 +94,7 @@ export const attacks: readonly Attack[] = [
   {
     point: "4",
     name: "twenty finishes of one upload",
-    lanes: 20,
+    lanes: 20, least: { 422: 20 },
     begin: async (attacker) => {
       const { upload, large } = await startUpload(attacker, 6 * minPartBytes);
       await sendParts(attacker, upload, large);
@@ -100,17 +105,17 @@ export const attacks: readonly Attack[] = [
   {
     point: "5",
     name: "stalled copies of one part",
-    lanes: 24,
+    lanes: 24, least: { held: 20 },
     begin: async (attacker) => {
       const { upload, large } = await startUpload(attacker, minPartBytes);
       const { headers, body } = await large.part(1);
-      return () => stalled(attacker.caller, `/api${uploadPath(upload)}`, headers["content-type"] ?? "", body);
+      return () => stalled(attacker, `/api${uploadPath(upload)}`, headers["content-type"] ?? "", body);
     },
   },
   {
     point: "5",
     name: "tickets as large as they may be",
-    lanes: 1, // each follows the one before
+    lanes: 1, least: { 200: 5 }, // each follows the one before
     begin: async (attacker) => {
       await storeSmall(attacker, 1);
       return async () => {
@@ -124,17 +129,17 @@ export const attacks: readonly Attack[] = [
   {
     point: "6",
     name: "tokens that nobody signed",
-    lanes: 32,
+    lanes: 32, least: { 401: 20 },
     begin: async ({ caller, accessToken }) => {
       const token = `${accessToken.slice(0, accessToken.lastIndexOf("."))}.${randomBytes(256).toString("base64url")}`;
       return () => caller.json("POST", "/auth/token?app_vendor_id=relicario", { token });
     },
   },
-  { point: "6", name: "exchanges of one's own token", lanes: 32, begin: async ({ caller, accessToken }) => () => caller.json("POST", "/auth/token?app_vendor_id=relicario", { token: accessToken }) },
+  { point: "6", name: "exchanges of one's own token", lanes: 32, least: { 200: 20 }, begin: async ({ caller, accessToken }) => () => caller.json("POST", "/auth/token?app_vendor_id=relicario", { token: accessToken }) },
 ];
 
-export function createAttacker(caller: Caller, subject: string, token: string, accessToken: string): Attacker {
-  return { caller, person: createPerson(subject, token), accessToken };
+export function createAttacker({ subject, token, ...rest }: Pick<Attacker, "caller" | "accessToken" | "count"> & { subject: string; token: string }): Attacker {
+  return { ...rest, person: createPerson(subject, token) };
 }
 
 /** New small secrets. @returns their ids */
@@ -177,9 +182,8 @@ async function publishLarge(attacker: Attacker, bytes: number): Promise<LargeCon
 }
 
 /** Until the other end hangs up. */
-async function slowBody(caller: Caller, path: string, type: string, length: number): Promise<void> {
-  const socket = caller.socket();
-  socket.resume();
+async function slowBody({ caller, count }: Attacker, path: string, type: string, length: number): Promise<void> {
+  const socket = countAnswer(caller.socket(), count);
   socket.write(head("POST", path, caller, type, length));
   while (!socket.destroyed && socket.writable) {
     socket.write(" ");
@@ -187,9 +191,12 @@ async function slowBody(caller: Caller, path: string, type: string, length: numb
   }
 }
 
-async function unread(caller: Caller, path: string, body: string): Promise<void> {
+async function unread({ caller, count }: Attacker, path: string, body: string): Promise<void> {
   const socket = caller.socket();
-  socket.pause();
+  socket.once("readable", () => {
+    const status = statusIn(socket.read() as Buffer | null);
+    if (status !== null) count(status); // and nothing more is read
+  });
   socket.write(`${head("POST", path, caller, "application/json", body.length)}${body}`);
   while (!socket.destroyed) {
     if (await Promise.race([once(socket, "close").then(() => true), pause(1_000).then(() => false)])) return;
@@ -198,12 +205,28 @@ async function unread(caller: Caller, path: string, body: string): Promise<void>
 }
 
 /** All but the last bytes, which never come. */
-async function stalled(caller: Caller, path: string, type: string, body: Buffer): Promise<void> {
-  const socket = caller.socket();
-  socket.resume();
+async function stalled({ caller, count }: Attacker, path: string, type: string, body: Buffer): Promise<void> {
+  const socket = countAnswer(caller.socket(), count);
   socket.write(head("POST", path, caller, type, body.length));
   socket.write(body.subarray(0, -1_000));
   if (!socket.destroyed) await once(socket, "close");
+}
+
+/** Held until its first bytes come, or it ends. */
+function countAnswer(socket: Socket, count: Attacker["count"]): Socket {
+  count("held");
+  const closed = (): void => {
+    count("held", -1);
+  };
+  return socket.once("close", closed).once("data", (first) => {
+    socket.off("close", closed).resume();
+    count("held", -1);
+    count(statusIn(first) ?? "0");
+  });
+}
+
+function statusIn(answer: Buffer | null): string | null {
+  return /^HTTP\/1\.1 (\d{3})/.exec(answer?.toString("latin1") ?? "")?.[1] ?? null;
 }
 
 function head(method: string, path: string, { authorization }: Caller, type: string, length: number): string {

@@ -1,7 +1,8 @@
 /**
  * Whether somebody is served while another account, from another address, does its worst: `npm run test:neighbours [point]`.
  * One gateway, two services, real sockets. Each attack runs for some seconds, while somebody else reads their list. The
- * last line is JSON; fails when a call hung or was refused, or where the 95th percentile was above ten times the quiet median.
+ * last line is JSON; fails when a call hung or was refused, when an attack did not do what it says, or where the 95th
+ * percentile was above ten times the quiet median.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -39,6 +40,8 @@ interface Outcome extends Reading {
   readonly ratio: number;
   /** What the attacker was answered, by status. */
   readonly answers: Readonly<Record<string, number>>;
+  /** Whether it was answered as an attack of its kind is. */
+  readonly attacked: boolean;
   /** Of forty calls afterwards. */
   readonly hung_afterwards: number;
   /** Somebody who signs in meanwhile. */
@@ -69,7 +72,7 @@ try {
   await stand.stop();
 }
 
-async function suffer(stand: Stand, neighbour: Caller, { point, name }: Attack, index: number, quiet: Reading): Promise<Outcome> {
+async function suffer(stand: Stand, neighbour: Caller, { point, name, least }: Attack, index: number, quiet: Reading): Promise<Outcome> {
   const subject = `attacker-${String(index)}`;
   const process_ = fork(join(import.meta.dirname, "attacker-main.ts"), { execArgv: ["--disable-warning=ExperimentalWarning"] });
   try {
@@ -80,7 +83,9 @@ async function suffer(stand: Stand, neighbour: Caller, { point, name }: Attack, 
     const reading = await readList(neighbour, secondsOfAttack);
     const signsIn = await stand.signIn(`newcomer-${String(index)}`).then(() => true, () => false);
     process_.send("answers");
-    const answers = await told(process_);
+    const said = await told(process_);
+    const answers = said.said === "answers" ? said.answers : {};
+    const attacked = Object.entries(least).every(([what, count]) => (answers[what] ?? 0) >= count);
     const ratio = reading.p95_ms / quiet.median_ms;
     const ended = once(process_, "exit");
     process_.kill("SIGKILL");
@@ -89,8 +94,8 @@ async function suffer(stand: Stand, neighbour: Caller, { point, name }: Attack, 
     const hungAfterwards = afterwards.filter(({ status }) => status === "rejected").length;
     await stand.whole();
     return {
-      ...{ point, attack: name, ...reading, ratio, answers: answers.said === "answers" ? answers.answers : {} },
-      ...{ hung_afterwards: hungAfterwards, signs_in: signsIn, ok: reading.hung === 0 && reading.refused === 0 && hungAfterwards === 0 && signsIn && ratio < mostOften },
+      ...{ point, attack: name, ...reading, ratio, answers, attacked },
+      ...{ hung_afterwards: hungAfterwards, signs_in: signsIn, ok: reading.hung === 0 && reading.refused === 0 && hungAfterwards === 0 && signsIn && attacked && ratio < mostOften },
     };
   } finally {
     process_.kill("SIGKILL");

@@ -1,4 +1,5 @@
-import { connect, createServer, type Server, type Socket } from "node:net";
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
 
 /** A port that stays, in front of servers that come and go: each connection goes to the next one that answers. */
 export interface Relay {
@@ -8,58 +9,20 @@ export interface Relay {
   stop(): Promise<void>;
 }
 
-/** As a load balancer for TCP does it: no bytes are looked at, and one end that closes or resets closes the other. */
+/**
+ * As a load balancer for TCP does it: no bytes are looked at, and one end that closes or resets closes the other. In a thread of
+ * its own, since whoever takes the time of a call in this one would take that of everybody's bytes with it.
+ */
 export async function startRelay(): Promise<Relay> {
-  let ports: readonly number[] = [];
-  let turn = 0;
-  const open = new Set<Socket>();
-
-  const pass = (client: Socket, tried: number): void => {
-    const port = ports[turn++ % Math.max(ports.length, 1)];
-    if (port === undefined || tried >= ports.length) {
-      client.resetAndDestroy();
-      return;
-    }
-    const server = connect({ host: "127.0.0.1", port, noDelay: true });
-    server.once("error", () => {
-      pass(client, tried + 1);
-    });
-    server.once("connect", () => {
-      server.removeAllListeners("error");
-      join(client, server);
-    });
-  };
-  const join = (client: Socket, server: Socket): void => {
-    open.add(server);
-    client.pipe(server).pipe(client);
-    for (const [one, other] of [[client, server], [server, client]] as const) {
-      one.on("error", () => other.resetAndDestroy());
-      one.once("close", () => {
-        open.delete(one);
-        other.destroySoon();
-      });
-    }
-  };
-
-  const server: Server = createServer({ noDelay: true, allowHalfOpen: false, pauseOnConnect: true }, (client) => {
-    open.add(client);
-    client.on("error", () => undefined); // it is gone; its close says the rest
-    pass(client, 0);
-  });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
+  const thread = new Worker(new URL("relay.worker.ts", import.meta.url), { name: "relay" });
+  const [port] = (await once(thread, "message")) as [number];
   return {
-    port: address.port,
-    lead: (next) => {
-      ports = next;
+    port,
+    lead: (ports) => {
+      thread.postMessage(ports);
     },
-    stop: () =>
-      new Promise((stopped) => {
-        server.close(() => {
-          stopped();
-        });
-        for (const socket of open) socket.destroy();
-      }),
+    stop: async () => {
+      await thread.terminate();
+    },
   };
 }

@@ -405,6 +405,16 @@ describe("emptying the trash", () => {
     await expect(recover(laptop, secretId, market, {})).rejects.toEqual(code("not_found"));
   });
 
+  it("is seen by a device that missed more than the service names: it reads the list anew", async () => {
+    const { world, laptop, phone, secretId } = await twoDevices();
+    await protect(laptop, textSecret("Stays"), {});
+    await list(phone);
+    await trash(laptop, secretId);
+    await purge(laptop, [secretId], {});
+    world.service.answer = (call, answer) => (call === "GET /secrets/store" ? { ...(answer as object), purged: undefined } : answer);
+    expect(await titles(phone)).toEqual(["Stays"]);
+  });
+
   it("takes what is in the trash alone, all or none", async () => {
     const { world, laptop, secretId } = await twoDevices();
     const { secretId: second } = await protect(laptop, textSecret("Second"), {});

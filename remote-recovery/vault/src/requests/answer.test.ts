@@ -147,6 +147,18 @@ describe("answering with a file", () => {
 });
 
 describe("the first finished answer wins", () => {
+  /** It is finished, and the tab closed before that is heard. */
+  async function finishUnheard(): Promise<void> {
+    const closing = new AbortController();
+    world.service.answer = (call, answer) => {
+      if (!call.startsWith("PUT /requests/answer/")) return answer;
+      closing.abort();
+      throw new PortalError("service_unavailable");
+    };
+    await expect(provider.answer(aText("the words", "as agreed"), { signal: closing.signal })).rejects.toMatchObject({ code: "cancelled" });
+    world.service.answer = (_, answer) => answer;
+  }
+
   it("closes the request to whoever comes later, and to whoever had begun", async () => {
     const second = await providerWith(world, link);
     await interruptedAfter(1, second);
@@ -165,25 +177,38 @@ describe("the first finished answer wins", () => {
 
   it("closes it when it is revoked meanwhile", async () => {
     await interruptedAfter(1);
-    await dropRequest(laptop, requestId);
+    const revoking = storedRequest(world, requestId);
+    world.service.before = async (call) => {
+      if (!call.startsWith("GET /requests/answer/") || revoking.state === "revoked") return;
+      await dropRequest(laptop, requestId);
+    };
     await expect(provider.answer(aFile(file))).rejects.toMatchObject({ code: "request_closed" });
+    expect(await provider.records.get(requestId)).toBeNull();
+    await expect(provider.look()).rejects.toMatchObject({ code: "request_unavailable" });
   });
 
   it("gives the receipt when the answer to finishing was lost, in a tab opened later too", async () => {
-    const closing = new AbortController();
-    world.service.answer = (call, answer) => {
-      if (!call.startsWith("PUT /requests/answer/")) return answer;
-      closing.abort();
-      throw new PortalError("service_unavailable");
-    };
-    await expect(provider.answer(aText("the words", "as agreed"), { signal: closing.signal })).rejects.toMatchObject({ code: "cancelled" });
-    world.service.answer = (_, answer) => answer;
+    await finishUnheard();
     const again = await providerWith(world, link);
-    expect(await again.look()).toMatchObject({ state: "provided", begun: { name: "words.txt", size: 9, sent: 9 } });
     await expect(again.answer(aText("other one", "as agreed"))).rejects.toMatchObject({ code: "file_changed" });
     await expect(again.answer(aText("the words", "another note"))).rejects.toMatchObject({ code: "file_changed" });
     const { words } = await again.answer(aText("the words", "as agreed"));
     expect((await openAnswer(laptop, requestId, null)).words).toEqual(words);
+  });
+
+  it("gives that receipt when the link is opened once more, to this browser alone", async () => {
+    await finishUnheard();
+    const kept = await provider.records.get(requestId);
+    const { receipt, begun } = await provider.look();
+    expect(begun).toBeNull();
+    expect((await openAnswer(laptop, requestId, null)).words).toEqual(receipt);
+    expect(await provider.look()).not.toHaveProperty("receipt");
+    const { provided } = storedRequest(world, requestId);
+    if (kept === null || provided === null) throw new TypeError("nothing was kept");
+    provided.call = "of somebody else";
+    await provider.records.put(kept);
+    expect(await provider.look()).toEqual(expect.objectContaining({ begun: null }));
+    expect(await provider.records.get(requestId)).toBeNull();
   });
 });
 

@@ -59,19 +59,31 @@ export async function requestLink(visitor: VisitorContext, requestId: string): P
 export async function lookAtRequest(parts: AnswerParts, link: RequestLink, signal?: AbortSignal): Promise<OfferedRequest> {
   const { document, state } = await readRequest(parts, link, signal);
   const { title, note, asked_by: askedBy, expires_at: expiresAt, max_size: most } = document;
-  return { title, note, askedBy, expiresAt, maxSize: plainBytesWithin(most), state, begun: await begunAnswer(parts, link) };
+  return { title, note, askedBy, expiresAt, maxSize: plainBytesWithin(most), state, ...(await begunAnswer(parts, link, state, signal)) };
 }
 
-async function begunAnswer(parts: AnswerParts, { linkKey, requestId }: RequestLink): Promise<OfferedRequest["begun"]> {
-  const record = await (await parts.records()).get(requestId);
-  if (record === null) return null;
+/** What was begun here; or, where it was finished and the answer to that was lost, its receipt. */
+async function begunAnswer(parts: AnswerParts, { linkKey, requestId }: RequestLink, state: OfferedRequest["state"], signal: AbortSignal | undefined): Promise<Pick<OfferedRequest, "begun" | "receipt">> {
+  const records = await parts.records();
+  const record = await records.get(requestId);
+  if (record === null) return { begun: null };
   const wrapping = await answerWrapping(linkKey, requestId);
-  const [{ size }, { name }] = [await wrapping.sealingOf(record), await wrapping.finishingOf(record)];
-  return { name, size, sent: record.sealed ? size : Math.min(size, record.sent) };
+  const [{ size }, { name, token, last }] = [await wrapping.sealingOf(record), await wrapping.finishingOf(record)];
+  const begun = { name, size, sent: record.sealed ? size : Math.min(size, record.sent) };
+  if (last === null || (state !== "provided" && state !== "collected")) return { begun };
+  try {
+    await parts.calls.finish({ answerId: record.answerId, token }, last.call, signal); // the same bytes once more: whether it was this one
+  } catch (error) {
+    if (!isPortalError(error, "request_closed")) return { begun };
+    await records.remove(requestId);
+    return { begun: null };
+  }
+  await records.remove(requestId);
+  return { begun: null, receipt: receiptWords(sha256(fromB64u(last.call.ticket))) };
 }
 
-async function readRequest({ calls, patience }: AnswerParts, { linkKey, requestId }: RequestLink, signal = new AbortController().signal): Promise<{ readonly document: RequestDocument; readonly state: OfferedRequest["state"] }> {
-  const offer = await untilThrough(() => calls.look(requestId, toB64u(linkAuth(linkKey)), signal), patience, signal);
+async function readRequest({ calls }: AnswerParts, { linkKey, requestId }: RequestLink, signal: AbortSignal | undefined): Promise<{ readonly document: RequestDocument; readonly state: OfferedRequest["state"] }> {
+  const offer = await calls.look(requestId, toB64u(linkAuth(linkKey)), signal);
   return { document: await openRequestDocument(linkKey, requestId, offer.document), state: offer.state };
 }
 

@@ -30,6 +30,7 @@ describe("a request for a secret", () => {
     const laptop = await laptopWithFirst(world);
     const { requestId, link, provider } = await asked(world, laptop);
     expect(await listAsked(laptop)).toEqual([expect.objectContaining({ requestId, title: "The deed", state: "awaiting", size: null, doubt: null })]);
+    await expect(openAnswer(laptop, requestId, null)).rejects.toMatchObject({ code: "not_found" });
 
     expect(await provider.look()).toEqual({ title: "The deed", note: "for the notary", askedBy: "José", expiresAt: expect.any(String) as string, maxSize: 10_000_000, state: "awaiting", begun: null });
     const { words } = await provider.answer(aText("the words", "as agreed"));
@@ -49,7 +50,7 @@ describe("a request for a secret", () => {
     expect(await listAsked(laptop)).toEqual([expect.objectContaining({ state: "collected", doubt: null })]);
     await dropRequest(laptop, requestId);
     expect(await listAsked(laptop, { ended: true })).toEqual([]);
-    expect(world.service.account.requests?.size).toBe(0);
+    expect(storedRequest(world, requestId)).toMatchObject({ state: "collected", provided: null });
   });
 
   it("takes an opener, unless one was shown since load; collecting and dropping take none", async () => {

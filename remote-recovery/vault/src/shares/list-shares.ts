@@ -8,6 +8,9 @@ import type { AccountRow, ActOptions, VaultContext } from "../vault-context.ts";
 import { settleNewShares } from "./new-shares.ts";
 import { isLive, presentMark, type ShareEntry } from "./shares-document.ts";
 
+/** So far apart the service's clock and this one may be; milliseconds. */
+const clockTolerance = 60 * 60 * 1000;
+
 /** From the sealed document alone, the newest first. Empty while locked. */
 export async function allShares(vault: VaultContext): Promise<ShareMark[]> {
   if (vault.keys === null) return [];
@@ -52,7 +55,7 @@ async function doubtOf(vault: VaultContext, entry: ShareEntry, told: OwnShare | 
   if (entry.revoked_at !== null) return told.end === null ? "still_served" : null;
   if (told.secret_db_id !== entry.secret_id || told.version !== entry.version || told.audience !== entry.audience || told.expires_at !== entry.expires_at) return "changed";
   if (!live) return null;
-  if (told.end === "expired") return "changed";
+  if (told.end === "expired") return Date.parse(entry.expires_at) - vault.now() > clockTolerance ? "changed" : null;
   if (told.end === "revoked") return "not_revoked_here";
   if (told.end === "ended" && rows.get(entry.secret_id)?.stored.deleted_at === undefined) return (await isGone(vault, entry, row)) ? null : "not_revoked_here";
   return null;

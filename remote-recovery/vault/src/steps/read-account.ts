@@ -65,6 +65,10 @@ async function readList(vault: VaultContext, signal: AbortSignal | undefined): P
       vault.held = null; // its counters went back: nothing that we hold helps
       continue;
     }
+    if (since !== null && first.purged === undefined) {
+      vault.held = null; // more went since then than are named
+      continue;
+    }
     let page = first;
     for (let following = nextPage(vault, page, since, signal); following !== null; following = nextPage(vault, page, since, signal)) {
       enter(rows, page); // while the next one is under way

@@ -8,7 +8,7 @@ import { openAnswerRecords, type AnswerRecords } from "../requests/answer-record
 import { askForSecret, type MadeRequest } from "../requests/ask.ts";
 import { createRunningDigest } from "../transfer/running-digest.ts";
 import type { VaultContext } from "../vault-context.ts";
-import type { FakeRequest } from "./fake-requests.ts";
+import type { FakeRequest } from "./fake-account.ts";
 import type { World } from "./world.ts";
 
 /** A browser of somebody who was given a link, as far as requests need it. */

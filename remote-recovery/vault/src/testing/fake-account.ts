@@ -1,8 +1,7 @@
-import { canonicalText, fromB64u, hasValidSignature, maxFormerVersions, type Keyring, type KeyringChange, type Slot } from "@relicario/shared/api";
+import { canonicalText, fromB64u, hasValidSignature, maxFormerVersions, type Keyring, type KeyringChange, type RequestList, type Slot } from "@relicario/shared/api";
 import { PortalError, type ErrorCode } from "@relicario/shared/errors";
 
 import type { Bytes } from "../seal/bytes.ts";
-import type { FakeRequest } from "./fake-requests.ts";
 
 /** Rows, keyring and objects of one account, as the service keeps them. Tests tamper with it directly. */
 export interface FakeAccount {
@@ -47,6 +46,26 @@ export interface FakeUpload {
   /** By number, from 1. */
   readonly parts: Map<number, Bytes>;
   published: { readonly version: number; readonly stateRev: number; readonly body: string } | null;
+}
+
+/** A request as the service keeps it. Tests tamper with it directly. */
+export interface FakeRequest {
+  document: string;
+  linkAuthSha256: string;
+  createdAt: string;
+  expiresAt: string;
+  maxSize: number;
+  state: RequestList["requests"][number]["state"];
+  provided: { ticket: string; content: Bytes; at: string; call: string } | null;
+  collectedAt: string | null;
+  readonly answers: Map<string, FakeAnswer>;
+}
+
+export interface FakeAnswer {
+  readonly token: string;
+  readonly size: number;
+  /** By number, from 1. */
+  readonly parts: Map<number, Bytes>;
 }
 
 /** The last item: `.at(-1)` is typed as if it were always there. */

@@ -1,32 +1,12 @@
-import { AnswerState, answerTokenHeader, CollectAnswer, CollectedRequest, CreateRequest, DropRequest, FinishAnswer, fromB64u, GetRequest, maxOpenRequests, PartFields, StartAnswer, toB64u, type RequestList, type RequestState } from "@relicario/shared/api";
+import { AnswerState, answerTokenHeader, CollectAnswer, CollectedRequest, CreateRequest, DropRequest, FinishAnswer, fromB64u, GetRequest, maxOpenRequests, PartFields, StartAnswer, toB64u, type RequestList } from "@relicario/shared/api";
 import type { HttpMethod, HttpOptions, HttpStream } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import type { z } from "zod";
 
-import { concat, copyOf, sha256, type Bytes } from "../seal/bytes.ts";
+import { concat, copyOf, sha256 } from "../seal/bytes.ts";
 import { newId } from "../seal/ids.ts";
-import { applyChange, type FakeAccount } from "./fake-account.ts";
+import { applyChange, type FakeAccount, type FakeAnswer, type FakeRequest } from "./fake-account.ts";
 import { fakePartBytes } from "./fake-uploads.ts";
-
-/** A request as the service keeps it. Tests tamper with it directly. */
-export interface FakeRequest {
-  document: string;
-  linkAuthSha256: string;
-  createdAt: string;
-  expiresAt: string;
-  maxSize: number;
-  state: z.infer<typeof RequestState>;
-  provided: { ticket: string; content: Bytes; at: string; call: string } | null;
-  collectedAt: string | null;
-  readonly answers: Map<string, FakeAnswer>;
-}
-
-interface FakeAnswer {
-  readonly token: string;
-  readonly size: number;
-  /** By number, from 1. */
-  readonly parts: Map<number, Bytes>;
-}
 
 const now = "2026-11-21T10:00:00.000Z";
 
@@ -41,6 +21,7 @@ export async function handleRequests(account: FakeAccount, userId: string, metho
   if (call === "POST /requests/get") {
     const asked = GetRequest.parse(body);
     const { document, state, maxSize, expiresAt } = byLink(requests, asked.request_id, asked.link_auth);
+    if (state === "revoked") throw new PortalError("request_unavailable");
     return { document, state, max_size: maxSize, part_size: fakePartBytes, expires_at: expiresAt };
   }
   if (call === "POST /requests/collect") return collect(requests, CollectAnswer.parse(body).request_id);
@@ -56,8 +37,8 @@ export async function handleRequests(account: FakeAccount, userId: string, metho
     return { request_id: id, state_rev: stateRev };
   }
   const stateRev = applyChange(account, userId, DropRequest.parse(body).keyring);
-  if (request.provided === null) request.state = "revoked";
-  else requests.delete(id);
+  if (request.state !== "collected") request.state = "revoked";
+  request.provided = null;
   return { request_id: id, state_rev: stateRev };
 }
 
@@ -94,8 +75,8 @@ function byLink(requests: Map<string, FakeRequest>, id: string, linkAuth: string
 }
 
 function collect(requests: Map<string, FakeRequest>, id: string): unknown {
-  const { provided } = requests.get(id) ?? {};
-  if (provided == null) throw new PortalError("not_found");
+  const { provided, collectedAt } = requests.get(id) ?? {};
+  if (provided == null) throw new PortalError(collectedAt == null ? "conflict" : "content_gone");
   return { ticket: provided.ticket, provided_at: provided.at, download: { token: `answer ${id}`, size: provided.content.length, expires_at: now } };
 }
 

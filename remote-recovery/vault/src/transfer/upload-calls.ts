@@ -1,13 +1,15 @@
 import {
+  downloadPath,
   type FinishUpload,
   formOfPart,
+  type PartFields,
   ReceivedPart,
   SecretStored,
+  type SecretStored as Stored,
+  sharedDownloadPath,
   uploadPath,
   UploadStarted,
   UploadState,
-  type PartFields,
-  type SecretStored as Stored,
   type UploadState as State,
 } from "@relicario/shared/api";
 import type { Http } from "@relicario/shared/contract";
@@ -58,7 +60,7 @@ export function transferCallsOn(http: Http): TransferCalls {
     },
     range: async (content, start, end, signal) => {
       const isHanded = "token" in content;
-      const { size, start: from, body } = await http.stream("POST", isHanded ? "/share/content" : "/v2/secrets/get-secret", {
+      const { size, start: from, body } = await http.stream("POST", isHanded ? sharedDownloadPath : downloadPath, {
         body: isHanded ? { token: content.token } : { secret_db_id: content.secretId, version: content.version },
         headers: { range: `bytes=${String(start)}-${String(end - 1)}` },
         ...bySignal(signal),

@@ -1,0 +1,45 @@
+/** A relay (relay.ts), as a thread: says on which port it listens, and is told whom it leads to. */
+import { connect, createServer, type Socket } from "node:net";
+import { parentPort } from "node:worker_threads";
+
+let ports: readonly number[] = [];
+let turn = 0;
+parentPort?.on("message", (next: readonly number[]) => {
+  ports = next;
+});
+
+const server = createServer({ noDelay: true, allowHalfOpen: false, pauseOnConnect: true }, (client) => {
+  client.on("error", () => undefined); // it is gone; its close says the rest
+  pass(client, 0);
+});
+server.listen(0, "127.0.0.1", () => {
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("no port");
+  parentPort?.postMessage(address.port);
+});
+
+function pass(client: Socket, tried: number): void {
+  const port = ports[turn++ % Math.max(ports.length, 1)];
+  if (port === undefined || tried >= ports.length) {
+    client.resetAndDestroy();
+    return;
+  }
+  const to = connect({ host: "127.0.0.1", port, noDelay: true });
+  to.once("error", () => {
+    pass(client, tried + 1);
+  });
+  to.once("connect", () => {
+    to.removeAllListeners("error");
+    join(client, to);
+  });
+}
+
+function join(client: Socket, to: Socket): void {
+  client.pipe(to).pipe(client);
+  for (const [one, other] of [[client, to], [to, client]] as const) {
+    one.on("error", () => other.resetAndDestroy());
+    one.once("close", () => {
+      other.destroySoon();
+    });
+  }
+}

@@ -1,0 +1,215 @@
+import type { Browser, Page } from "@playwright/test";
+
+import { newAccount, signUp } from "../pages/account.ts";
+import { answerDevice, protect, revealed, row } from "../pages/secrets.ts";
+import { expectUnavailable, openLink, share, type ShareWish } from "../pages/sharing.ts";
+import { runSql } from "../support/database.ts";
+import { withoutTours } from "../support/onboarding.ts";
+import { copies, photographs } from "../support/photographs.ts";
+import { expect, test } from "../support/portal-test.ts";
+import { sentinel } from "../support/sentinel.ts";
+
+const phrase = `under the mat ${sentinel()}`;
+const password = `four words and ${sentinel()}`;
+
+/** A browser of its own, as a private window: nothing is kept in it before or after. */
+async function stranger(browser: Browser, baseURL: string, look: "wide" | "phone" = "wide"): Promise<Page> {
+  const phone = { viewport: { width: 390, height: 844 }, colorScheme: "dark", locale: "es-ES", hasTouch: true } as const;
+  const context = await browser.newContext({ baseURL, locale: "en-GB", ...(look === "phone" ? phone : {}) });
+  const page = await context.newPage();
+  await withoutTours(page);
+  return page;
+}
+
+test("receiving: links, a password, a picture, one person, and what has ended", async ({ page, browser, portal }) => {
+  test.setTimeout(900_000);
+  const owner = newAccount();
+  let secretId = "";
+  const shared = (wish: Omit<ShareWish, "opener">) => share(page, secretId, { ...wish, opener: photographs.mountains });
+
+  await test.step("somebody protects a secret", async () => {
+    await signUp(page, owner);
+    await protect(page, { text: phrase, title: "Door", tags: [], image: { file: photographs.mountains, passphrase: null } });
+    await answerDevice(page, "My own device");
+    await page.goto("/secrets");
+    await row(page, "Door").getByRole("button", { name: /More for/ }).click();
+    await page.getByRole("menuitem", { name: "Edit" }).click();
+    await expect(page).toHaveURL(/\/edit-secret\//);
+    secretId = new URL(page.url()).pathname.split("/")[2] ?? "";
+  });
+
+  let link = "";
+  await test.step("a public link is looked at without cost, and its key leaves the address at once", async () => {
+    link = await shared({ audience: "public", views: "Once" });
+    for (let look = 0; look < 2; look++) {
+      const visitor = await stranger(browser, portal.origin);
+      await visitor.goto(link);
+      await expect(visitor.getByText(owner.userName).first()).toBeVisible();
+      await expect(visitor.getByText("One", { exact: true })).toBeVisible();
+      expect(new URL(visitor.url()).hash).toBe("");
+      await visitor.context().close();
+    }
+  });
+
+  await test.step("without JavaScript, and to a program that fetches it, it says what it is, and costs nothing", async () => {
+    const context = await browser.newContext({ javaScriptEnabled: false });
+    const bare = await context.newPage();
+    const calls: string[] = [];
+    bare.on("request", (request) => calls.push(new URL(request.url()).pathname));
+    await bare.goto(link);
+    await expect(bare.getByRole("heading", { name: "Sealed secrets" })).toBeVisible();
+    await expect(bare.getByRole("heading", { name: "Secretos sellados" })).toBeVisible();
+    expect(calls.filter((path) => path.startsWith("/api/"))).toEqual([]);
+    const fetched = await (await fetch(link.split("#")[0] ?? "", { headers: { "user-agent": "curl/8" } })).text();
+    expect(fetched).toContain("loading it opened nothing and counted nothing");
+    expect(fetched).not.toContain("Door");
+    await context.close();
+  });
+
+  await test.step("it opens on a button, in a private window, and then no second time", async () => {
+    const visitor = await stranger(browser, portal.origin);
+    await visitor.goto(link);
+    await openLink(visitor);
+    await expect(visitor.getByRole("heading", { level: 1, name: "Door" })).toBeVisible({ timeout: 60_000 });
+    expect(await revealed(visitor)).toBe(phrase);
+    await visitor.reload();
+    await expect(visitor.getByRole("heading", { name: "Open the link again" })).toBeVisible();
+    await visitor.goto("about:blank");
+    await visitor.goto(link);
+    await expectUnavailable(visitor);
+    await visitor.context().close();
+  });
+
+  await test.step("a password enters the key: a wrong one counts, on a phone, in Spanish and dark", async () => {
+    const withPassword = await shared({ audience: "public", password });
+    const visitor = await stranger(browser, portal.origin, "phone");
+    await visitor.goto(withPassword);
+    await visitor.getByRole("textbox", { name: "Contraseña" }).fill(`${password} `);
+    await visitor.getByRole("button", { name: "Abrir", exact: true }).click();
+    await expect(visitor.getByText(/^Esa no es la contraseña. Quedan 9 intentos/)).toBeVisible({ timeout: 60_000 });
+    await visitor.getByRole("textbox", { name: "Contraseña" }).fill(password);
+    await visitor.getByRole("button", { name: "Abrir", exact: true }).click();
+    await expect(visitor.getByRole("heading", { level: 1, name: "Door" })).toBeVisible({ timeout: 60_000 });
+    await visitor.context().close();
+  });
+
+  await test.step("a picture of its own opens it, and a wrong one costs nothing", async () => {
+    const withPicture = await shared({ audience: "public", picture: photographs.friends, views: "Once" });
+    const visitor = await stranger(browser, portal.origin);
+    await visitor.goto(withPicture);
+    await visitor.getByLabel("Picture file").setInputFiles(photographs.sunset);
+    await openLink(visitor);
+    await expect(visitor.getByText(/^This picture does not open it. Nothing was counted./)).toBeVisible({ timeout: 90_000 });
+    await visitor.getByLabel("Picture file").setInputFiles(await copies["half the size"](photographs.friends));
+    await openLink(visitor);
+    await expect(visitor.getByRole("heading", { level: 1, name: "Door" })).toBeVisible({ timeout: 90_000 });
+    expect(await revealed(visitor)).toBe(phrase);
+    await visitor.context().close();
+  });
+
+  await test.step("taken back while it is open: what is open stays, and nobody opens it again", async () => {
+    const taken = await shared({ audience: "public" });
+    const visitor = await stranger(browser, portal.origin);
+    await visitor.goto(taken);
+    await openLink(visitor);
+    await expect(visitor.getByRole("heading", { level: 1, name: "Door" })).toBeVisible({ timeout: 60_000 });
+    const other = await stranger(browser, portal.origin);
+    await other.goto(taken);
+    await expect(other.getByRole("button", { name: "Open", exact: true })).toBeVisible();
+    await page.goto(`/share/${secretId}`);
+    await page.getByRole("button", { name: "End it" }).first().click();
+    await page.getByRole("alertdialog").or(page.getByRole("dialog")).getByRole("button", { name: "End it" }).click();
+    await expect(page.getByText("The share has ended.")).toBeVisible();
+    expect(await revealed(visitor)).toBe(phrase);
+    await openLink(other);
+    await expectUnavailable(other);
+    await visitor.context().close();
+    await other.context().close();
+  });
+
+  await test.step("its time is over while it is open: what is open stays, and nobody opens it again", async () => {
+    const short = await shared({ audience: "public" });
+    const visitor = await stranger(browser, portal.origin);
+    await visitor.goto(short);
+    await openLink(visitor);
+    await expect(visitor.getByRole("heading", { level: 1, name: "Door" })).toBeVisible({ timeout: 60_000 });
+    await runSql(portal, "update shares set expires_at = now() - interval '1 second'");
+    expect(await revealed(visitor)).toBe(phrase);
+    await visitor.goto("about:blank");
+    await visitor.goto(short);
+    await expectUnavailable(visitor);
+    await visitor.context().close();
+  });
+
+  const friend = newAccount();
+  const mailbox = await stranger(browser, portal.origin);
+  await test.step("a person without an account signs up on the way to a link for signed-in people, and keeps it", async () => {
+    const forSignedIn = await shared({ audience: "signed_in" });
+    await mailbox.goto(forSignedIn);
+    await expect(mailbox).toHaveURL(/\/secret-landing/);
+    expect(mailbox.url()).not.toContain("#");
+    await mailbox.getByRole("link", { name: "Sign in or create an account" }).click();
+    await mailbox.getByRole("link", { name: "Create an account" }).click();
+    await mailbox.getByLabel("User name").fill(friend.userName);
+    await mailbox.getByLabel("E-mail").fill(friend.email);
+    await mailbox.getByLabel("Password").fill(friend.password);
+    await mailbox.getByRole("button", { name: "Create account" }).click();
+    await expect(mailbox.getByText(owner.userName).first()).toBeVisible({ timeout: 60_000 });
+    await openLink(mailbox);
+    await expect(mailbox.getByRole("heading", { level: 1, name: "Door" })).toBeVisible({ timeout: 60_000 });
+    await mailbox.getByRole("button", { name: "Keep it among my secrets" }).click();
+    await expect(mailbox.getByText("You have protected nothing here yet")).toBeVisible();
+    await mailbox.getByLabel("Picture file").setInputFiles(photographs.small);
+    await expect(mailbox.getByText("This picture is good")).toBeVisible({ timeout: 60_000 });
+    await mailbox.getByRole("checkbox", { name: /Go without a passphrase/ }).check();
+    await mailbox.getByRole("button", { name: "Keep it with this picture" }).click();
+    await expect(mailbox.getByText("Kept. It is among your secrets now.")).toBeVisible({ timeout: 90_000 });
+  });
+
+  await test.step("one person finds it under shared with me, sees who it is from, and opens it with their own picture", async () => {
+    await shared({ audience: { userName: friend.userName }, views: "5 times" });
+    await mailbox.getByRole("link", { name: "Go to your secrets" }).click();
+    await answerDevice(mailbox, "My own device").catch(() => undefined);
+    await mailbox.goto("/recived");
+    await expect(mailbox.getByText("2 things shared with you")).toBeVisible({ timeout: 60_000 });
+    const card = mailbox.getByRole("article").filter({ hasText: "sealed to you" });
+    await expect(card).toContainText("Not opened yet");
+    await card.getByRole("link", { name: "Look and open" }).click();
+    await openLink(mailbox);
+    const picture = mailbox.getByLabel("Picture file");
+    const unknown = mailbox.getByText(`You don't know ${owner.userName} yet`);
+    await expect(picture.or(unknown)).toBeVisible({ timeout: 60_000 });
+    if (await picture.isVisible()) {
+      await picture.setInputFiles(photographs.small);
+      await openLink(mailbox);
+    }
+    await expect(unknown).toBeVisible({ timeout: 90_000 });
+    await page.goto("/people");
+    const words = (await page.getByRole("list", { name: `Words of ${owner.userName}` }).textContent()) ?? "";
+    await expect(mailbox.getByRole("list", { name: `Words of ${owner.userName}` })).toHaveText(words);
+    await mailbox.getByRole("button", { name: "Accept and open" }).click();
+    await expect(mailbox.getByRole("heading", { level: 1, name: "Door" })).toBeVisible({ timeout: 90_000 });
+    expect(await revealed(mailbox)).toBe(phrase);
+  });
+
+  await test.step("the person's page of people knows the sender, and a block stops the next", async () => {
+    await mailbox.goto("/people");
+    const card = mailbox.getByRole("article", { name: owner.userName });
+    await card.getByRole("checkbox", { name: /I compared these words/ }).check();
+    await expect(card.getByText("Compared", { exact: true })).toBeVisible({ timeout: 60_000 });
+    await card.getByRole("button", { name: "Block" }).click();
+    await expect(card.getByRole("button", { name: "Unblock" })).toBeVisible({ timeout: 60_000 });
+    await mailbox.goto("/recived");
+    await mailbox.getByRole("article").filter({ hasText: "sealed to you" }).getByRole("link", { name: "Look and open" }).click();
+    await openLink(mailbox);
+    await expect(mailbox.getByText(`${owner.userName} is blocked`)).toBeVisible({ timeout: 60_000 });
+    await mailbox.context().close();
+  });
+
+  await test.step("an address that was never a share says the same as one that ended", async () => {
+    const visitor = await stranger(browser, portal.origin);
+    await visitor.goto(`/shared/abcdefghijklmnopqrstuA#s=${"A".repeat(43)}`);
+    await expectUnavailable(visitor);
+    await visitor.context().close();
+  });
+});

@@ -1,0 +1,17 @@
+import { maxTitleLength } from "@relicario/shared/api";
+import type { CallOptions, OpenedContent, ProtectRequest, Vault } from "@relicario/shared/contract";
+
+interface KeepRequest {
+  readonly opened: OpenedContent;
+  readonly title: string;
+  /** The pictures in use unless told otherwise. */
+  readonly protection?: ProtectRequest["protection"];
+}
+
+/** Protects what somebody sent as one's own: a new content identity, a new ticket, one's own pictures. Errors as those of {@link Vault.protect}. */
+export async function keepOpened(vault: Vault, { opened, title, protection = { kind: "openers", openers: [] } }: KeepRequest, options: CallOptions): Promise<void> {
+  const { content, contentKind, name, mime } = opened;
+  const plain = content === null ? await opened.save(null, options) : new Blob([content]);
+  if (plain === null) throw new TypeError("a content that was saved elsewhere");
+  await vault.protect({ title: title.slice(0, maxTitleLength), tags: [], contentKind, name, mime, content: plain, protection }, options);
+}
