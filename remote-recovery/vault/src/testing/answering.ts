@@ -48,7 +48,7 @@ export async function providerWith(world: World, link: string, clock = { now: Da
   };
 }
 
-export function aRequest(vault: VaultContext, change: Partial<SecretRequest> = {}): SecretRequest {
+export function aRequest(vault: Pick<VaultContext, "now">, change: Partial<SecretRequest> = {}): SecretRequest {
   return { title: "The deed", note: "for the notary", askedBy: "José", expiresAt: new Date(vault.now() + 7 * 86_400_000).toISOString(), maxSize: 10_000_000, notify: false, ...change };
 }
 
