@@ -8,7 +8,7 @@ export interface RequestCalls {
   readonly create: (body: CreateRequest) => Promise<unknown>;
   /** All that the service has, ended ones too. */
   readonly list: (signal?: AbortSignal) => Promise<RequestList["requests"]>;
-  /** Only reads. `conflict` while there is no answer, `content_gone` once it went. */
+  /** Only reads. `not_found` while there is no answer, `content_gone` once it went. */
   readonly collect: (requestId: string, signal?: AbortSignal) => Promise<z.infer<typeof AnswerCollected>>;
   readonly markCollected: (requestId: string, keyring: KeyringChange) => Promise<unknown>;
   /** Revokes it, or drops the answer at once. */
