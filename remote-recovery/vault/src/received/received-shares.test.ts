@@ -61,6 +61,8 @@ describe("what somebody shared with me", () => {
 describe("the address of a person's share", () => {
   it("says who sent it to the one that it is for, and opens nothing for others", async () => {
     await expect(lookAtShare(world.visit(null, world.ben), shareId)).resolves.toMatchObject({ audience: "person", from: { userName: "Ada" } });
+    const { link } = await world.share({});
+    await expect(lookAtShare(world.visit(link, world.ben), shareId)).resolves.toMatchObject({ audience: "person" }); // in the tab of another link
     expect(await codeOf(lookAtShare(world.visit(null, world.ada), shareId))).toBe("share_unavailable");
     expect(await codeOf(lookAtShare(world.visit(null), shareId))).toBe("link_incomplete");
     expect(world.stored(shareId).claims.size).toBe(0);
