@@ -157,6 +157,14 @@ describe("a service that swaps ticket or content", () => {
     expect(await codeOf(openShare(visitor, shareId, nothing))).toBe("decryption_failed");
   });
 
+  it("is refused where it asks for a picture and gives no helper, before a view is claimed", async () => {
+    const { shareId, link } = await world.share({});
+    const visitor = world.visit(link);
+    visitor.service.answer = (_call, answer) => (typeof answer === "object" && answer !== null && "share_helper" in answer ? { ...answer, picture: true } : answer);
+    expect(await codeOf(openShare(visitor, shareId, nothing))).toBe("decryption_failed");
+    expect(world.stored(shareId).claims.size).toBe(0);
+  });
+
   it("cannot turn a public link into one for signed-in people, nor leave out its picture or password", async () => {
     const { shareId, link } = await world.share({ password: "four words" });
     const visitor = world.visit(link);

@@ -2,6 +2,7 @@ import { PortalError } from "@relicario/shared/errors";
 
 import { update } from "../acts/update.ts";
 import { findPerson, listPeople, ownWords, pinPerson, setBlocked, setCompared } from "../people/people.ts";
+import { lookAtShare } from "../shares/open-link.ts";
 import { updateShareContent } from "../shares/change-shares.ts";
 import { byMarket, codeOf, createSharingWorld, textOf, type SharingWorld } from "../testing/sharing-world.ts";
 import { shown } from "../testing/world.ts";
@@ -54,6 +55,17 @@ describe("what somebody shared with me", () => {
     const before = world.stored(shareId).claims.size;
     expect(await codeOf(openReceived(bensVault, shareId, null))).toBe("person_blocked");
     expect(world.stored(shareId).claims.size).toBe(before);
+  });
+});
+
+describe("the address of a person's share", () => {
+  it("says who sent it to the one that it is for, and opens nothing for others", async () => {
+    await expect(lookAtShare(world.visit(null, world.ben), shareId)).resolves.toMatchObject({ audience: "person", from: { userName: "Ada" } });
+    const { link } = await world.share({});
+    await expect(lookAtShare(world.visit(link, world.ben), shareId)).resolves.toMatchObject({ audience: "person" }); // in the tab of another link
+    expect(await codeOf(lookAtShare(world.visit(null, world.ada), shareId))).toBe("share_unavailable");
+    expect(await codeOf(lookAtShare(world.visit(null), shareId))).toBe("link_incomplete");
+    expect(world.stored(shareId).claims.size).toBe(0);
   });
 });
 

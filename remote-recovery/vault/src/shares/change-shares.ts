@@ -86,7 +86,7 @@ export async function markEnded(vault: VaultContext, ends: (entry: ShareEntry) =
  */
 export async function updateShareContent(vault: VaultContext, shareId: string, by: SharedBy, options: ActOptions = {}): Promise<void> {
   if (!ShareId.safeParse(shareId).success) throw new PortalError("not_found");
-  if (by.kind === "shown") await requireAccountKey(vault, by.shown, options);
+  if (by.kind === "shown" && vault.keys === null) await requireAccountKey(vault, by.shown, options); // to know which secret it is of
   const view = await readKeyring(vault, options.signal);
   if (view?.opened == null) throw new PortalError("vault_locked");
   const { secret_id: secretId } = requireLive(vault, view.opened.shares, shareId);

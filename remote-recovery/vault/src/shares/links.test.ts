@@ -1,13 +1,16 @@
+import "fake-indexeddb/auto";
+
 import { PortalError } from "@relicario/shared/errors";
 
 import { trash } from "../acts/favorite-and-trash.ts";
 import { protect } from "../acts/protect.ts";
+import { unlock } from "../acts/unlock.ts";
 import { update } from "../acts/update.ts";
 import { fakePicture } from "../testing/fake-engine.ts";
 import { byMarket, codeOf, createSharingWorld, textOf, type SharingWorld } from "../testing/sharing-world.ts";
 import { shown, textSecret } from "../testing/world.ts";
 import { changeShare, revokeShare, showShareLink, updateShareContent } from "./change-shares.ts";
-import { allShares } from "./list-shares.ts";
+import { allShares, sharesOfSecret } from "./list-shares.ts";
 import { lookAtShare, openShare } from "./open-link.ts";
 
 jest.setTimeout(60_000); // hybrid keys and Argon2id take their time on a busy machine
@@ -177,6 +180,37 @@ describe("the owner of a link", () => {
     expect(await codeOf(showShareLink(world.adasVault, shareId, null))).toBe("older_state");
     expect((await world.adasVault.device.read()).newShares).not.toBeNull();
     expect(link).not.toBeNull();
+  });
+
+  it("makes it anew, with one sketch, when another device writes in between", async () => {
+    const desk = await world.ada.open("desk");
+    await unlock(desk, shown("market"));
+    let first = true;
+    world.ada.service.before = async (call) => {
+      if (call !== "POST /share" || !first) return;
+      first = false;
+      await update(desk, world.secretId, { baseVersion: 1, title: "Renamed" });
+    };
+    const { shareId, link } = await world.share({ picture: fakePicture("boat") });
+    expect(first).toBe(false);
+    await expect(openShare(world.visit(link), shareId, { ...nothing, picture: fakePicture("boat") })).resolves.toMatchObject({ title: "Renamed" });
+    expect(world.ada.service.calls.filter((call) => call === "POST /share")).toHaveLength(2);
+    expect((await world.adasVault.device.read()).newShares).toBeNull();
+  });
+
+  it("keeps the link of a share that perhaps was made, across a reload, until the account says that it was not", async () => {
+    world.ada.service.before = (call) => {
+      if (call === "POST /share") throw new PortalError("offline");
+    };
+    expect(await codeOf(world.share({}))).toBe("offline");
+    const kept = async (): Promise<unknown> => (await (await world.ada.deviceNamed()).read()).newShares;
+    expect(await kept()).not.toBeNull();
+    world.ada.service.before = () => undefined;
+    await sharesOfSecret(world.adasVault, world.secretId);
+    expect(await kept()).not.toBeNull(); // it may still arrive
+    await update(world.adasVault, world.secretId, { baseVersion: 1, title: "Renamed" });
+    await expect(sharesOfSecret(world.adasVault, world.secretId)).resolves.toEqual([]);
+    expect(await kept()).toBeNull();
   });
 
   it("forgets what it kept of a link once the account carries it", async () => {

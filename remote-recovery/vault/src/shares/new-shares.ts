@@ -44,6 +44,7 @@ export async function waitingShares(vault: VaultContext, { keyring }: KeyringVie
 
 /** Reads the account, and forgets the links that it carries. */
 export async function settleNewShares(vault: VaultContext): Promise<void> {
+  if ((await vault.device.read()).newShares === null) return;
   const view = await readKeyring(vault);
   if (view?.opened != null) await waitingShares(vault, view, view.opened.shares);
 }

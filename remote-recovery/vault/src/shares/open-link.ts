@@ -33,8 +33,8 @@ export interface ShareAnswers {
 /** Costs nothing. A person's share has no key in its link: who sent it is told to the person that it is for. */
 export async function lookAtShare(visitor: VisitorContext, shareId: string, options: CallOptions = {}): Promise<OfferedShare> {
   requireShareId(shareId);
-  const link = await visitor.link();
-  if (link === null) return present(await personsOffer(visitor, shareId, options.signal));
+  const isHere = pathsOf(shareId).includes((await visitor.link())?.path ?? "");
+  if (!isHere) return present(await personsOffer(visitor, shareId, options.signal));
   const { calls, key } = await linkOf(visitor, shareId);
   return present(await calls.offer({ share_id: shareId, link_auth: toB64u(linkAuth(key)) }, options.signal));
 }
@@ -46,7 +46,7 @@ export async function openShare(visitor: VisitorContext, shareId: string, answer
   const proof = { share_id: shareId, link_auth: toB64u(linkAuth(key)) };
   options.onProgress?.({ phase: "fetching", done: 0, total: 1 });
   const offer = await calls.offer(proof, options.signal);
-  if (offer.audience !== audience) throw new PortalError("decryption_failed");
+  if (offer.audience !== audience || offer.picture !== (offer.share_helper !== null)) throw new PortalError("decryption_failed");
   if (offer.password && (answers.password ?? "") === "") throw new PortalError("validation_error", { details: { fields: ["password"] } });
   const imageRoot = offer.share_helper === null ? null : await shareImageRoot(visitor, fromB64u(offer.share_helper), answers.picture, options);
   options.onProgress?.({ phase: "passphrase", done: 0, total: 1 });
@@ -76,6 +76,11 @@ export async function openShare(visitor: VisitorContext, shareId: string, answer
   }
 }
 
+/** Of its link, where it is for everybody, and where it is for signed-in people. */
+function pathsOf(shareId: string): [string, string] {
+  return [`/shared/${shareId}`, `/p-shared/${shareId}`];
+}
+
 /** Ids come from addresses: what is not one never reaches a path. */
 function requireShareId(shareId: string): void {
   if (!ShareId.safeParse(shareId).success) throw new PortalError("share_unavailable");
@@ -83,8 +88,8 @@ function requireShareId(shareId: string): void {
 
 /** The link of this share: by its path it is for everybody or for signed-in people. @throws PortalError `link_incomplete`. */
 async function linkOf(visitor: VisitorContext, shareId: string): Promise<{ readonly calls: OpenCalls; readonly key: Bytes; readonly audience: "public" | "signed_in" }> {
-  const publicPath = `/shared/${shareId}`;
-  const key = await requireLinkKey(visitor, publicPath, `/p-shared/${shareId}`);
+  const [publicPath, signedInPath] = pathsOf(shareId);
+  const key = await requireLinkKey(visitor, publicPath, signedInPath);
   const isPublic = (await visitor.link())?.path === publicPath;
   return { calls: openCallsOn(visitor.http, { isPublic }), key, audience: isPublic ? "public" : "signed_in" };
 }
