@@ -64,7 +64,7 @@ export function PasswordSection({ vault, disabled, pictureError }: PasswordSecti
         <Stack $gap={3}>
           <SmallText>{t("create.picture_hint")}</SmallText>
           <vault.PictureField
-            purpose="choose"
+            purpose="share"
             value={picture}
             disabled={disabled}
             error={pictureError}

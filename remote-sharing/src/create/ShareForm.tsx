@@ -1,6 +1,7 @@
 import { zodResolver } from "@hookform/resolvers/zod";
 import { maxShareViews } from "@relicario/shared/api";
 import type { FoundPerson, Vault } from "@relicario/shared/contract";
+import { isPortalError } from "@relicario/shared/errors";
 import { ActProgress, Checkbox, ChoiceGroup, FieldError, TextField } from "@relicario/shared/forms";
 import { Button, Card, ErrorNotice, SectionTitle, SmallText, SpacedRow, Stack, useErrorSentence, useForgetting } from "@relicario/shared/ui";
 import { useState } from "react";
@@ -48,7 +49,7 @@ export function ShareForm({ vault, secretId, onMade, onClose }: ShareFormProps) 
   const busy = state.status === "running";
   const failure = state.status === "failed" ? state.error : null;
   const { errors, isSubmitted } = formState;
-  const pictureFailed = failure?.code === "picture_is_opener" || failure?.code.startsWith("picture_") === true;
+  const pictureFailed = isPortalError(failure, "picture_is_opener", "picture_resembles_another", "picture_too_plain");
 
   const setPerson = (found: FoundPerson | null) => {
     setValue("person", found, { shouldValidate: isSubmitted });
@@ -143,10 +144,7 @@ export function ShareForm({ vault, secretId, onMade, onClose }: ShareFormProps) 
                 setValue("notify", event.target.checked);
               }}
             />
-            <Stack $gap={3} role="group" aria-labelledby="share-opener">
-              <SectionTitle as="h3" id="share-opener">
-                {t("create.opener_title")}
-              </SectionTitle>
+            <Stack $gap={3} role="group" aria-label={t("create.opener_aria")}>
               <SmallText>{t("create.opener_body")}</SmallText>
               <vault.PictureField
                 purpose="show"

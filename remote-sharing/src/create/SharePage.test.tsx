@@ -127,7 +127,7 @@ describe("the share dialog", () => {
   it("asks to unlock a locked device, and comes back", async () => {
     const vault = createFakeVault({ secrets, unlocked: false });
     await renderApp(<SharePage />, { route: "/share/:secretId", path: "/share/x", vault });
-    expect(await screen.findByRole("link", { name: "Unlock with a picture" })).toHaveAttribute("href", "/provide-image-recovery?then=%2Fshare%2Fx");
+    expect(await screen.findByRole("link", { name: "Unlock" })).toHaveAttribute("href", "/provide-image-recovery?then=%2Fshare%2Fx");
   });
 
   it.each([["es", "dark"], ["en", "light"]] as const)("is accessible with all of it open (%s, %s)", async (language, theme) => {

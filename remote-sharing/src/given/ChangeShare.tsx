@@ -52,7 +52,7 @@ export function ChangeShare({ vault, share, onClose }: ChangeShareProps) {
       />
       <ChoiceRow
         legend={t("change.views_label")}
-        hint={t("change.views_hint", { count: share.views })}
+        {...(share.views === 0 ? {} : { hint: t("change.views_hint", { count: share.views }) })}
         disabled={change.isPending}
         choices={[{ value: "same" as const, label: t("change.same_label") }, ...viewChoices.map((value) => ({ value, label: t(`create.views_${value}_label`) }))]}
         value={views}

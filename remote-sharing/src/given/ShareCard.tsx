@@ -2,7 +2,7 @@ import { usePortal, type SecretShare, type Vault } from "@relicario/shared/contr
 import { formatsOf } from "@relicario/shared/i18n";
 import { Button, Card, ErrorNotice, Notice, s, space, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useMutation } from "@tanstack/react-query";
-import { Globe, KeyRound, UserRound, UsersRound, type LucideIcon } from "lucide-react";
+import { Globe, UserRound, UsersRound, type LucideIcon } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
@@ -75,11 +75,7 @@ export function ShareCard({ vault, share }: ShareCardProps) {
               <li>{share.maxViews === null ? t("given.views_body", { count: share.views }) : t("given.views_of_body", { count: share.views, most: share.maxViews })}</li>
               <li>{share.lastOpenedAt === null ? t("given.never_opened_body") : t("given.last_opened_body", { when: formats.dateTime(share.lastOpenedAt) })}</li>
               <li>{t("given.made_body", { when: formats.dateTime(share.createdAt) })}</li>
-              {share.password && (
-                <li>
-                  <KeyRound aria-hidden size={14} /> {t("given.password_body")}
-                </li>
-              )}
+              {share.password && <li>{t("given.password_body")}</li>}
               {share.picture && <li>{t("given.picture_body")}</li>}
             </Facts>
           </div>
