@@ -79,8 +79,8 @@ function Known({ vault, share, onKept }: KnownProps) {
   const { status } = useVaultState({ status: "ready", vault });
   const refresh = useQuery(refreshQuery(vault, user.userId));
   if (refresh.isError) return <ErrorNotice error={refresh.error} onRetry={() => void refresh.refetch()} />;
-  // Unlocking while it is kept changes the status: what was begun goes on.
-  return status === "unknown" ? <Waiting /> : <KeepForm key={status === "empty" ? "first" : "known"} vault={vault} share={share} status={status} onKept={onKept} />;
+  // Keeping it unlocks the vault, or makes it: the same form stays, and what it began goes on.
+  return status === "unknown" ? <Waiting /> : <KeepForm vault={vault} share={share} status={status} onKept={onKept} />;
 }
 
 function Waiting() {

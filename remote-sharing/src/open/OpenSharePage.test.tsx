@@ -1,4 +1,4 @@
-import { act, screen, waitFor } from "@testing-library/react";
+import { act, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
 import { createFakeHttp, createFakeVault, createFakeVisitor, expectAccessible, picture, renderApp, type FakeShared, type FakeVaultSettings } from "@relicario/shared/testing";
@@ -222,9 +222,8 @@ describe("keeping what was shared", () => {
     expect(await screen.findByText("You have protected nothing here yet")).toBeVisible();
     await choose("garden");
     await userEvent.click(screen.getByRole("button", { name: "Keep it with this picture" }));
-    await waitFor(async () => {
-      expect(await titles(own)).toEqual(["Door"]);
-    });
+    expect(await screen.findByText("Kept. It is among your secrets now.")).toBeVisible();
+    expect(await titles(own)).toEqual(["Door"]);
   });
 
   it("says why it could not be kept, and what was opened stays", async () => {

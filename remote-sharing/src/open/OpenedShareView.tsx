@@ -73,6 +73,8 @@ function Invitation() {
   );
 }
 
+/** Its focus leaves the title above it in sight. */
 const Top = styled(Stack)`
   outline: none;
+  scroll-margin-top: 40vh;
 `;
