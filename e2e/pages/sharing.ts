@@ -12,7 +12,7 @@ export interface ShareWish {
   readonly opener: string | UploadedFile;
 }
 
-const audiences = { public: /^Whoever has the link No account/, signed_in: /^Whoever has the link and signs in/, person: /^One person/ } as const;
+const audiences = { public: "Whoever has the link", signed_in: "Whoever has the link and signs in", person: "One person" } as const;
 
 /** Shares one secret, as its owner, by its page. Gives the whole address of the link. */
 export async function share(page: Page, secretId: string, { audience, password, picture, views, opener }: ShareWish): Promise<string> {
@@ -21,20 +21,20 @@ export async function share(page: Page, secretId: string, { audience, password, 
   const form = page.getByRole("region", { name: "Share it with" });
   await expect(anew.or(form)).toBeVisible();
   if (await anew.isVisible()) await anew.click();
-  await form.getByRole("radio", { name: audiences[typeof audience === "string" ? audience : "person"] }).check();
+  await form.getByRole("radio", { name: audiences[typeof audience === "string" ? audience : "person"], exact: true }).check();
   if (typeof audience === "object") {
     await form.getByLabel("Their user name").fill(audience.userName);
     await form.getByRole("button", { name: "Find" }).click();
     await expect(form.getByRole("list", { name: `Words of ${audience.userName}` })).toBeVisible();
   } else {
-    await form.getByRole("radio", { name: password === undefined ? /^No For a link/ : /^Yes, one of my own/ }).check();
+    await form.getByRole("radio", { name: password === undefined ? "No" : "Yes, one of my own", exact: true }).check();
     if (password !== undefined) await form.getByRole("textbox", { name: "Your password" }).fill(password);
   }
   if (picture !== undefined) {
     await form.getByRole("checkbox", { name: "Ask for a picture, too" }).check();
     await form.getByLabel("Picture file").first().setInputFiles(picture);
   }
-  if (views !== undefined) await form.getByRole("radio", { name: views }).check();
+  if (views !== undefined) await form.getByRole("radio", { name: views, exact: true }).check();
   await form.getByRole("group", { name: "Your picture" }).getByLabel("Picture file").setInputFiles(opener);
   await form.getByRole("button", { name: typeof audience === "object" ? "Share" : "Make the link", exact: true }).click();
   const address = page.getByLabel("The link", { exact: true });

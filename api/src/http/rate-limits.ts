@@ -32,6 +32,8 @@ export const rateRules = {
   askRecipient: { name: "ask_recipient", calls: 5, windowSeconds: 24 * 3_600, per: "subject" },
   answerAddress: { name: "answer_address", calls: 20, windowSeconds: 3_600, per: "account" },
   makeShare: { name: "make_share", calls: 500, windowSeconds: 24 * 3_600, per: "account" },
+  /** Of one account with one other: else it fills the other's list. */
+  shareWithPerson: { name: "share_with_person", calls: 50, windowSeconds: 24 * 3_600, per: "subject" },
   /** Looks and openings, of shares and requests. A link that went to a company is opened from one address. */
   visit: { name: "visit", calls: 300, windowSeconds: 60, per: "address" },
   /** Of one share, whoever asks. */

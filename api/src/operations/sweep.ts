@@ -5,6 +5,7 @@ import type { OpenDatabase } from "../db/database.ts";
 import { factsOf, type FailureFacts } from "../http/logging.ts";
 import { dropFormer } from "../keyring/former-collector.ts";
 import { collect } from "../objects/loose.ts";
+import { dropOldReports } from "../reports/share-report.ts";
 import { dropCollected, dropOldDocuments, dropUnfinishedAnswers } from "../requests/collector.ts";
 import { dropTrashed, warnOfDropping } from "../secrets/trash-collector.ts";
 import type { Services } from "../services.ts";
@@ -34,6 +35,7 @@ const steps: Readonly<Record<string, (services: Services, sweeping: Sweeping) =>
   documents: ({ db }, sweeping) => dropOldDocuments(db, sweeping),
   tickets: ({ db }, sweeping) => dropOldTickets(db, sweeping),
   claims: ({ db }, sweeping) => dropOldClaims(db, sweeping),
+  reports: ({ db }, sweeping) => dropOldReports(db, sweeping),
   former: ({ db }, sweeping) => dropFormer(db, sweeping),
   questions: ({ db }, sweeping) => dropOldQuestions(db, sweeping),
   names: ({ db }, sweeping) => dropRestedNames(db, sweeping),

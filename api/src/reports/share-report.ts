@@ -1,11 +1,17 @@
 import type { ReportShare } from "@relicario/shared/api";
+import { lte, sql } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 import type { z } from "zod";
 
+import type { Db } from "../db/database.ts";
 import { shareReports } from "../db/schema.ts";
 import { rateRules } from "../http/rate-limits.ts";
 import { ownerOf } from "../public-ids/directory.ts";
+import { deleteInBatches, type Sweeping } from "../operations/sweeping.ts";
 import type { Services } from "../services.ts";
+
+/** What people write about others is not kept for ever. */
+const reportDays = 90;
 
 /**
  * Keeps a report, so many of one share a day, and tells the operator of the first of them. One of a share that is not there is
@@ -24,4 +30,13 @@ export async function keepReport({ db, env, limiter, mailer, now }: Services, { 
     if (await limiter.passes(rateRules.mailOfReports, { subject: "operator" }, tx)) await mailer.queue(tx, accountId, "share_reported", { now: at, address: operator, shareId });
   });
   return true;
+}
+
+export function dropOldReports(db: Db, sweeping: Sweeping): Promise<void> {
+  const { accountId, shareId, id, createdAt } = shareReports;
+  const due = lte(createdAt, new Date(sweeping.now.getTime() - reportDays * 86_400_000));
+  return deleteInBatches(sweeping, (rows) => {
+    const some = db.select({ accountId, shareId, id }).from(shareReports).where(due).limit(rows);
+    return db.delete(shareReports).where(sql`(${accountId}, ${shareId}, ${id}) in ${some}`);
+  });
 }

@@ -24,7 +24,7 @@ const clockToleranceMs = 3_600_000;
 
 /**
  * @throws Problem `not_found`, `content_gone`, `version_conflict`, `id_taken`, `limit_reached`, `validation_error` for a time, or
- * for a recipient who is no account of this vendor, and those of a keyring change.
+ * for a recipient who is no account of this vendor, `too_many_requests` with one person, and those of a keyring change.
  */
 export function makeShare(services: Services, own: OwnShares, { keyring, ...rest }: CreateShare, when: Circumstances): Promise<Stored> {
   const vendor = services.vendors.require(own.vendorId);
@@ -112,8 +112,13 @@ async function requireRecipient(tx: Tx, { accountId, vendorId }: OwnShares, reci
   if (found.length === 0 || recipientId === accountId) throw new Problem("validation_error", { members: { errors: [{ path: "/recipient", reason: "unknown" }] } });
 }
 
-/** In the recipient's list at once. A mail says so, a few times a day and no more: anybody can share with anybody. */
+/**
+ * In the recipient's list at once. A mail says so, a few times a day and no more: anybody can share with anybody.
+ *
+ * @throws Problem `too_many_requests`
+ */
 async function tellRecipient(tx: Tx, { mailer, limiter }: Services, { ownerId, shareId, recipientId }: { ownerId: string; shareId: string; recipientId: string }, now: Date): Promise<void> {
+  await limiter.count(rateRules.shareWithPerson, { subject: `shares ${ownerId} ${recipientId}` }, tx);
   await tx.insert(shareRecipients).values({ accountId: recipientId, shareId, ownerId, addedAt: now });
   if (await limiter.passes(rateRules.mailToRecipient, { subject: `recipient ${recipientId}` }, tx)) await mailer.queue(tx, recipientId, "shared_with_you", { now });
 }

@@ -13,7 +13,7 @@ let service: TestService;
 let clock: Date;
 beforeAll(async () => {
   clock = new Date();
-  service = await startService({ VENDORS: JSON.stringify([{ vendor_id: "relicario", name: "Relicario", former_versions: 1 }, { vendor_id: "second", name: "Second", share_days: 90 }]) }, () => clock);
+  service = await startService({ VENDORS: JSON.stringify([{ vendor_id: "relicario", name: "Relicario", former_versions: 1 }, { vendor_id: "second", name: "Second", share_days: 90 }]), RATE_LIMITS: JSON.stringify({ share_with_person: 8 }) }, () => clock);
 });
 beforeEach(() => {
   clock = new Date();
@@ -100,6 +100,14 @@ describe("POST /share", () => {
       expect(await send(owner, buildShare(owner, id, { recipient }))).toMatchObject({ status: 422, body: { errors: [{ path: "/recipient", reason: "unknown" }] } });
     }
     expect((await send(owner, buildShare(owner, id, { recipient: reader.userId }))).status).toBe(200);
+  });
+
+  it("takes so many a day of one account for one other, and of others all the same", async () => {
+    const [first, second, reader] = [await somebody(), await somebody(), await service.signIn()];
+    for (let count = 0; count < 8; count++) await keepShare(service, first.owner, first.id, { recipient: reader.userId });
+    expect(await send(first.owner, buildShare(first.owner, first.id, { recipient: reader.userId }))).toMatchObject({ status: 429, body: { code: "too_many_requests" } });
+    expect((await send(second.owner, buildShare(second.owner, second.id, { recipient: reader.userId }))).status).toBe(200);
+    expect((await send(first.owner, buildShare(first.owner, first.id))).status).toBe(200);
   });
 
   it("allows so many that can be opened at a time; what is over makes room", async () => {

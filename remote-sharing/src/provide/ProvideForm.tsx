@@ -36,14 +36,17 @@ export function ProvideForm({ visitor, requestId, offer, onSent }: ProvideFormPr
     return isProvideProblem(message) ? t(`provide.${message}_error`, { size: formats.size(maxSize) }) : t("errors:unknown");
   };
 
-  const send = (draft: ProvideDraft) => {
+  const send = (draft: ProvideDraft, anew = false) => {
     run(async (options) => {
-      const { words } = await visitor.answer(requestId, providedOf(draft), options);
+      const { words } = await visitor.answer(requestId, providedOf(draft), { ...options, anew });
       if (!options.signal.aborted) onSent(words);
     });
   };
+  const isAnother = state.status === "failed" && state.error.code === "file_changed";
   return (
-    <form onSubmit={(event) => void handleSubmit(send)(event)} noValidate>
+    <form onSubmit={(event) => void handleSubmit((draft) => {
+        send(draft);
+      })(event)} noValidate>
       <LeaveGuard guarding={formState.isDirty} title={t("leave.title")} body={t("leave.body")} leave={t("leave.leave_action")} stay={t("leave.stay_action")} />
       <Stack $gap={5}>
         <Card as="section" aria-labelledby="asked-for">
@@ -109,6 +112,19 @@ export function ProvideForm({ visitor, requestId, offer, onSent }: ProvideFormPr
               <Button type="submit" size="large" pending={busy}>
                 {t(begun === null ? "provide.send_action" : "provide.go_on_action")}
               </Button>
+              {isAnother && (
+                <Button
+                  tone="quiet"
+                  size="large"
+                  onClick={() =>
+                    void handleSubmit((draft) => {
+                      send(draft, true);
+                    })()
+                  }
+                >
+                  {t("provide.anew_action")}
+                </Button>
+              )}
               {busy && (
                 <Button tone="quiet" size="large" onClick={cancel}>
                   {t("provide.cancel_action")}

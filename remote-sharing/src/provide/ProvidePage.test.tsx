@@ -53,6 +53,25 @@ describe("answering a request", () => {
     expect(requests.sent[0]).toMatchObject({ contentKind: "file", name: "film.mp4", mime: "video/mp4" });
   });
 
+  it("refuses another file than the one that was begun, and begins again with it when that is wanted", async () => {
+    const { requests } = await draw({ begun: { name: "film.mp4", size: 9, sent: 4 } });
+    requests.failWith("answer", "file_changed");
+    await userEvent.upload(await screen.findByLabelText("File to send"), new File(["other"], "other.mp4", { type: "video/mp4" }));
+    await userEvent.click(screen.getByRole("button", { name: "Go on sending" }));
+    const again = await screen.findByRole("button", { name: "Begin again with this" });
+    expect(requests.sent).toEqual([]);
+    await expectAccessible();
+    await userEvent.click(again);
+    await screen.findByRole("heading", { name: "It was sent" });
+    expect(requests.sent[0]).toMatchObject({ name: "other.mp4", text: "other" });
+  });
+
+  it("shows the receipt of an answer that was taken when nobody heard of it", async () => {
+    await draw({ state: "provided", receipt: ["one", "two", "three", "four", "five", "six", "seven", "eight"] });
+    expect(await screen.findByRole("heading", { name: "It was sent" })).toBeVisible();
+    expect(within(screen.getByRole("list", { name: "Words of your receipt" })).getAllByRole("listitem")[7]).toHaveTextContent("eight");
+  });
+
   it("refuses what is larger than was asked for before anything is sent", async () => {
     const { requests } = await draw({ maxSize: 3 });
     await userEvent.type(await screen.findByRole("textbox", { name: "Your text" }), "four");

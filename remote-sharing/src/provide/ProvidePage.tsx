@@ -35,6 +35,7 @@ function Offered({ visitor, requestId }: OfferedProps) {
   if (words !== null) return <Receipt words={words} />;
   if (offer.isPending) return <Waiting />;
   if (offer.isError) return <Refused error={toPortalError(offer.error)} onRetry={() => void offer.refetch()} />;
+  if (offer.data.receipt !== undefined) return <Receipt words={offer.data.receipt} />;
   if (!isOpen(offer.data)) return <Closed />;
   return <ProvideForm visitor={visitor} requestId={requestId} offer={offer.data} onSent={setWords} />;
 }

@@ -49,6 +49,12 @@ const failureOf = async (call: Promise<unknown>): Promise<PortalError> => {
 };
 
 describe("createHttp", () => {
+  it("says how many tries a wrong password leaves", async () => {
+    const { http } = setup([json({ title: "Forbidden", status: 403, code: "wrong_password", tries_left: 9 }, 403)]);
+    const error = await failureOf(http.request("POST", "/share/get-secret", Named));
+    expect([error.code, error.details]).toEqual(["wrong_password", { tries_left: 9 }]);
+  });
+
   it("sends the token, the query and the body, and parses the answer", async () => {
     const { http, sent } = setup([json({ name: "a" })]);
     const answer = await http.request("POST", "/things", Named, { body: { b: 1 }, query: { page: 2, none: undefined } });

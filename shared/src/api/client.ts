@@ -163,7 +163,8 @@ async function errorOf(response: Response, path: string): Promise<PortalError> {
     body,
   });
   const retryAfter = response.headers.get("retry-after");
-  const details: ErrorDetails = retryAfter === null ? {} : { retry_after: retryAfter };
+  const triesLeft = problem?.["tries_left"]; // of a wrong password
+  const details: ErrorDetails = { ...(retryAfter === null ? {} : { retry_after: retryAfter }), ...(typeof triesLeft === "number" ? { tries_left: triesLeft } : {}) };
   return new PortalError(problem !== null && isErrorCode(problem.code) ? problem.code : statusCode, { cause, details });
 }
 

@@ -1,3 +1,4 @@
+export type { AgeFile, CallOptions, ContentKind, PictureFieldProps, RecoveredSecret, RecoveryImage, ShownImage, VaultProgress } from "./contents.ts";
 export { Deployment, Integrity, PortalPage, ReleaseId, ReleaseRecord, VerificationKey } from "./deployment.ts";
 export { accountName, keptOnDevice, openedFileLock, type DeviceAccount } from "./device.ts";
 export type { Http, HttpMethod, HttpOptions, HttpStream } from "./http.ts";
@@ -61,27 +62,19 @@ export {
 } from "./sharing.ts";
 export {
   autoLockMinutes,
-  type AgeFile,
   type AutoLock,
-  type CallOptions,
-  type ContentKind,
   type DeviceKind,
   type ExportedSecrets,
   type ListOptions,
-  type PictureFieldProps,
   type ProtectRequest,
-  type RecoveredSecret,
   type RecoverOptions,
-  type RecoveryImage,
   type ResumeOptions,
   type RowsListener,
   type SecretChange,
   type SecretLabel,
   type SecretRow,
   type SecretVersion,
-  type ShownImage,
   type Vault,
-  type VaultProgress,
   type VaultState,
   type WaitingUpload,
 } from "./vault.ts";

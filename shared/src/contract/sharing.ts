@@ -1,7 +1,7 @@
 import type { ComponentType } from "react";
 
 import type { PortalError } from "../errors/index.ts";
-import type { CallOptions, ContentKind, PictureFieldProps, RecoveredSecret, ShownImage } from "./vault.ts";
+import type { CallOptions, ContentKind, PictureFieldProps, RecoveredSecret, ShownImage } from "./contents.ts";
 
 /*
  * Sharing, asking and receiving. What a person with an account does is part of the vault; what a page without one does is the

@@ -1,6 +1,7 @@
 import type { ComponentType } from "react";
 
 import type { PortalError } from "../errors/index.ts";
+import type { CallOptions, ContentKind, PictureFieldProps, RecoveredSecret, RecoveryImage, ShownImage } from "./contents.ts";
 import type { VaultPeople, VaultReceived, VaultRequests, VaultShares } from "./sharing.ts";
 
 /**
@@ -171,11 +172,6 @@ export type VaultState =
 
 export type DeviceKind = "own" | "shared";
 
-export interface CallOptions {
-  readonly signal?: AbortSignal;
-  readonly onProgress?: (progress: VaultProgress) => void;
-}
-
 /** Rows of one batch, and how many of all there were so far. */
 export type RowsListener = (rows: readonly SecretRow[], progress: { readonly opened: number; readonly total: number }) => void;
 
@@ -202,26 +198,6 @@ export interface AutoLock {
 }
 
 export const autoLockMinutes = { least: 1, most: 240, usual: 15 } as const;
-
-/** Where a long action stands: `done` of `total` in the unit of its phase (steps, bytes). */
-export interface VaultProgress {
-  readonly phase: "picture" | "passphrase" | "sealing" | "sending" | "fetching" | "opening";
-  /** Within `picture`: reading the file, trying it as it is, searching crops, turns and mirrors, testing changed copies. */
-  readonly step?: "decoding" | "straight" | "searching" | "self_test";
-  readonly done: number;
-  readonly total: number;
-}
-
-/**
- * A handle for a picture that the person shows now, and its passphrase. It is frozen and has nothing in it but its name: what
- * it stands for stays in the recovery area. {@link Vault.PictureField} makes it; every act refuses any other object with
- * `picture_needed`, and a handle that was forgotten, by {@link Vault.forgetShown} or a lock.
- */
-export interface ShownImage {
-  readonly [Symbol.toStringTag]: "ShownImage";
-}
-
-export type ContentKind = "text" | "seed" | "file";
 
 export interface SecretRow {
   readonly secretId: string;
@@ -253,12 +229,6 @@ export interface SecretLabel {
   readonly openers: readonly string[];
   /** The newest rehearsal with any of these openers. RFC 3339; null when it was never rehearsed. */
   readonly rehearsedAt: string | null;
-}
-
-export interface RecoveryImage {
-  readonly id: string;
-  readonly name: string;
-  readonly createdAt: string;
 }
 
 export interface ProtectRequest {
@@ -320,46 +290,6 @@ export interface WaitingUpload {
   readonly needsFile: boolean;
 }
 
-/** An opened secret. Plaintext is held by whoever asked; drop it when it is put away. */
-export interface RecoveredSecret {
-  readonly secretId: string;
-  readonly version: number;
-  readonly title: string;
-  readonly tags: readonly string[];
-  readonly contentKind: ContentKind;
-  readonly name: string;
-  readonly mime: string;
-  /** Bytes of the plain content. */
-  readonly size: number;
-  /** False for an older version: say so wherever it is shown. */
-  readonly current: boolean;
-  /** Null for content too large to be held in memory: {@link save} streams it. */
-  readonly content: Uint8Array<ArrayBuffer> | null;
-  /** `not_verified`: it opened, but no signing key of this account signed it. */
-  readonly author: "verified" | "not_verified";
-  /**
-   * Writes the content to a file that the person chose, or, with null, to a private file that is given back as a Blob.
-   * Nothing of it can be seen under the file's name before its last byte is verified. Null when it went to `target`.
-   * `vault_locked` after the vault was locked, `decryption_failed`, `storage_full`, `cancelled`.
-   */
-  readonly save: (target: FileSystemFileHandle | null, options?: CallOptions) => Promise<Blob | null>;
-  /**
-   * For "save as age file": an act of the person, so the identity leaves the worker only when this is called.
-   * `vault_locked` after the vault was locked, `payload_too_large` where `content` is null.
-   */
-  readonly exportAge: () => Promise<AgeFile>;
-  /** Lets the worker forget what {@link exportAge} would need. Call it when the secret is put away. */
-  readonly putAway: () => void;
-}
-
-/** The sealed content as the service keeps it, and the identity (`AGE-SECRET-KEY-PQ-1…`) that opens it. */
-export interface AgeFile {
-  readonly sealed: Uint8Array<ArrayBuffer>;
-  readonly identity: string;
-  /** Bytes of the plain content; a text is padded with line feeds behind it: `age -d -i … | head -c <size>`. */
-  readonly size: number;
-}
-
 /** A written archive, and the identity (`AGE-SECRET-KEY-PQ-1…`) that opens it and is not in it: a secret, kept nowhere else. */
 export interface ExportedSecrets {
   readonly identity: string;
@@ -373,18 +303,3 @@ export interface ExportedSecrets {
   readonly notVerified: readonly string[];
 }
 
-export interface PictureFieldProps {
-  /**
-   * `choose`: an image for protecting, judged by the gate. `show`: a copy for opening, not judged. `share`: the picture of a share,
-   * where it is made and where it is opened: not judged here, and without a passphrase.
-   */
-  readonly purpose: "choose" | "show" | "share";
-  readonly value: ShownImage | null;
-  /** Null while there is no picture, or the gate refuses it. */
-  readonly onChange: (value: ShownImage | null) => void;
-  /** Told after each choice which image of the book the picture is; null while there is none, and for a new one, which takes a name. */
-  readonly onKnown?: (image: RecoveryImage | null) => void;
-  readonly disabled?: boolean;
-  /** What went wrong with this picture, already in words. */
-  readonly error?: string | null;
-}

@@ -127,6 +127,7 @@ export function createFakeAnswering(offered: Partial<OfferedRequest> = {}): Fake
       return Promise.resolve(sent.length > 0 ? { ...offer, state: "provided" } : offer);
     },
     answer: async (_requestId, { content, ...rest }, options) => {
+      if (options?.anew === true && failures.get("answer") === "file_changed") failures.delete("answer"); // what was begun is given up
       enter("answer", options?.signal);
       if (sent.length > 0) throw new PortalError("request_closed");
       options?.onProgress?.({ phase: "sending", done: content.size, total: content.size });

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 
-import type { ShownImage, Vault } from "../contract/vault.ts";
+import type { ShownImage } from "../contract/contents.ts";
+import type { Vault } from "../contract/vault.ts";
 
 /** Whoever keeps what handles stand for: the vault, or the visitor of a page opened by a link. */
 export type PictureKeeper = Pick<Vault, "forgetShown">;

@@ -1,6 +1,6 @@
 import { fromB64u, toB64u } from "@relicario/shared/api";
 import type { OpenedAnswer } from "@relicario/shared/contract";
-import { isPortalError, PortalError } from "@relicario/shared/errors";
+import { PortalError } from "@relicario/shared/errors";
 
 import { refuseCancelled } from "../cancelled.ts";
 import { sha256, withSecret, type Bytes } from "../seal/bytes.ts";
@@ -13,7 +13,6 @@ import { readKeyring } from "../steps/read-keyring.ts";
 import { requireAccountKey } from "../steps/show-opener.ts";
 import type { ActOptions, VaultContext } from "../vault-context.ts";
 import type { SealedContentKey } from "../worker/opened-contents.ts";
-import type { RequestCalls } from "./request-calls.ts";
 import { publishRequests, requireEntry, withEntry } from "./requests-document.ts";
 
 /** An opened answer, with what opens its content once more, in pieces. */
@@ -36,7 +35,7 @@ export async function openAnswer(vault: VaultContext, requestId: string, shown: 
   const { requests, book } = opened;
   if (requests === null || requireEntry(requests, requestId).state === "revoked") throw new PortalError("not_found");
   options.onProgress?.({ phase: "fetching", done: 0, total: 1 });
-  const answer = await fetchAnswer(vault, requestId, options.signal);
+  const answer = await vault.service.requests.collect(requestId, options.signal);
   const sealedTicket = fromB64u(answer.ticket);
   const digest = sha256(sealedTicket);
   refuseAnother(requests, requestId, toB64u(digest));
@@ -63,15 +62,6 @@ export async function openAnswer(vault: VaultContext, requestId: string, shown: 
     content,
     sealed,
   };
-}
-
-/** @throws PortalError `not_found` while nothing came, `content_gone`. */
-async function fetchAnswer(vault: VaultContext, requestId: string, signal: AbortSignal | undefined): ReturnType<RequestCalls["collect"]> {
-  try {
-    return await vault.service.requests.collect(requestId, signal);
-  } catch (cause) {
-    throw isPortalError(cause, "conflict") ? new PortalError("not_found", { cause }) : cause;
-  }
 }
 
 /** @throws PortalError `decryption_failed` when another answer was opened before. */

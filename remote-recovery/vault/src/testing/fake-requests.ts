@@ -76,7 +76,7 @@ function byLink(requests: Map<string, FakeRequest>, id: string, linkAuth: string
 
 function collect(requests: Map<string, FakeRequest>, id: string): unknown {
   const { provided, collectedAt } = requests.get(id) ?? {};
-  if (provided == null) throw new PortalError(collectedAt == null ? "conflict" : "content_gone");
+  if (provided == null) throw new PortalError(collectedAt == null ? "not_found" : "content_gone");
   return { ticket: provided.ticket, provided_at: provided.at, download: { token: `answer ${id}`, size: provided.content.length, expires_at: now } };
 }
 

@@ -47,8 +47,9 @@ export function createFakeService(userId: string): FakeService {
         const call = `${method} ${path}`;
         service.calls.push(call);
         await service.before(call);
-        const shared = service.sharing !== null && path === "/share/content" ? streamShared(service.sharing.between, options) : null;
-        return service.answer(call, shared ?? handleAnswerStream(service.account, path, options) ?? handleStream(service.account, options)) as HttpStream;
+        const ofAnswer = handleAnswerStream(service.account, path, options);
+        if (ofAnswer !== undefined) return service.answer(call, ofAnswer) as HttpStream;
+        return service.answer(call, service.sharing !== null && path === "/share/content" ? streamShared(service.sharing.between, options) : handleStream(service.account, options)) as HttpStream;
       },
       request: async <T>(method: HttpMethod, path: string, schema: z.ZodType<T>, options: HttpOptions = {}): Promise<T> => {
         if (options.signal?.aborted === true) throw new PortalError("cancelled");

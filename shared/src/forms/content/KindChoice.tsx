@@ -2,7 +2,7 @@ import { FileText, KeyRound, NotepadText } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import type { ContentKind } from "../../contract/vault.ts";
+import type { ContentKind } from "../../contract/contents.ts";
 import { media, s, space } from "../../ui/tokens.ts";
 
 export interface KindChoiceProps {
