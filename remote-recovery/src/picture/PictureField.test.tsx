@@ -346,6 +346,21 @@ describe("PictureField for choosing", () => {
   });
 });
 
+describe("PictureField of a share", () => {
+  it("takes a picture without a vault, judges nothing and asks for no passphrase", async () => {
+    const absent = Promise.reject(new PortalError("vault_unavailable"));
+    absent.catch(() => undefined); // nobody asks for it
+    await renderApp(<Form purpose="share" />, { vault: absent });
+    const chosen = picture("red");
+    await choose(chosen);
+    expect(shown()).toEqual({ picture: chosen, passphrase: null });
+    expect(screen.queryByLabelText(/Passphrase/)).not.toBeInTheDocument();
+    expect(screen.queryByRole("alert")).not.toBeInTheDocument();
+    expect(screen.getByRole("group", { name: "The picture for this share" })).toBeInTheDocument();
+    await expectAccessible();
+  });
+});
+
 describe("PictureField for opening", () => {
   it("judges nothing, and takes a passphrase if there is one", async () => {
     const { vault } = await draw("show");

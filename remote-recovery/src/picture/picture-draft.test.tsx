@@ -20,6 +20,7 @@ describe("passphraseNeed", () => {
     ["an amber one that was removed", examined({ level: "amber", known: { kind: "removed" } }), "required"],
     ["a small copy of one that was removed", examined({ level: "red", known: { kind: "removed" } }), "required"],
     ["a picture shown for opening", { status: "shown", picture }, "optional"],
+    ["the picture of a share", { status: "of_share", picture }, "never"],
     ["no picture", { status: "none" }, "none"],
   ])("of %s", (_what, standing, need) => {
     expect(passphraseNeed(standing)).toBe(need);
@@ -27,6 +28,10 @@ describe("passphraseNeed", () => {
 });
 
 describe("shownPictureOf", () => {
+  it("takes the picture of a share without a passphrase, whatever was typed before", () => {
+    expect(shownPictureOf(draft({ status: "of_share", picture }, { passphrase: "four words" }))).toEqual({ picture, passphrase: null });
+  });
+
   it("takes a passphrase exactly as typed", () => {
     expect(shownPictureOf(draft(examined(), { passphrase: "  Zwei  ", again: "  Zwei  " }))).toEqual({ picture, passphrase: "  Zwei  " });
     expect(shownPictureOf(draft({ status: "shown", picture }, { passphrase: " a " }))).toEqual({ picture, passphrase: " a " });
