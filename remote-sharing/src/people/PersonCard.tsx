@@ -58,7 +58,7 @@ export function PersonCard({ vault, person }: PersonCardProps) {
         )}
         <ErrorNotice error={act.error} />
         <SpacedRow>
-          <Button tone="quiet" size="small" icon={<Ban aria-hidden />} pending={act.isPending} onClick={() => act.mutate(() => vault.people.setBlocked(userId, !blocked))}>
+          <Button tone="quiet" size="small" icon={<Ban aria-hidden />} pending={act.isPending} onClick={() => act.mutate(() => vault.people.setBlocked(person, !blocked))}>
             {t(blocked ? "people.unblock_action" : "people.block_action")}
           </Button>
         </SpacedRow>
