@@ -109,6 +109,7 @@ export interface FoundPerson extends PersonKeys {
 export interface VaultPeople {
   /** The keys of a user name, as the directory gives them now. `not_found` when nobody has that name or has keys yet. */
   readonly find: (userName: string, options?: CallOptions) => Promise<FoundPerson>;
+  /** By what is pinned: the directory is not asked, for it would learn whom this account knows. {@link find} compares one. */
   readonly list: () => Promise<readonly (FoundPerson & { readonly pinnedAt: string })[]>;
   /** Pins the keys that these words stand for, instead of those pinned before. `person_changed` when the directory gives yet others. */
   readonly pin: (person: PersonKeys, options?: CallOptions) => Promise<void>;

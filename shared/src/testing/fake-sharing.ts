@@ -124,6 +124,12 @@ export function createFakeSharing({ people = [], received = [], shares = [] }: F
     formerName: standing === "changed" ? (formerName ?? null) : null,
   });
   const isShown = ({ userId, words }: PersonKeys) => described(personOf(userId)).words.join(" ") === words.join(" ");
+  /** As the book has it, which does not know what the directory says by now. */
+  const pinned = (person: KeptPerson): FoundPerson => {
+    const { standing, words, formerWords, formerName, ...now } = described(person);
+    if (standing !== "changed") return described(person);
+    return { ...now, userName: formerName ?? now.userName, words: formerWords ?? words, standing: "known", formerWords: null, formerName: null };
+  };
   const change = (userId: string, next: Partial<KeptPerson>) => {
     directory.set(userId, { ...personOf(userId), ...next });
   };
@@ -196,7 +202,7 @@ export function createFakeSharing({ people = [], received = [], shares = [] }: F
       list: async () => {
         account.enter("people.list");
         account.requireUnlocked();
-        return Promise.resolve([...directory.values()].flatMap((person) => (person.pinnedAt === null ? [] : [{ ...described(person), pinnedAt: person.pinnedAt }])));
+        return Promise.resolve([...directory.values()].flatMap((person) => (person.pinnedAt === null ? [] : [{ ...pinned(person), pinnedAt: person.pinnedAt }])));
       },
       pin: async (person, options) => {
         account.enter("people.pin", options);

@@ -16,7 +16,7 @@ export async function findPerson(vault: VaultContext, userName: string, options:
   return presentPerson(book.people, await lookUp(vault, userName, options.signal));
 }
 
-/** Those in the book, the newest first. Empty while locked. */
+/** Those in the book, the newest first, by what is pinned: the directory does not learn whom this account knows. Empty while locked. */
 export async function listPeople(vault: VaultContext): Promise<(FoundPerson & { readonly pinnedAt: string })[]> {
   if (vault.keys === null) return [];
   const { book } = await openedNow(vault);
