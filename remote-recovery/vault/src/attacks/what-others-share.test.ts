@@ -100,7 +100,7 @@ describe("a service that swaps the recipient's key", () => {
     expect(world.sharing.shares.size).toBe(0);
   });
 
-  it("is caught by the keys themselves, and by none of them alone", async () => {
+  it("is found out by either key alone", async () => {
     const { adasVault } = world;
     const ben = await findPerson(adasVault, "Ben");
     await pinPerson(adasVault, ben);
@@ -122,6 +122,22 @@ describe("a service that swaps the recipient's key", () => {
     await expect(findPerson(adasVault, "Ben")).resolves.toMatchObject({ userId: mallorysId, standing: "changed", formerWords: ben.words, blocked: true });
     ada.service.answer = (_call, answer) => answer;
     await expect(findPerson(adasVault, "Ben")).resolves.toMatchObject({ userId: ben.userId, standing: "compared", blocked: false });
+  });
+
+  it("has its other account take the place of the known one on request alone, not compared, and blocked where one was", async () => {
+    const { adasVault, ada } = world;
+    const ben = await findPerson(adasVault, "Ben");
+    await pinPerson(adasVault, ben);
+    await setBlocked(adasVault, ben, true);
+    sayKeys("ben", ada, await makeKeyStatement(mallory, mallorysId));
+    const other = await findPerson(adasVault, "Ben");
+    expect(other).toMatchObject({ userId: mallorysId, standing: "changed", blocked: true });
+    await pinPerson(adasVault, other);
+    await expect(listPeople(adasVault)).resolves.toMatchObject([{ userId: mallorysId, standing: "known", blocked: true }]);
+    await setBlocked(adasVault, other, false);
+    await expect(findPerson(adasVault, "Ben")).resolves.toMatchObject({ standing: "known", blocked: false });
+    ada.service.answer = (_call, answer) => answer;
+    await expect(findPerson(adasVault, "Ben")).resolves.toMatchObject({ userId: ben.userId, standing: "changed", formerWords: other.words });
   });
 
   it("cannot change it under a share that exists", async () => {
