@@ -9,6 +9,7 @@ import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
 import { WordList } from "../link/WordList.tsx";
+import { ChangedPerson } from "../people/ChangedPerson.tsx";
 
 interface PersonFieldProps {
   readonly vault: Vault;
@@ -91,7 +92,16 @@ export function PersonField({ vault, value, onChange, compared, onCompared, onLi
       ) : (
         <ErrorNotice error={find.error ?? pin.error} />
       )}
-      {value !== null && value.standing === "changed" && <ChangedPerson person={value} pending={pin.isPending} onPin={() => pin.mutate(value)} />}
+      {value !== null && value.standing === "changed" && (
+        <ChangedPerson
+          person={value}
+          title={t("person.changed_title", { name: value.userName })}
+          body={t("person.changed_body", { name: value.userName })}
+          trustLabel={t("person.pin_action")}
+          pending={pin.isPending}
+          onTrust={() => pin.mutate(value)}
+        />
+      )}
       {value !== null && value.standing !== "changed" && (
         <Stack $gap={3}>
           <Notice role="status" tone={value.standing === "compared" ? "success" : "info"} title={t(`person.${value.standing}_title`, { name: value.userName })}>
@@ -113,32 +123,6 @@ export function PersonField({ vault, value, onChange, compared, onCompared, onLi
         <ButtonLink tone="plain" size="small" to="/people">
           {t("person.people_action")}
         </ButtonLink>
-      </div>
-    </Stack>
-  );
-}
-
-interface ChangedPersonProps {
-  readonly person: FoundPerson;
-  readonly pending: boolean;
-  readonly onPin: () => void;
-}
-
-/** Other keys than those pinned: nothing is sealed to them before the person decides. */
-function ChangedPerson({ person, pending, onPin }: ChangedPersonProps) {
-  const { t } = useTranslation("beta-share");
-  const { userName, words, formerWords } = person;
-  return (
-    <Stack $gap={3}>
-      <Notice role="alert" tone="danger" title={t("person.changed_title", { name: userName })}>
-        {t("person.changed_body", { name: userName })}
-      </Notice>
-      {formerWords !== null && <WordList words={formerWords} label={t("person.former_words_label")} />}
-      <WordList words={words} label={t("person.new_words_label")} />
-      <div>
-        <Button tone="danger" pending={pending} onClick={onPin}>
-          {t("person.pin_action")}
-        </Button>
       </div>
     </Stack>
   );

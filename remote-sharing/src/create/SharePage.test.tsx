@@ -106,7 +106,7 @@ describe("the share dialog", () => {
     await userEvent.type(screen.getByRole("textbox", { name: "Their user name" }), "bruno{Enter}");
     expect(await screen.findByText("The keys of bruno have changed")).toBeVisible();
     expect(screen.getByRole("list", { name: "Words that you know" })).toBeVisible();
-    expect(screen.getByRole("list", { name: "Words now" })).toBeVisible();
+    expect(screen.getByRole("list", { name: "New words" })).toBeVisible();
     await showOpener();
     await make("Share");
     expect(await screen.findByText("Decide about the changed keys first.")).toBeVisible();

@@ -1,7 +1,7 @@
 import { act, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
-import { createFakeHttp, createFakeVault, createFakeVisitor, expectAccessible, picture, renderApp, type FakeShared, type FakeVaultSettings } from "@relicario/shared/testing";
+import { createFakeHttp, createFakeVault, createFakeVisitor, expectAccessible, picture, renderApp, type FakePerson, type FakeShared, type FakeVaultSettings } from "@relicario/shared/testing";
 import { PortalError } from "@relicario/shared/errors";
 import remote from "../remote.tsx";
 
@@ -240,7 +240,7 @@ describe("keeping what was shared", () => {
 });
 
 describe("a share for one person", () => {
-  const setUp = async (person: { standing?: "unknown" | "known" | "compared" | "changed"; blocked?: boolean } = {}, vaultSettings: FakeVaultSettings = {}) => {
+  const setUp = async (person: Omit<FakePerson, "userName"> = {}, vaultSettings: FakeVaultSettings = {}) => {
     const vault = createFakeVault({ secrets: [{ title: "Mine", content: "x" }], people: [{ userName: "bruno", ...person }], received: [{ title: "Door", content: phrase, from: "bruno", viewsLeft: 2 }], ...vaultSettings });
     const [row] = await vault.received.list({ ended: true });
     const id = row?.shareId ?? "";
@@ -299,6 +299,26 @@ describe("a share for one person", () => {
     await userEvent.click(screen.getByRole("button", { name: "I compared them: trust the new keys" }));
     await screen.findByText(/Show one of your own pictures/);
     expect((await vault.people.find("bruno")).standing).toBe("known");
+  });
+
+  it("stops when a known account has another name, until that is taken", async () => {
+    const { vault } = await setUp({ standing: "changed", formerName: "bea" });
+    await open();
+    expect(await screen.findByRole("alert")).toHaveTextContent("You know this account as bea");
+    expect(screen.queryByRole("list", { name: "New words" })).not.toBeInTheDocument();
+    await expectAccessible();
+    await userEvent.click(screen.getByRole("button", { name: "I asked: use the new name" }));
+    await screen.findByText(/Show one of your own pictures/);
+    expect(await vault.people.find("bruno")).toMatchObject({ standing: "known", formerName: null });
+  });
+
+  it("blocks the account whose words were shown, whoever has the name by then", async () => {
+    const { vault } = await setUp({ standing: "changed" });
+    await open();
+    vault.failWith("people.find", "not_found");
+    await userEvent.click(await screen.findByRole("button", { name: "Block" }));
+    expect(await screen.findByText("bruno is blocked")).toBeVisible();
+    expect((await vault.received.list())[0]?.from.blocked).toBe(true);
   });
 
   it("opens nothing of somebody who is blocked, until they are not", async () => {

@@ -54,14 +54,34 @@ describe("people", () => {
     expect((await vault.people.find("bruno")).blocked).toBe(false);
   });
 
+  it("asks the directory about nobody before a button, and then about one", async () => {
+    const { vault } = await draw();
+    const bruno = await cardOf("bruno");
+    expect(vault.calls).not.toContain("people.find");
+    await userEvent.click(bruno.getByRole("button", { name: "Look whether the keys are the same" }));
+    expect(await bruno.findByText("The service gives the same keys now.")).toBeVisible();
+    expect(vault.calls.filter((call) => call === "people.find")).toHaveLength(1);
+    vault.failWith("people.find", "not_found");
+    await userEvent.click(bruno.getByRole("button", { name: "Look whether the keys are the same" }));
+    expect(await bruno.findByText(/^Nobody has that name now/)).toBeVisible();
+    vault.failWith("people.find", "decryption_failed");
+    await userEvent.click(bruno.getByRole("button", { name: "Look whether the keys are the same" }));
+    expect(await bruno.findByRole("alert")).toBeVisible();
+  });
+
   it("shows both sets of words of somebody whose keys changed, and takes the new ones on request alone", async () => {
     const { vault } = await draw();
     const carla = await cardOf("carla");
-    expect(carla.getByText("The keys of carla are not the ones that you know")).toBeVisible();
     expect(carla.getByText("before")).toBeVisible();
+    await userEvent.click(carla.getByRole("button", { name: "Look whether the keys are the same" }));
+    expect(await carla.findByText("The keys of carla are not the ones that you know")).toBeVisible();
+    expect(within(carla.getByRole("list", { name: "Words that you know" })).getByText("before")).toBeVisible();
+    expect(within(carla.getByRole("list", { name: "New words" })).getByText("today")).toBeVisible();
     expect(carla.queryByRole("checkbox")).not.toBeInTheDocument();
+    await expectAccessible();
     await userEvent.click(carla.getByRole("button", { name: "I compared them: trust the new keys" }));
-    expect(await (await cardOf("carla")).findByText("Known")).toBeVisible();
+    expect(await (await cardOf("carla")).findByRole("checkbox")).toBeVisible();
+    expect((await cardOf("carla")).getByText("today")).toBeVisible();
     expect((await vault.people.find("carla")).standing).toBe("known");
   });
 

@@ -44,6 +44,7 @@ export {
   type OpenedContent,
   type OpenedShare,
   type PersonDetails,
+  type PersonKeys,
   type ProvidedSecret,
   type ReceivedShare,
   type SecretRequest,

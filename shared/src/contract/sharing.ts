@@ -82,17 +82,26 @@ export interface SecretShare extends ShareMark {
   readonly doubt: ShareDoubt | null;
 }
 
-/** How well this account knows somebody's keys. `changed`: other keys than those pinned: nothing is sealed or opened before the person decides. */
+/**
+ * How well this account knows somebody's keys. `changed`: other keys than those pinned, another account behind the name, or another name
+ * for the account: nothing is sealed or opened before the person decides.
+ */
 export type Standing = "unknown" | "known" | "compared" | "changed";
 
-export interface FoundPerson {
+/** An account under a name, by the keys that were shown. */
+export interface PersonKeys {
   readonly userId: string;
   readonly userName: string;
   /** Eight words of the keys that the directory gives now. */
   readonly words: readonly string[];
+}
+
+export interface FoundPerson extends PersonKeys {
   readonly standing: Standing;
-  /** Eight words of the pinned keys, where they are others. */
+  /** Eight words of what is pinned, where the standing is `changed`. */
   readonly formerWords: readonly string[] | null;
+  /** The name under which the account is pinned, where it is another one. */
+  readonly formerName: string | null;
   readonly blocked: boolean;
 }
 
@@ -100,12 +109,14 @@ export interface FoundPerson {
 export interface VaultPeople {
   /** The keys of a user name, as the directory gives them now. `not_found` when nobody has that name or has keys yet. */
   readonly find: (userName: string, options?: CallOptions) => Promise<FoundPerson>;
+  /** By what is pinned: the directory is not asked, for it would learn whom this account knows. {@link find} compares one. */
   readonly list: () => Promise<readonly (FoundPerson & { readonly pinnedAt: string })[]>;
   /** Pins the keys that these words stand for, instead of those pinned before. `person_changed` when the directory gives yet others. */
-  readonly pin: (person: FoundPerson, options?: CallOptions) => Promise<void>;
+  readonly pin: (person: PersonKeys, options?: CallOptions) => Promise<void>;
   /** Whether the words were compared, by another way than this portal. */
   readonly setCompared: (userId: string, compared: boolean) => Promise<void>;
-  readonly setBlocked: (userId: string, blocked: boolean) => Promise<void>;
+  /** The account, whether its keys are pinned or not; those of a stranger are pinned with it. `person_changed` when the directory gives other ones, `not_found`. */
+  readonly setBlocked: (person: PersonKeys, blocked: boolean) => Promise<void>;
   /** The words of this account, for others to compare. */
   readonly mine: () => Promise<{ readonly userName: string; readonly words: readonly string[] }>;
 }
@@ -153,11 +164,11 @@ export interface OpenedShare extends OpenedContent {
 export interface VaultReceived {
   readonly list: (options?: CallOptions & { readonly ended?: boolean }) => Promise<readonly ReceivedShare[]>;
   /**
-   * Claims one view and opens it. Without an opener `show_opener_first` where none was shown since load or lock. `person_unknown` (details:
-   * `user_name`, `words`) for the first thing of somebody whose keys are not pinned, unless `accept`, which pins them;
-   * `person_changed` (`words`, `former_words`), `person_blocked`, each before a view is claimed. `share_unavailable`, `decryption_failed`.
+   * Claims one view and opens it. Without an opener `show_opener_first` where none was shown since load or lock. `person_unknown` for
+   * the first thing of somebody whose keys are not pinned, unless `accept` is their words, which pins them; `person_changed`,
+   * `person_blocked`, each with {@link PersonDetails}, before a view is claimed. `share_unavailable`, `decryption_failed`.
    */
-  readonly open: (shareId: string, opener: ShownImage | null, options?: CallOptions & { readonly accept?: boolean }) => Promise<OpenedShare>;
+  readonly open: (shareId: string, opener: ShownImage | null, options?: CallOptions & { readonly accept?: readonly string[] }) => Promise<OpenedShare>;
 }
 
 export interface SecretRequest {
@@ -267,18 +278,17 @@ export interface Visitor {
   readonly close: () => void;
 }
 
-/** Words of a {@link VaultReceived.open} that stopped at a person's keys. */
-export interface PersonDetails {
-  readonly userName: string;
-  readonly words: readonly string[];
+/** What a {@link VaultReceived.open} says that stopped at a person. `words` is empty where the directory has no keys of theirs. */
+export interface PersonDetails extends PersonKeys {
   readonly formerWords: readonly string[] | null;
+  readonly formerName: string | null;
 }
 
-/** What a `person_unknown` or a `person_changed` says; null for another error. */
+/** What a `person_unknown`, `person_changed` or `person_blocked` says; null for another error. */
 export function personDetails(error: PortalError): PersonDetails | null {
-  if (error.code !== "person_unknown" && error.code !== "person_changed") return null;
-  const { user_name: userName, words, former_words: formerWords } = error.details;
+  if (error.code !== "person_unknown" && error.code !== "person_changed" && error.code !== "person_blocked") return null;
+  const { user_id: userId, user_name: userName, words, former_words: formerWords, former_name: formerName } = error.details;
   const isWords = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every((word) => typeof word === "string");
-  if (typeof userName !== "string" || !isWords(words)) return null;
-  return { userName, words, formerWords: isWords(formerWords) ? formerWords : null };
+  if (typeof userId !== "string" || typeof userName !== "string" || !isWords(words)) return null;
+  return { userId, userName, words, formerWords: isWords(formerWords) ? formerWords : null, formerName: typeof formerName === "string" ? formerName : null };
 }

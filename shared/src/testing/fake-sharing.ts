@@ -3,6 +3,7 @@ import type {
   CallOptions,
   FoundPerson,
   OpenedShare,
+  PersonKeys,
   ReceivedShare,
   SecretShare,
   Sender,
@@ -25,6 +26,8 @@ export interface FakePerson {
   /** `unknown` unless told otherwise. */
   readonly standing?: Standing;
   readonly blocked?: boolean;
+  /** Of somebody `changed`: the name under which the same keys are pinned. */
+  readonly formerName?: string;
 }
 
 /** Something that somebody shared with this account. */
@@ -77,6 +80,7 @@ interface KeptPerson {
   readonly pinnedAt: string | null;
   readonly standing: Standing;
   readonly blocked: boolean;
+  readonly formerName?: string | undefined;
 }
 
 /** Shares, people and received of the fake vault, in memory. */
@@ -85,11 +89,11 @@ export function createFakeSharing({ people = [], received = [], shares = [] }: F
   const own = new Map<string, SecretShare>();
   let made = 0;
   const nextId = () => `${(++made).toString(36).padStart(21, "s")}A`; // 16 bytes in base64url
-  const add = ({ userName, standing = "unknown", blocked = false }: FakePerson): KeptPerson => {
+  const add = ({ userName, standing = "unknown", blocked = false, formerName }: FakePerson): KeptPerson => {
     const known = [...directory.values()].find((each) => each.userName === userName);
     if (known !== undefined) return known;
     const userId = `01890a5d-ac96-7000-8000-${(directory.size + 1).toString(16).padStart(12, "b")}`;
-    const person = { userId, userName, standing, blocked, pinnedAt: standing === "unknown" ? null : "2026-11-01T09:00:00.000Z" };
+    const person = { userId, userName, standing, blocked, formerName, pinnedAt: standing === "unknown" ? null : "2026-11-01T09:00:00.000Z" };
     directory.set(userId, person);
     return person;
   };
@@ -110,19 +114,27 @@ export function createFakeSharing({ people = [], received = [], shares = [] }: F
     if (person === undefined) throw new PortalError("not_found");
     return person;
   };
-  const described = ({ userId, userName, standing, blocked }: KeptPerson): FoundPerson => ({
+  const described = ({ userId, userName, standing, blocked, formerName }: KeptPerson): FoundPerson => ({
     userId,
     userName,
     standing,
     blocked,
     words: wordsFor(userName),
-    formerWords: standing === "changed" ? wordsFor(userName, true) : null,
+    formerWords: standing === "changed" ? wordsFor(userName, formerName === undefined) : null,
+    formerName: standing === "changed" ? (formerName ?? null) : null,
   });
+  const isShown = ({ userId, words }: PersonKeys) => described(personOf(userId)).words.join(" ") === words.join(" ");
+  /** As the book has it, which does not know what the directory says by now. */
+  const pinned = (person: KeptPerson): FoundPerson => {
+    const { standing, words, formerWords, formerName, ...now } = described(person);
+    if (standing !== "changed") return described(person);
+    return { ...now, userName: formerName ?? now.userName, words: formerWords ?? words, standing: "known", formerWords: null, formerName: null };
+  };
   const change = (userId: string, next: Partial<KeptPerson>) => {
     directory.set(userId, { ...personOf(userId), ...next });
   };
   const pin = (userId: string) => {
-    change(userId, { standing: "known", pinnedAt: new Date().toISOString() });
+    change(userId, { standing: "known", formerName: undefined, pinnedAt: new Date().toISOString() });
   };
   const requireShare = (shareId: string): SecretShare => {
     const share = own.get(shareId);
@@ -130,9 +142,9 @@ export function createFakeSharing({ people = [], received = [], shares = [] }: F
     return share;
   };
   const receivedOf = ({ shareId, userId, ...share }: FakeReceived & { readonly shareId: string; readonly userId: string }): ReceivedShare => {
-    const { userName, standing, blocked } = personOf(userId);
+    const { userName, standing, blocked, formerName = userName } = personOf(userId);
     const { audience = "person", createdAt = "2026-11-20T10:00:00.000Z", expiresAt = inAWeek(), openedAt = null, viewsLeft = null, available = true } = share;
-    return { shareId, from: { userId, userName, standing, blocked }, audience, createdAt, expiresAt, openedAt, viewsLeft, available };
+    return { shareId, from: { userId, userName: formerName, standing, blocked }, audience, createdAt, expiresAt, openedAt, viewsLeft, available };
   };
   const linkOf = ({ shareId, audience }: SecretShare) => `https://portal.example/${audience === "public" ? "shared" : "p-shared"}/${shareId}#s=key`;
 
@@ -190,22 +202,32 @@ export function createFakeSharing({ people = [], received = [], shares = [] }: F
       list: async () => {
         account.enter("people.list");
         account.requireUnlocked();
-        return Promise.resolve([...directory.values()].flatMap((person) => (person.pinnedAt === null ? [] : [{ ...described(person), pinnedAt: person.pinnedAt }])));
+        return Promise.resolve([...directory.values()].flatMap((person) => (person.pinnedAt === null ? [] : [{ ...pinned(person), pinnedAt: person.pinnedAt }])));
       },
-      pin: async ({ userId }, options) => {
+      pin: async (person, options) => {
         account.enter("people.pin", options);
         account.requireUnlocked();
-        pin(userId);
+        if (!isShown(person)) throw new PortalError("person_changed");
+        pin(person.userId);
         return Promise.resolve();
       },
       setCompared: async (userId, compared) => {
         account.enter("people.setCompared");
+        account.requireUnlocked();
+        if (personOf(userId).pinnedAt === null) throw new PortalError("not_found");
         change(userId, { standing: compared ? "compared" : "known" });
         return Promise.resolve();
       },
-      setBlocked: async (userId, blocked) => {
+      setBlocked: async (person, blocked) => {
         account.enter("people.setBlocked");
-        change(userId, { blocked, pinnedAt: personOf(userId).pinnedAt ?? new Date().toISOString() });
+        account.requireUnlocked();
+        const { userId } = person;
+        if (personOf(userId).pinnedAt === null) {
+          if (!blocked) throw new PortalError("not_found");
+          if (!isShown(person)) throw new PortalError("person_changed");
+          pin(userId);
+        }
+        change(userId, { blocked });
         return Promise.resolve();
       },
       mine: async () => {
@@ -225,11 +247,12 @@ export function createFakeSharing({ people = [], received = [], shares = [] }: F
         if (share === undefined) throw new PortalError("share_unavailable");
         const { available, viewsLeft } = receivedOf(share);
         const person = described(personOf(share.userId));
-        const details = { user_name: person.userName, words: person.words, ...(person.formerWords === null ? {} : { former_words: person.formerWords }) };
-        if (person.blocked) throw new PortalError("person_blocked");
+        const former = { ...(person.formerWords === null ? {} : { former_words: person.formerWords }), ...(person.formerName === null ? {} : { former_name: person.formerName }) };
+        const details = { user_id: person.userId, user_name: person.userName, words: person.words, ...former };
+        if (person.blocked) throw new PortalError("person_blocked", { details });
         if (person.standing === "changed") throw new PortalError("person_changed", { details });
         await account.showOpener(opener);
-        if (person.standing === "unknown" && options?.accept !== true) throw new PortalError("person_unknown", { details });
+        if (person.standing === "unknown" && options?.accept?.join(" ") !== person.words.join(" ")) throw new PortalError("person_unknown", { details });
         if (!available) throw new PortalError("share_unavailable");
         if (person.standing === "unknown") pin(share.userId);
         inbox.set(shareId, { ...share, openedAt: new Date().toISOString(), ...(viewsLeft === null ? {} : { viewsLeft: viewsLeft - 1, available: viewsLeft > 1 }) });

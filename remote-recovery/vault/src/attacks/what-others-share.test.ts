@@ -1,10 +1,11 @@
 import "fake-indexeddb/auto";
 
-import { fromB64u, toB64u, type KeyStatement } from "@relicario/shared/api";
+import { fromB64u, toB64u, type KeyStatement, type SharesWithMe } from "@relicario/shared/api";
 
 import { update } from "../acts/update.ts";
-import { findPerson, listPeople, pinPerson, setCompared } from "../people/people.ts";
-import { openReceived } from "../received/received-shares.ts";
+import { findPerson, listPeople, pinPerson, setBlocked, setCompared } from "../people/people.ts";
+import { knownAs } from "../people/pinned-keys.ts";
+import { openReceived, receivedShares } from "../received/received-shares.ts";
 import { AccountKey, deriveTitlesKeys, type TitlesKeys } from "../seal/account-key.ts";
 import { makeKeyStatement } from "../seal/account-signatures.ts";
 import { recipientOf } from "../seal/age.ts";
@@ -13,6 +14,7 @@ import { updateShareContent } from "../shares/change-shares.ts";
 import { openShare } from "../shares/open-link.ts";
 import { sealShareTicket } from "../shares/sealed-share.ts";
 import type { SharedContent } from "../shares/shared-content.ts";
+import { readKeyring } from "../steps/read-keyring.ts";
 import { byMarket, codeOf, createSharingWorld, type SharingWorld } from "../testing/sharing-world.ts";
 
 /*
@@ -23,6 +25,7 @@ import { byMarket, codeOf, createSharingWorld, type SharingWorld } from "../test
 jest.setTimeout(60_000); // hybrid keys and Argon2id take their time on a busy machine
 
 const nothing = { password: null, picture: null };
+const mallorysId = "019a9e2c-7c1e-7abc-8def-000000000009";
 
 let world: SharingWorld;
 let mallory: TitlesKeys;
@@ -75,8 +78,66 @@ describe("a service that swaps the recipient's key", () => {
   it("cannot put another account behind a known name", async () => {
     const { adasVault, ada } = world;
     await pinPerson(adasVault, await findPerson(adasVault, "Ben"));
-    sayKeys("ben", ada, await makeKeyStatement(mallory, "019a9e2c-7c1e-7abc-8def-000000000009"));
+    sayKeys("ben", ada, await makeKeyStatement(mallory, mallorysId));
     await expect(findPerson(adasVault, "Ben")).resolves.toMatchObject({ standing: "changed" });
+  });
+
+  it("cannot put a known account behind another known name, nor behind a name of nobody", async () => {
+    const { adasVault, ada } = world;
+    const ben = await findPerson(adasVault, "Ben");
+    await pinPerson(adasVault, ben);
+    const statement = await makeKeyStatement(mallory, mallorysId);
+    for (const name of ["mallory", "notary"]) world.sharing.people.set(name, { userId: mallorysId, userName: name, account: () => world.ben.service.account });
+    ada.service.answer = (call, answer) => (/^get \/users\/(mallory|notary)\/key$/.test(call.toLowerCase()) ? statement : answer);
+    await pinPerson(adasVault, await findPerson(adasVault, "Mallory"));
+    await setCompared(adasVault, mallorysId, true);
+
+    await expect(findPerson(adasVault, "notary")).resolves.toMatchObject({ standing: "changed", formerName: "Mallory" });
+    sayKeys("ben", ada, statement);
+    const swapped = await findPerson(adasVault, "Ben");
+    expect(swapped).toMatchObject({ userId: mallorysId, standing: "changed", formerWords: ben.words, formerName: null });
+    await expect(world.share({ to: { audience: "person", person: swapped } })).rejects.toMatchObject({ code: "person_changed", details: { user_id: mallorysId, former_words: ben.words } });
+    expect(world.sharing.shares.size).toBe(0);
+  });
+
+  it("is found out by either key alone", async () => {
+    const { adasVault } = world;
+    const ben = await findPerson(adasVault, "Ben");
+    await pinPerson(adasVault, ben);
+    const [pinned] = (await readKeyring(adasVault))?.opened?.book.people ?? [];
+    const statement = await makeKeyStatement(mallory, ben.userId);
+    const standing = (keys: object): string => knownAs(pinned === undefined ? [] : [pinned], { userId: ben.userId, userName: "ben", statement: { ...statement, recipient: pinned?.recipient ?? "", signing_key: pinned?.signing_key ?? "", ...keys } }).standing;
+    expect(standing({})).toBe("known");
+    expect(standing({ recipient: statement.recipient })).toBe("changed");
+    expect(standing({ signing_key: statement.signing_key })).toBe("changed");
+  });
+
+  it("has a stranger blocked behind a known name, and leaves the one who has that name as they were", async () => {
+    const { adasVault, ada } = world;
+    const ben = await findPerson(adasVault, "Ben");
+    await pinPerson(adasVault, ben);
+    await setCompared(adasVault, ben.userId, true);
+    sayKeys("ben", ada, await makeKeyStatement(mallory, mallorysId));
+    await setBlocked(adasVault, await findPerson(adasVault, "Ben"), true);
+    await expect(findPerson(adasVault, "Ben")).resolves.toMatchObject({ userId: mallorysId, standing: "changed", formerWords: ben.words, blocked: true });
+    ada.service.answer = (_call, answer) => answer;
+    await expect(findPerson(adasVault, "Ben")).resolves.toMatchObject({ userId: ben.userId, standing: "compared", blocked: false });
+  });
+
+  it("has its other account take the place of the known one on request alone, not compared, and blocked where one was", async () => {
+    const { adasVault, ada } = world;
+    const ben = await findPerson(adasVault, "Ben");
+    await pinPerson(adasVault, ben);
+    await setBlocked(adasVault, ben, true);
+    sayKeys("ben", ada, await makeKeyStatement(mallory, mallorysId));
+    const other = await findPerson(adasVault, "Ben");
+    expect(other).toMatchObject({ userId: mallorysId, standing: "changed", blocked: true });
+    await pinPerson(adasVault, other);
+    await expect(listPeople(adasVault)).resolves.toMatchObject([{ userId: mallorysId, standing: "known", blocked: true }]);
+    await setBlocked(adasVault, other, false);
+    await expect(findPerson(adasVault, "Ben")).resolves.toMatchObject({ standing: "known", blocked: false });
+    ada.service.answer = (_call, answer) => answer;
+    await expect(findPerson(adasVault, "Ben")).resolves.toMatchObject({ userId: ben.userId, standing: "changed", formerWords: other.words });
   });
 
   it("cannot change it under a share that exists", async () => {
@@ -104,7 +165,7 @@ describe("a service that swaps the sender", () => {
     const shareId = await world.shareWithBen();
     await pinPerson(bensVault, await findPerson(bensVault, "Ada"));
     sayKeys("ada", ben, await makeKeyStatement(mallory, world.adasVault.userId));
-    expect(await codeOf(openReceived(bensVault, shareId, null, { accept: true }))).toBe("person_changed");
+    expect(await codeOf(openReceived(bensVault, shareId, null))).toBe("person_changed");
     expect(world.stored(shareId).claims.size).toBe(0);
   });
 
@@ -116,6 +177,32 @@ describe("a service that swaps the sender", () => {
     const forged = await sealShareTicket(mallory, { shareId, audience: "person", rev: 9, recipient, owner: adasVault.userId, createdAt: "2026-11-21T10:00:00.000Z" }, { title: "Pay this", name: "a" }, contentOfMallory);
     sayClaimed(ben, () => ({ ticket: toB64u(forged) }));
     expect(await codeOf(openReceived(bensVault, shareId, null))).toBe("decryption_failed");
+  });
+
+  it("cannot say that a known person has another name, in the list or when it opens", async () => {
+    const { bensVault, ben } = world;
+    const shareId = await world.shareWithBen();
+    const ada = await findPerson(bensVault, "Ada");
+    await pinPerson(bensVault, ada);
+    await setCompared(bensVault, ada.userId, true);
+    const from = { user_id: ada.userId, user_name: "notary" };
+    ben.service.answer = (call, answer) => {
+      if (call === "GET /user/share-with-me") return { shares: (answer as SharesWithMe).shares.map((share) => ({ ...share, from })) };
+      return call.startsWith("POST /share/get-") ? { ...(answer as object), from } : answer;
+    };
+    await expect(receivedShares(bensVault)).resolves.toMatchObject([{ from: { userId: ada.userId, userName: "Ada", standing: "changed" } }]);
+    await expect(openReceived(bensVault, shareId, null)).rejects.toMatchObject({ code: "person_changed", details: { user_id: ada.userId, former_name: "Ada" } });
+    expect(world.stored(shareId).claims.size).toBe(0);
+  });
+
+  it("is stopped when it gives other keys than those that were accepted", async () => {
+    const { bensVault, ben } = world;
+    const shareId = await world.shareWithBen();
+    const { words } = await findPerson(bensVault, "Ada");
+    sayKeys("ada", ben, await makeKeyStatement(mallory, world.adasVault.userId));
+    await expect(openReceived(bensVault, shareId, null, { accept: words })).rejects.toMatchObject({ code: "person_unknown" });
+    expect(world.stored(shareId).claims.size).toBe(0);
+    await expect(listPeople(bensVault)).resolves.toEqual([]);
   });
 
   it("cannot say that somebody else sent it", async () => {
@@ -180,7 +267,8 @@ describe("a service that replays", () => {
     const { adasVault, bensVault, ben } = world;
     const shareId = await world.shareWithBen();
     const first = world.stored(shareId).ticket;
-    await openReceived(bensVault, shareId, null, { accept: true });
+    await pinPerson(bensVault, await findPerson(bensVault, "Ada"));
+    await openReceived(bensVault, shareId, null);
     await update(adasVault, world.secretId, { baseVersion: 1, content: { contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob(["new words"]) } });
     await updateShareContent(adasVault, shareId, byMarket);
     await openReceived(bensVault, shareId, null);

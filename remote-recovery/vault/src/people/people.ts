@@ -1,5 +1,5 @@
 import { canonicalText, toB64u } from "@relicario/shared/api";
-import type { FoundPerson } from "@relicario/shared/contract";
+import type { FoundPerson, PersonKeys } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import type { Book } from "../seal/book.ts";
@@ -8,7 +8,7 @@ import type { AccountView } from "../steps/read-account.ts";
 import { readKeyring, type OpenedKeyring } from "../steps/read-keyring.ts";
 import { nextChange } from "../steps/signed-change.ts";
 import { requireKeys, type ActOptions, type VaultContext } from "../vault-context.ts";
-import { lookUp, personError, presentPerson, wordsOfKeys, withPinned } from "./pinned-keys.ts";
+import { lookUp, presentPerson, refuseChanged, refuseOthersThan, withBlocked, withPinned, wordsOfKeys, type DirectoryEntry } from "./pinned-keys.ts";
 
 /** @throws PortalError `vault_locked`, and those of {@link lookUp}. */
 export async function findPerson(vault: VaultContext, userName: string, options: ActOptions = {}): Promise<FoundPerson> {
@@ -16,7 +16,7 @@ export async function findPerson(vault: VaultContext, userName: string, options:
   return presentPerson(book.people, await lookUp(vault, userName, options.signal));
 }
 
-/** Those in the book, the newest first. Empty while locked. */
+/** Those in the book, the newest first, by what is pinned: the directory does not learn whom this account knows. Empty while locked. */
 export async function listPeople(vault: VaultContext): Promise<(FoundPerson & { readonly pinnedAt: string })[]> {
   if (vault.keys === null) return [];
   const { book } = await openedNow(vault);
@@ -27,6 +27,7 @@ export async function listPeople(vault: VaultContext): Promise<(FoundPerson & { 
       words: wordsOfKeys(person),
       standing: person.compared ? ("compared" as const) : ("known" as const),
       formerWords: null,
+      formerName: null,
       blocked: person.blocked,
       pinnedAt: person.pinned_at,
     }))
@@ -34,21 +35,37 @@ export async function listPeople(vault: VaultContext): Promise<(FoundPerson & { 
 }
 
 /** Pins the keys that the person has seen the words of. @throws PortalError `person_changed` when the directory gives yet others. */
-export async function pinPerson(vault: VaultContext, person: Pick<FoundPerson, "userId" | "userName" | "words">, options: ActOptions = {}): Promise<void> {
+export async function pinPerson(vault: VaultContext, person: PersonKeys, options: ActOptions = {}): Promise<void> {
   const entry = await lookUp(vault, person.userName, options.signal);
-  const words = wordsOfKeys(entry.statement);
-  if (entry.userId !== person.userId || canonicalText(words) !== canonicalText([...person.words])) {
-    throw personError("person_changed", { userName: person.userName, words, formerWords: person.words });
-  }
+  refuseOthersThan(person, entry);
   await changePeople(vault, (people) => withPinned(vault, people, entry), options);
+}
+
+/** Pins somebody of whom nothing is. @throws PortalError `person_changed` where another device pinned other keys. */
+export async function pinUnknown(vault: VaultContext, entry: DirectoryEntry, options: ActOptions = {}): Promise<void> {
+  const pinned = (people: Book["people"]): Book["people"] => {
+    refuseChanged(people, entry);
+    return withPinned(vault, people, entry);
+  };
+  await changePeople(vault, pinned, options);
 }
 
 export function setCompared(vault: VaultContext, userId: string, compared: boolean): Promise<void> {
   return changePerson(vault, userId, { compared });
 }
 
-export function setBlocked(vault: VaultContext, userId: string, blocked: boolean): Promise<void> {
-  return changePerson(vault, userId, { blocked });
+/**
+ * Blocks an account, whether it is pinned or not; the directory is asked about one that is not.
+ *
+ * @throws PortalError `person_changed` when it gives other keys than those whose words were shown; `not_found` when it has none, or
+ *   when an account that is not pinned is to be unblocked.
+ */
+export async function setBlocked(vault: VaultContext, person: PersonKeys, blocked: boolean): Promise<void> {
+  const { book } = await openedNow(vault);
+  if (!blocked || book.people.some(({ user_id: userId }) => userId === person.userId)) return changePerson(vault, person.userId, { blocked });
+  const entry = await lookUp(vault, person.userName);
+  refuseOthersThan(person, entry);
+  await changePeople(vault, (people) => withBlocked(vault, people, entry));
 }
 
 /** The words of this account. @throws PortalError `vault_locked`. */

@@ -22,9 +22,10 @@ describe("what somebody shared with me", () => {
     const { bensVault } = world;
     await expect(receivedShares(bensVault)).resolves.toMatchObject([{ shareId, from: { userName: "Ada", standing: "unknown", blocked: false }, openedAt: null, available: true }]);
     const { words } = await ownWords(world.adasVault);
-    await expect(openReceived(bensVault, shareId, null)).rejects.toMatchObject({ code: "person_unknown", details: { user_name: "Ada", words } });
+    await expect(openReceived(bensVault, shareId, null)).rejects.toMatchObject({ code: "person_unknown", details: { user_id: world.adasVault.userId, user_name: "Ada", words } });
+    expect(await codeOf(openReceived(bensVault, shareId, null, { accept: words.toReversed() }))).toBe("person_unknown");
     expect(world.stored(shareId).claims.size).toBe(0);
-    const opened = await openReceived(bensVault, shareId, null, { accept: true });
+    const opened = await openReceived(bensVault, shareId, null, { accept: words });
     expect(opened).toMatchObject({ title: "First", name: "secret.txt", sender: { userName: "Ada", standing: "known", words } });
     expect(textOf(opened.content)).toBe("content of First");
     await expect(listPeople(bensVault)).resolves.toMatchObject([{ userName: "Ada", words, standing: "known" }]);
@@ -39,22 +40,39 @@ describe("what somebody shared with me", () => {
       if (call === "POST /share/content" && lost++ === 0) throw new PortalError("offline");
       return answer;
     };
-    expect(await codeOf(openReceived(again, shareId, shown("harbour"), { accept: true }))).toBe("offline");
+    expect(await codeOf(openReceived(again, shareId, shown("harbour"), { accept: (await ownWords(world.adasVault)).words }))).toBe("offline");
     expect(textOf((await openReceived(again, shareId, null)).content)).toBe("content of First");
     expect(world.stored(shareId).claims.size).toBe(1);
   });
 
   it("shows an update to whoever has it, and nobody's who blocked the sender", async () => {
     const { adasVault, bensVault } = world;
-    await openReceived(bensVault, shareId, null, { accept: true });
+    await pinPerson(bensVault, await findPerson(bensVault, "Ada"));
+    await openReceived(bensVault, shareId, null);
     await update(adasVault, world.secretId, { baseVersion: 1, content: { contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob(["new words"]) } });
     await updateShareContent(adasVault, shareId, byMarket);
     expect(textOf((await openReceived(bensVault, shareId, null)).content)).toBe("new words");
-    const [{ userId } = { userId: "" }] = await listPeople(bensVault);
-    await setBlocked(bensVault, userId, true);
+    const [{ userId, words } = { userId: "", words: [""] }] = await listPeople(bensVault);
+    await setBlocked(bensVault, { userId, userName: "Ada", words }, true);
     const before = world.stored(shareId).claims.size;
-    expect(await codeOf(openReceived(bensVault, shareId, null))).toBe("person_blocked");
+    await expect(openReceived(bensVault, shareId, null)).rejects.toMatchObject({ code: "person_blocked", details: { user_id: userId, user_name: "Ada", words } });
     expect(world.stored(shareId).claims.size).toBe(before);
+  });
+
+  it("can have its sender blocked who is not known yet, and unblocked", async () => {
+    const { bensVault } = world;
+    const { userName, words } = await ownWords(world.adasVault);
+    const sender = { userId: world.adasVault.userId, userName, words };
+    expect(await codeOf(setBlocked(bensVault, { ...sender, words: words.toReversed() }, true))).toBe("person_changed");
+    expect(await codeOf(setBlocked(bensVault, sender, false))).toBe("not_found");
+    await expect(listPeople(bensVault)).resolves.toEqual([]);
+    await setBlocked(bensVault, sender, true);
+    await expect(listPeople(bensVault)).resolves.toMatchObject([{ ...sender, blocked: true }]);
+    await expect(receivedShares(bensVault)).resolves.toMatchObject([{ from: { blocked: true } }]);
+    expect(await codeOf(openReceived(bensVault, shareId, null, { accept: words }))).toBe("person_blocked");
+    expect(world.stored(shareId).claims.size).toBe(0);
+    await setBlocked(bensVault, sender, false);
+    expect(textOf((await openReceived(bensVault, shareId, null)).content)).toBe("content of First");
   });
 });
 
@@ -84,7 +102,7 @@ describe("people", () => {
     await expect(findPerson(adasVault, "Ben")).resolves.toMatchObject({ standing: "compared" });
     await expect(pinPerson(adasVault, ben)).resolves.toBeUndefined(); // the same keys stay compared
     await expect(listPeople(adasVault)).resolves.toMatchObject([{ standing: "compared" }]);
-    expect(await codeOf(setBlocked(adasVault, world.secretId, true))).toBe("not_found");
+    expect(await codeOf(setBlocked(adasVault, { ...ben, userId: world.secretId }, true))).toBe("person_changed");
   });
 
   it("are not found under a name that nobody has, or that is none", async () => {

@@ -2,11 +2,11 @@ import { ShareId, type SharesWithMe } from "@relicario/shared/api";
 import type { OpenedShare, ReceivedShare, Sender } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
-import { lookUp, pinnedAs, personError, standingOf, wordsOfKeys, type DirectoryEntry } from "../people/pinned-keys.ts";
-import { pinPerson } from "../people/people.ts";
+import { isSameWords, knownAs, lookUp, personError, wordsOfKeys, type DirectoryEntry } from "../people/pinned-keys.ts";
+import { pinUnknown } from "../people/people.ts";
 import type { AccountKey } from "../seal/account-key.ts";
 import { recipientOf } from "../seal/age.ts";
-import type { Book, PinnedPerson } from "../seal/book.ts";
+import type { Book } from "../seal/book.ts";
 import type { Bytes } from "../seal/bytes.ts";
 import { contentOf, openClaimed, type Opening } from "../shares/open-claimed.ts";
 import type { ShownPicture } from "../shown-image.ts";
@@ -26,12 +26,10 @@ export async function receivedShares(vault: VaultContext, options: ActOptions & 
 
 function present(people: Book["people"], share: SharesWithMe["shares"][number]): ReceivedShare {
   const { share_id: shareId, from, audience, created_at: createdAt, expires_at: expiresAt, opened_at: openedAt, views_left: viewsLeft, available } = share;
-  const pinned = pinnedAs(people, { userId: from.user_id, userName: from.user_name });
-  const isAnother = pinned !== null && pinned.user_id !== from.user_id; // another account behind a name that is known
-  const standing = pinned === null ? "unknown" : isAnother ? "changed" : pinned.compared ? "compared" : "known";
+  const { standing, formerName, blockedBy } = knownAs(people, { userId: from.user_id, userName: from.user_name, statement: null });
   return {
     shareId,
-    from: { userId: from.user_id, userName: from.user_name, standing, blocked: pinned?.blocked ?? false },
+    from: { userId: from.user_id, userName: formerName ?? from.user_name, standing, blocked: blockedBy !== null },
     audience,
     createdAt,
     expiresAt,
@@ -48,7 +46,7 @@ export type OpenedReceived = Omit<OpenedShare, "save" | "putAway"> & { readonly 
  * [Note: Opening what a person sent]
  * 1. A look, which costs nothing, says who sent it.
  * 2. Whose keys: the directory's statement of that account against the book. Unknown, changed and blocked stop here, before a view
- *    is claimed; accepting pins the keys.
+ *    is claimed; accepting the words that were shown pins their keys.
  * 3. One view is claimed, under an id that repeats safely.
  * 4. The ticket opens by the account's identity, or by one from before a rotation, and must be of this share, for a person, to that
  *    identity, by the sender, signed by the pinned key. An update that is older than one opened here before is refused.
@@ -56,7 +54,7 @@ export type OpenedReceived = Omit<OpenedShare, "save" | "putAway"> & { readonly 
  *
  * @throws PortalError those of {@link VaultReceived.open}.
  */
-export async function openReceived(vault: VaultContext, shareId: string, shown: ShownPicture | null, options: ActOptions & { readonly accept?: boolean } = {}): Promise<OpenedReceived> {
+export async function openReceived(vault: VaultContext, shareId: string, shown: ShownPicture | null, options: ActOptions & { readonly accept?: readonly string[] } = {}): Promise<OpenedReceived> {
   if (!ShareId.safeParse(shareId).success) throw new PortalError("share_unavailable");
   const accountKey = await requireAccountKey(vault, shown, options);
   options.onProgress?.({ phase: "fetching", done: 0, total: 1 });
@@ -87,22 +85,24 @@ interface KnownSender {
  *
  * @throws PortalError `person_unknown`, `person_changed`, `person_blocked`.
  */
-async function knownSender(vault: VaultContext, from: { readonly user_id: string; readonly user_name: string }, options: ActOptions & { readonly accept?: boolean }): Promise<KnownSender> {
+async function knownSender(vault: VaultContext, from: { readonly user_id: string; readonly user_name: string }, options: ActOptions & { readonly accept?: readonly string[] }): Promise<KnownSender> {
   const { user_id: userId, user_name: userName } = from;
   const people = (await readKeyring(vault, options.signal))?.opened?.book.people;
   if (people === undefined) throw new PortalError("vault_locked");
-  const pinned = pinnedAs(people, { userId, userName });
-  if (pinned?.blocked === true) throw new PortalError("person_blocked", { details: { user_name: userName } });
+  const { blockedBy } = knownAs(people, { userId, userName, statement: null });
+  if (blockedBy !== null) {
+    throw personError("person_blocked", { userId: blockedBy.user_id, userName: blockedBy.name, words: wordsOfKeys(blockedBy), formerWords: null, formerName: null });
+  }
   const entry = await directoryEntry(vault, from, options.signal);
-  if (entry !== null && standingOf(pinned, entry) === "changed") throw changed(userName, entry, pinned);
+  const { standing, pinned, formerName } = knownAs(people, { userId, userName, statement: entry?.statement ?? null });
+  const words = entry === null ? [] : wordsOfKeys(entry.statement);
   if (pinned !== null) {
-    if (pinned.user_id !== userId) throw new PortalError("person_changed", { details: { user_name: userName, words: [], former_words: wordsOfKeys(pinned) } });
+    if (standing === "changed") throw personError("person_changed", { userId, userName, words, formerWords: wordsOfKeys(pinned), formerName });
     return { signingKey: pinned.signing_key, shown: { userId, userName: pinned.name, standing: pinned.compared ? "compared" : "known", words: wordsOfKeys(pinned) } };
   }
-  const words = entry === null ? [] : wordsOfKeys(entry.statement);
-  if (options.accept !== true) throw personError("person_unknown", { userName, words, formerWords: null });
+  if (options.accept === undefined || !isSameWords(options.accept, words)) throw personError("person_unknown", { userId, userName, words, formerWords: null, formerName: null });
   if (entry === null) return { signingKey: null, shown: { userId, userName, standing: "says", words } };
-  await pinPerson(vault, { userId, userName, words }, options);
+  await pinUnknown(vault, entry, options);
   return { signingKey: entry.statement.signing_key, shown: { userId, userName, standing: "known", words } };
 }
 
@@ -116,10 +116,6 @@ async function directoryEntry(vault: VaultContext, { user_id: userId, user_name:
     if (isPortalError(error, "not_found")) return null;
     throw error;
   }
-}
-
-function changed(userName: string, { statement }: DirectoryEntry, pinned: PinnedPerson | null): PortalError {
-  return personError("person_changed", { userName, words: wordsOfKeys(statement), formerWords: pinned === null ? null : wordsOfKeys(pinned) });
 }
 
 async function ownOpenings(vault: VaultContext, accountKey: AccountKey): Promise<Opening[]> {

@@ -1,7 +1,7 @@
 import { fromB64u, maxShareViews, shareDays, ShareId, Timestamp, toB64u, type ChangeShare } from "@relicario/shared/api";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
-import { lookUp, personError, wordsOfKeys } from "../people/pinned-keys.ts";
+import { lookUp, personError, refuseChanged, wordsOfKeys } from "../people/pinned-keys.ts";
 import { recipientOf } from "../seal/age.ts";
 import type { Book } from "../seal/book.ts";
 import { timestamp } from "../seal/ids.ts";
@@ -14,7 +14,6 @@ import { readKeyring, type OpenedKeyring } from "../steps/read-keyring.ts";
 import { nextChange } from "../steps/signed-change.ts";
 import type { ShownPicture } from "../shown-image.ts";
 import type { ActOptions, VaultContext } from "../vault-context.ts";
-import { refuseChanged } from "./create-share.ts";
 import { waitingShares } from "./new-shares.ts";
 import { sealShareTicket } from "./sealed-share.ts";
 import { sharedContent, type SharedBy } from "./shared-content.ts";
@@ -118,7 +117,7 @@ async function recipientOfShare(vault: VaultContext, book: Book, { share_id: sha
   if (person === undefined || kept.recipient === null) throw new PortalError("person_changed");
   const entry = await lookUp(vault, person.name, signal);
   refuseChanged(book.people, entry);
-  if (entry.statement.recipient !== kept.recipient) throw personError("person_changed", { userName: person.name, words: wordsOfKeys(entry.statement), formerWords: wordsOfKeys(person) });
+  if (entry.statement.recipient !== kept.recipient) throw personError("person_changed", { userId: entry.userId, userName: person.name, words: wordsOfKeys(entry.statement), formerWords: wordsOfKeys(person), formerName: null });
   return kept.recipient;
 }
 

@@ -1,8 +1,8 @@
-import { canonicalText, maxShareViews, shareDays, Timestamp, toB64u, type CreateShare } from "@relicario/shared/api";
+import { maxShareViews, shareDays, Timestamp, toB64u, type CreateShare } from "@relicario/shared/api";
 import type { FoundPerson, ShareRequest } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
-import { lookUp, pinnedAs, personError, standingOf, withPinned, wordsOfKeys, type DirectoryEntry } from "../people/pinned-keys.ts";
+import { lookUp, refuseChanged, refuseOthersThan, withPinned } from "../people/pinned-keys.ts";
 import type { AccountKey } from "../seal/account-key.ts";
 import { recipientOf } from "../seal/age.ts";
 import type { Book } from "../seal/book.ts";
@@ -179,10 +179,7 @@ async function linkOf(vault: VaultContext, accountKey: AccountKey, shareId: stri
 /** The account whose words were shown, pinned with the share where nobody was before. */
 async function personOf(vault: VaultContext, person: FoundPerson, options: ActOptions): Promise<Addressee> {
   const entry = await lookUp(vault, person.userName, options.signal);
-  const words = wordsOfKeys(entry.statement);
-  if (entry.userId !== person.userId || canonicalText(words) !== canonicalText([...person.words])) {
-    throw personError("person_changed", { userName: person.userName, words, formerWords: person.words });
-  }
+  refuseOthersThan(person, entry);
   return {
     linkKey: null,
     sealing: async (opened) => {
@@ -193,12 +190,4 @@ async function personOf(vault: VaultContext, person: FoundPerson, options: ActOp
     },
     forget: () => undefined,
   };
-}
-
-/** @throws PortalError `person_changed` with both sets of words. */
-export function refuseChanged(people: Book["people"], entry: DirectoryEntry): void {
-  const pinned = pinnedAs(people, entry);
-  if (pinned !== null && standingOf(pinned, entry) === "changed") {
-    throw personError("person_changed", { userName: entry.userName, words: wordsOfKeys(entry.statement), formerWords: wordsOfKeys(pinned) });
-  }
 }

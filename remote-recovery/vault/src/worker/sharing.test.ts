@@ -111,7 +111,7 @@ describe("sharing over the workers", () => {
     const ben = person(bensId, "Ben");
     await ben.vault.protect(textSecret("Ben's own", shown("harbour")));
     const { shareId: forBen } = await ada.vault.shares.create({ ...request, secretId: film, to: { audience: "person", person: await ada.vault.people.find("Ben") } }, shown("market"));
-    const received = await ben.vault.received.open(forBen, shown("harbour"), { accept: true });
+    const received = await ben.vault.received.open(forBen, shown("harbour"), { accept: (await ada.vault.people.mine()).words });
     expect(await isPlain(await received.save(null))).toBe(true);
     await ben.vault.lock();
     await expect(received.save(null)).rejects.toMatchObject({ code: "vault_locked" });

@@ -164,7 +164,7 @@ export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, de
     setBlocked: act(setBlocked),
     ownWords: act(ownWords),
     receivedShares: act(receivedShares),
-    openReceived: act(async (vault, shareId: string, shown: ShownPicture | null, options?: ActOptions & { readonly accept?: boolean }): Promise<Crossing<OpenedShare>> => {
+    openReceived: act(async (vault, shareId: string, shown: ShownPicture | null, options?: ActOptions & { readonly accept?: readonly string[] }): Promise<Crossing<OpenedShare>> => {
       const { sealed, ...share } = await openReceived(vault, shareId, shown, options);
       return Comlink.transfer({ ...share, openedId: opened.keep({ ageFile: null, sealed, own: null }) }, share.content === null ? [] : [share.content.buffer]);
     }),
