@@ -107,6 +107,15 @@ describe("neighbours at the gateway", () => {
     X-Forwarded-For: ${from}
     Content-Type: ${type}
     Content-Length: ${String(length)}`;
+  /** How many the gateway at this port has. */
+  const connectionsOf = (port: number): Promise<number> =>
+    new Promise((resolve, reject) => {
+      const gateway = gateways.find((one) => portOf(one) === port);
+      gateway?.server.getConnections((error, count) => {
+        if (error === null) resolve(count);
+        else reject(error);
+      });
+    });
   const form = "multipart/form-data; boundary=b";
 
   describe("a part that the service refuses before it has read it", () => {
@@ -273,9 +282,9 @@ describe("neighbours at the gateway", () => {
       await Promise.all([1, 2].map(() => send(port, ...body)));
       await until(() => asked.length === 2);
       const left = await Promise.all(Array.from({ length: 20 }, () => send(port, ...body)));
-      await pause(50);
+      await until(async () => (await connectionsOf(port)) === 22);
       for (const socket of left) socket.destroy();
-      await pause(50);
+      await until(async () => (await connectionsOf(port)) === 2);
       const last = call(port, "/api/ok", { from: attacker });
       asked[0]?.destroy();
       expect((await last).status).toBe(200);
