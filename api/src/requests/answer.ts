@@ -42,8 +42,8 @@ export async function lookAtRequest(services: Services, wanted: { request_id: st
 /** @throws Problem `request_unavailable`, `request_closed`, `payload_too_large` (with `limit`), `quota_exceeded` of the owner */
 export async function startAnswer(services: Services, wish: z.infer<typeof StartAnswer>): Promise<z.infer<typeof AnswerStarted>> {
   const { limiter, grants, vendors, now } = services;
-  await limiter.count(rateRules.answersOfRequest, { subject: `request ${wish.request_id}` });
   const { request, partSize, vendorId } = await requireLinked(services, wish);
+  await limiter.count(rateRules.answersOfRequest, { subject: `request ${wish.request_id}` }); // after the proof: the id alone closes nothing
   const { accountId, requestId, maxSize } = request;
   const vendor = vendors.require(vendorId);
   if (wish.size > maxSize) throw new Problem("payload_too_large", { members: { limit: maxSize } });

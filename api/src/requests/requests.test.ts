@@ -188,6 +188,21 @@ describe("an answer", () => {
     expect(await contentsOf(service, owner)).toBe(700 + late.content.length);
   });
 
+  it("is begun so often an hour, and by whoever has the request's id alone not at all: they use up their own address", async () => {
+    const strict = await startService({ RATE_LIMITS: JSON.stringify({ start_answer: 3, answers_of_request: 2 }) }, () => clock);
+    try {
+      const owner = await strict.signIn();
+      await keepSecret(strict, owner);
+      const { requestId, linkAuth } = await keepRequest(strict, owner);
+      const begun = async (proof: string, remoteAddress: string) =>
+        (await strict.call("POST", "/requests/answer", null, { body: { request_id: requestId, link_auth: proof, size: 10 }, remoteAddress })).status;
+      for (const status of [404, 404, 404, 429]) expect(await begun("A".repeat(43), "192.0.2.1")).toBe(status);
+      for (const status of [200, 200, 429]) expect(await begun(linkAuth, "192.0.2.2")).toBe(status);
+    } finally {
+      await strict.stop();
+    }
+  });
+
   it("is no longer taken once its request was revoked", async () => {
     const { owner, request } = await asked();
     const answer = await beginAnswer(service, request);

@@ -18,7 +18,8 @@ import { countWrongPassword, endOf, findShare, findShareAndOwner, nobody, noteOp
 /*
  * [Note: Opening a share]
  *
- * 1. A look and an offer read. Whatever makes a share unavailable, a wrong `link_auth` too, is one answer after the same queries.
+ * 1. A look and an offer read. Whatever makes a share unavailable, a wrong `link_auth` too, is one answer after the same queries,
+ *    counted by address alone; what is openable is counted by share, too.
  * 2. A claim: `claim_id` is written down; if it stands there already and its time is not over, it is the same view.
  * 3. In the same transaction one view is taken, by one statement on the share's row: `views` grows where one is left. None of it
  *    holds the account.
@@ -44,9 +45,9 @@ export async function lookAt(services: Services, visitor: Visitor, shareId: stri
 /** @throws Problem `share_unavailable`, `validation_error` without `pass_auth`, `wrong_password` (with `tries_left`) */
 export async function openShare(services: Services, visitor: Visitor, wanted: OpenShare): Promise<ShareOffer | ShareClaimed> {
   const { db, limiter, now } = services;
-  await limiter.count(rateRules.openShare, { subject: `share ${wanted.share_id}` });
   const { claimed, ...found } = await requireFound(services, visitor, wanted.share_id, wanted);
   if (!claimed) requireOpenable(found.share, now());
+  await limiter.count(rateRules.openShare, { subject: `share ${wanted.share_id}` }); // after the proof: the id alone slows nobody
   if (wanted.claim_id === undefined) return presentOffer(found.share, found.owner);
   if (found.share.audience !== "person" && wanted.pass_auth === undefined) throw new Problem("validation_error", { members: { errors: [{ path: "/pass_auth", reason: "missing" }] } });
   if (!isProof(found.share, "passAuthSha256", wanted.pass_auth)) {

@@ -248,7 +248,7 @@ describe("what makes a share unavailable", () => {
     expect(plain(await open(offer))).toEqual(unavailable);
     if (link.linkAuth === share.linkAuth || link.shareId !== share.shareId) expect(plain(await look(link.shareId))).toEqual(unavailable);
     expect(await queriesOf(() => open(openingOf(link)))).toEqual(await queriesOf(() => open(openingOf({ ...link, shareId: newPublicId() }))));
-    expect(await queriesOf(() => open(openingOf(link)))).toHaveLength(5); // two counts, and three reads
+    expect(await queriesOf(() => open(openingOf(link)))).toHaveLength(4); // a count, and three reads
   });
 
   /** Texts of the statements that a call makes, without their values. */
@@ -325,6 +325,21 @@ describe("openings", () => {
       expect(await statuses("192.0.2.1", 4)).toEqual([200, 200, 200, 429]);
       expect(await statuses("192.0.2.2", 3)).toEqual([200, 200, 429]);
       expect(await from("192.0.2.3", newPublicId())).toBe(404);
+    } finally {
+      await strict.stop();
+    }
+  });
+
+  it("of a share are not used up by whoever has its id alone", async () => {
+    const strict = await startService({ RATE_LIMITS: JSON.stringify({ open_share: 2 }) }, () => clock);
+    try {
+      const { share, owner, secret } = await sharedBySomebody(strict);
+      const [recipient, other] = [await strict.signIn(), await strict.signIn()];
+      const { shareId } = await keepShare(strict, owner, secret.id, { recipient: recipient.userId });
+      const byLink = async (linkAuth: string) => (await strict.call("POST", "/share/get-public-secret", null, { body: { share_id: share.shareId, link_auth: linkAuth } })).status;
+      const byPerson = async ({ token }: Person) => (await strict.call("POST", "/share/get-secret", token, { body: { share_id: shareId } })).status;
+      for (let calls = 0; calls < 3; calls++) expect([await byLink("A".repeat(43)), await byPerson(other)]).toEqual([404, 404]);
+      for (const status of [200, 200, 429]) expect([await byLink(share.linkAuth), await byPerson(recipient)]).toEqual([status, status]);
     } finally {
       await strict.stop();
     }
