@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 
 import { claimMinutes, type OpenShare, type ShareClaimed, type ShareLook, type ShareOffer } from "@relicario/shared/api";
-import { and, eq, gt, lte } from "drizzle-orm";
+import { and, eq, lte, not, sql, type SQL } from "drizzle-orm";
 
 import { downloadHours } from "../auth/grants.ts";
 import type { Db, Tx } from "../db/database.ts";
@@ -24,7 +24,8 @@ import { countWrongPassword, endOf, findShare, findShareAndOwner, nobody, noteOp
  * 3. In the same transaction one view is taken, by one statement on the share's row: `views` grows where one is left. None of it
  *    holds the account.
  * 4. After that, and never before, ticket and download token go out. A transaction that was not answered is asked for again with
- *    the same `claim_id`.
+ *    the same `claim_id`. Each download gives the claim its time again, for a day at most from when it was made: then every token of
+ *    it is over, and the same `claim_id` is another view.
  *
  * A wrong `pass_auth` counts by one statement on the same row, which has no effect once ten were counted: guesses that come at the
  * same moment stand in line there, and the answers of those behind the tenth do not say whether they were right.
@@ -66,11 +67,11 @@ async function claim(services: Services, { share: { accountId, shareId }, owner 
     const at = now();
     const first = await tx
       .insert(shareClaims)
-      .values({ accountId, shareId, claimId, openedBy, claimedAt: at })
+      .values({ accountId, shareId, claimId, openedBy, claimedAt: at, usedAt: at })
       .onConflictDoUpdate({
         target: [shareClaims.accountId, shareClaims.shareId, shareClaims.claimId],
-        set: { openedBy, claimedAt: at },
-        setWhere: lte(shareClaims.claimedAt, oldestClaim(at)),
+        set: { openedBy, claimedAt: at, usedAt: at },
+        setWhere: isOver(at),
       })
       .returning({ claimId: shareClaims.claimId });
     if (first.length === 0) return repeated(tx, { accountId, shareId, claimId }, openedBy, at);
@@ -78,14 +79,13 @@ async function claim(services: Services, { share: { accountId, shareId }, owner 
     if (share?.ticket == null) throw unavailable();
     if (openedBy !== null && openedBy !== accountId && share.audience !== "public") await noteOpened(tx, share, openedBy, at);
     if (share.notify && (await limiter.passes(rateRules.mailOfShare, { subject: `share ${shareId}` }, tx))) await mailer.queue(tx, accountId, "share_opened", { now: at });
-    return { share: { ...share, ticket: share.ticket }, claimedAt: at };
+    return { share: { ...share, ticket: share.ticket }, claimedAt: at, usedAt: at };
   });
-  const { share, claimedAt } = claimed;
+  const { share, claimedAt, usedAt } = claimed;
   const { wanted } = await findVersion(db, { accountId, vendorId: owner.vendorId }, share.secretId, share.version).catch(hidden);
-  // The row says whether the view is still downloaded: the token's own end is the latest that this may be.
-  const latest = new Date(claimedAt.getTime() + downloadHours * 3_600_000);
+  const latest = endOfDownloads(claimedAt);
   const token = await grants.give({ for: "share", account: accountId, share: shareId, claim: claimId, version: share.version, opened_by: openedBy }, latest);
-  const end = new Date(Math.min(claimedAt.getTime() + claimMinutes * 60_000, share.expiresAt.getTime()));
+  const end = new Date(Math.min(usedAt.getTime() + claimMinutes * 60_000, latest.getTime(), share.expiresAt.getTime()));
   return presentClaimed(share, owner, { token, size: wanted.size, expires_at: end.toISOString() });
 }
 
@@ -96,18 +96,18 @@ interface ClaimKey {
 }
 
 /** The share of a view that was claimed before, for whoever claimed it. */
-async function repeated(tx: Tx, key: ClaimKey, openedBy: string | null, now: Date): Promise<{ share: KeptShare; claimedAt: Date }> {
+async function repeated(tx: Tx, key: ClaimKey, openedBy: string | null, now: Date): Promise<{ share: KeptShare; claimedAt: Date; usedAt: Date }> {
   const share = await findShare(tx, key.accountId, key.shareId);
   const before = await findClaim(tx, key, now);
   if (share?.ticket == null || share.expiresAt <= now || before?.openedBy !== openedBy) throw unavailable();
-  return { share: { ...share, ticket: share.ticket }, claimedAt: before.claimedAt };
+  return { share: { ...share, ticket: share.ticket }, claimedAt: before.claimedAt, usedAt: before.usedAt };
 }
 
-/** Whether this view was claimed, or downloaded from, within the last ten minutes. It counts as downloaded from now. */
+/** Whether this view was claimed, or downloaded from, within the last ten minutes, and claimed within the last day. It counts as downloaded from now. */
 export async function prolongClaim(db: Db, key: ClaimKey, now: Date): Promise<boolean> {
   const claim = await findClaim(db, key, now);
   if (claim === null) return false;
-  if (now.getTime() - claim.claimedAt.getTime() > prolongedEverySeconds * 1_000) await db.update(shareClaims).set({ claimedAt: now }).where(isClaim(key));
+  if (now.getTime() - claim.usedAt.getTime() > prolongedEverySeconds * 1_000) await db.update(shareClaims).set({ usedAt: now }).where(isClaim(key));
   return true;
 }
 
@@ -119,7 +119,7 @@ async function findClaim(db: Db | Tx, key: ClaimKey, now: Date): Promise<typeof 
   const [row] = await db
     .select()
     .from(shareClaims)
-    .where(and(isClaim(key), gt(shareClaims.claimedAt, oldestClaim(now))));
+    .where(and(isClaim(key), not(isOver(now))));
   return row ?? null;
 }
 
@@ -169,7 +169,17 @@ export function hidden(error: unknown): never {
   throw error instanceof Problem && (error.code === "not_found" || error.code === "content_gone") ? unavailable() : error;
 }
 
-/** Claims that were made, and last downloaded from, before this time or at it are over. */
+/** Claims that nothing was downloaded from for ten minutes, and those that are a day old. */
+function isOver(now: Date): SQL {
+  return sql`(${lte(shareClaims.usedAt, oldestClaim(now))} or ${lte(shareClaims.claimedAt, new Date(now.getTime() - downloadMs))})`;
+}
+
+/** Claims that were last used before this time or at it are over. */
 export function oldestClaim(now: Date): Date {
   return new Date(now.getTime() - claimMinutes * 60_000);
 }
+
+const downloadMs = downloadHours * 3_600_000;
+
+/** The latest that a view claimed at this time may be downloaded, however often it is asked for again. */
+const endOfDownloads = (claimedAt: Date): Date => new Date(claimedAt.getTime() + downloadMs);

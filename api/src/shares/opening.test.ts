@@ -1,6 +1,7 @@
 import { claimMinutes, maxWrongPasswords, ShareClaimed, ShareOffer } from "@relicario/shared/api";
-import { eq } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 
+import { downloadHours } from "../auth/grants.ts";
 import { shares } from "../db/schema.ts";
 import { openSaboteur } from "../testing/database-faults.ts";
 import { confirm, type Person } from "../testing/person.ts";
@@ -126,6 +127,27 @@ describe("a claim", () => {
     later(claimMinutes);
     expect((await download(token.token)).statusCode).toBe(404);
     expect(await viewsOf(share)).toBe(1);
+  });
+
+  it("ends a day after it was made, however long it is downloaded from and asked for again: then the same claim_id is another view", async () => {
+    const { share } = await sharedBySomebody(service, { max_views: 2 });
+    const opening = openingOf(share);
+    const dayLater = new Date(clock.getTime() + downloadHours * 3_600_000);
+    claimed(await open(opening));
+    later(downloadHours * 60 - 5);
+    await service.app.services.db.execute(sql`update share_claims set used_at = ${clock.toISOString()} where share_id = ${share.shareId}`);
+    const { download: again } = claimed(await open(opening));
+    expect(again.expires_at).toBe(dayLater.toISOString());
+    later(4);
+    expect((await download(again.token)).statusCode).toBe(200);
+    expect(await viewsOf(share)).toBe(1);
+    later(1);
+    expect((await download(again.token)).statusCode).toBe(404);
+    const { download: anew } = claimed(await open(opening));
+    expect(await viewsOf(share)).toBe(2);
+    expect((await download(anew.token)).statusCode).toBe(200);
+    later(claimMinutes);
+    expect(plain(await open(opening))).toEqual(unavailable);
   });
 
   it("holds nothing of the account: it is answered while the owner's row is held", async () => {
