@@ -11,6 +11,7 @@ import { rateRules } from "../http/rate-limits.ts";
 import { ownerOf } from "../public-ids/directory.ts";
 import { findVersion } from "../secrets/queries.ts";
 import type { Services } from "../services.ts";
+import { servesStrangers } from "../vendors/policy.ts";
 import { mayVisit, type Visitor } from "./policy.ts";
 import { presentClaimed, presentLook, presentOffer } from "./present.ts";
 import { countWrongPassword, endOf, findShare, findShareAndOwner, nobody, noteOpened, takeView, type KeptShare, type Owner, type ShareRow } from "./queries.ts";
@@ -141,9 +142,8 @@ async function requireFound({ db, vendors, now }: Services, visitor: Visitor, sh
 
 /** Others than its visitors, and whoever comes late, do not find it. */
 function isServed({ share, owner }: { share: ShareRow; owner: Owner }, visitor: Visitor, vendors: Services["vendors"], now: Date): boolean {
-  const byOwner = owner.lockedAt === null && vendors.find(owner.vendorId)?.enabled === true;
   const end = endOf(share, now);
-  return byOwner && end !== "revoked" && end !== "ended" && share.expiresAt > now && mayVisit(visitor, { ...share, vendorId: owner.vendorId });
+  return servesStrangers(vendors, owner) && end !== "revoked" && end !== "ended" && share.expiresAt > now && mayVisit(visitor, { ...share, vendorId: owner.vendorId });
 }
 
 function requireOpenable(share: ShareRow, now: Date): void {

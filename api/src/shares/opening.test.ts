@@ -260,6 +260,13 @@ describe("what makes a share unavailable", () => {
         return share;
       },
     ],
+    [
+      "its owner's vendor was closed",
+      async (share, owner) => {
+        await service.app.services.db.execute(`update accounts set vendor_id = 'closed' where id = '${owner.userId}'`);
+        return share;
+      },
+    ],
   ];
 
   it.each(ways)("is not told, by the answer or by the queries behind it: %s", async (_, make) => {
@@ -365,6 +372,21 @@ describe("openings", () => {
     } finally {
       await strict.stop();
     }
+  });
+});
+
+describe("what the operator does while it is open", () => {
+  it.each([
+    ["the owner's account is closed", "locked_at = now()", "locked_at = null"],
+    ["the owner's vendor is closed", "vendor_id = 'closed'", "vendor_id = 'relicario'"],
+  ])("takes the download away for as long as it lasts: %s", async (_, close, openAgain) => {
+    const { share, owner } = await sharedBySomebody(service);
+    const { download: token } = claimed(await open(openingOf(share)));
+    const set = (what: string) => service.app.services.db.execute(`update accounts set ${what} where id = '${owner.userId}'`);
+    await set(close);
+    expect((await download(token.token)).json()).toMatchObject({ status: 404, code: "share_unavailable" });
+    await set(openAgain);
+    expect((await download(token.token)).statusCode).toBe(200);
   });
 });
 
