@@ -31,8 +31,8 @@ import { deleteAnswer, findAnswer, findRequest, findRequestAndOwner, provide, re
  *    ends the one that was touched longest ago. Parts come as those of an upload do ([Note: Parts]).
  * 3. The finish reads all parts through, then one statement makes it the request's answer if none is yet. The others go with it.
  *
- * An answer that was begun before the request expired may be finished after it. While the owner's account or vendor is closed, none
- * of these calls is answered; what came before stays, and goes on afterwards.
+ * An answer that was begun before the request expired may be finished after it. While the owner's account or vendor is closed, all
+ * of these calls are refused; what came before stays, and goes on afterwards.
  */
 
 /** @throws Problem `request_unavailable` */
