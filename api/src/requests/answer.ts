@@ -139,9 +139,9 @@ async function finished(db: Db | Tx, own: OwnAnswer, answer: AnswerRow, finishSh
  * `not_found` when it is over itself
  */
 export async function requireAnswer({ vendors, now }: Services, db: Db | Tx, own: OwnAnswer): Promise<AnswerRow> {
-  const found = await findRequestAndOwner(db, own.accountId, own.requestId);
-  if (found === null || !servesStrangers(vendors, found)) throw new Problem("request_unavailable");
   const answer = await findAnswer(db, own, now());
+  const found = await findRequestAndOwner(db, own.accountId, own.requestId); // after the answer: what removes that closes the request with it
+  if (found === null || !servesStrangers(vendors, found)) throw new Problem("request_unavailable");
   if (answer !== null) return answer;
   throw new Problem(found.request.providedAt === null && found.request.revokedAt === null ? "not_found" : "request_closed");
 }
