@@ -234,10 +234,11 @@ export const shareClaims = pgTable(
     claimId: text("claim_id").notNull(),
     /** Null for nobody who is signed in. */
     openedBy: uuid("opened_by"),
-    /** Or last downloaded from. */
     claimedAt: time("claimed_at").notNull(),
+    /** When it was claimed, or last downloaded from. */
+    usedAt: time("used_at").notNull().defaultNow(),
   },
-  (table) => [primaryKey({ columns: [table.accountId, table.shareId, table.claimId] }), index("share_claims_by_time").on(table.claimedAt)],
+  (table) => [primaryKey({ columns: [table.accountId, table.shareId, table.claimId] }), index("share_claims_by_use").on(table.usedAt)],
 );
 
 /** What somebody was given by others, or opened by a link for signed-in people. Stands with the recipient. */

@@ -36,7 +36,7 @@ export const rateRules = {
   shareWithPerson: { name: "share_with_person", calls: 50, windowSeconds: 24 * 3_600, per: "subject" },
   /** Looks and openings, of shares and requests. A link that went to a company is opened from one address. */
   visit: { name: "visit", calls: 300, windowSeconds: 60, per: "address" },
-  /** Of one share, whoever asks. */
+  /** Of one share, by whoever proved that they may open it. */
   openShare: { name: "open_share", calls: 600, windowSeconds: 60, per: "subject" },
   downloadShared: { name: "download_shared", calls: 600, windowSeconds: 60, per: "address" },
   report: { name: "report", calls: 20, windowSeconds: 3_600, per: "address" },
@@ -46,7 +46,7 @@ export const rateRules = {
   firstReport: { name: "first_report", calls: 1, windowSeconds: 24 * 3_600, per: "subject" },
   makeRequest: { name: "make_request", calls: 200, windowSeconds: 24 * 3_600, per: "account" },
   startAnswer: { name: "start_answer", calls: 60, windowSeconds: 3_600, per: "address" },
-  /** Of one request, whoever asks. */
+  /** Of one request, by whoever proved that they have its link. */
   answersOfRequest: { name: "answers_of_request", calls: 60, windowSeconds: 3_600, per: "subject" },
   answerPart: { name: "answer_part", calls: 600, windowSeconds: 60, per: "address" },
   /** Mails that others cause, for each of those who get them. */

@@ -18,6 +18,7 @@ import { contentDigest, refuseMissing, refuseOther } from "../uploads/finish.ts"
 import { partCount, readParts } from "../uploads/queries.ts";
 import type { PartsTarget } from "../uploads/receive-part.ts";
 import { expiryAfter } from "../uploads/start.ts";
+import { servesStrangers } from "../vendors/policy.ts";
 import { dropUnfinished } from "./ask.ts";
 import { answerPolicy, type OwnAnswer } from "./policy.ts";
 import { deleteAnswer, findAnswer, findRequest, findRequestAndOwner, provide, readUnfinished, stateOf, updateAnswer, type AnswerRow, type RequestRow } from "./queries.ts";
@@ -30,7 +31,8 @@ import { deleteAnswer, findAnswer, findRequest, findRequestAndOwner, provide, re
  *    ends the one that was touched longest ago. Parts come as those of an upload do ([Note: Parts]).
  * 3. The finish reads all parts through, then one statement makes it the request's answer if none is yet. The others go with it.
  *
- * An answer that was begun before the request expired may be finished after it.
+ * An answer that was begun before the request expired may be finished after it. While the owner's account or vendor is closed, all
+ * of these calls are refused; what came before stays, and goes on afterwards.
  */
 
 /** @throws Problem `request_unavailable` */
@@ -42,8 +44,8 @@ export async function lookAtRequest(services: Services, wanted: { request_id: st
 /** @throws Problem `request_unavailable`, `request_closed`, `payload_too_large` (with `limit`), `quota_exceeded` of the owner */
 export async function startAnswer(services: Services, wish: z.infer<typeof StartAnswer>): Promise<z.infer<typeof AnswerStarted>> {
   const { limiter, grants, vendors, now } = services;
-  await limiter.count(rateRules.answersOfRequest, { subject: `request ${wish.request_id}` });
   const { request, partSize, vendorId } = await requireLinked(services, wish);
+  await limiter.count(rateRules.answersOfRequest, { subject: `request ${wish.request_id}` }); // after the proof: the id alone closes nothing
   const { accountId, requestId, maxSize } = request;
   const vendor = vendors.require(vendorId);
   if (wish.size > maxSize) throw new Problem("payload_too_large", { members: { limit: maxSize } });
@@ -75,45 +77,44 @@ export async function answerOf({ grants }: Services, answerId: string, token: st
   return own;
 }
 
-/** An answer that takes parts. @throws Problem `not_found`, `request_closed` */
+/** An answer that takes parts. @throws Problem `not_found`, `request_unavailable`, `request_closed` */
 export async function openAnswerForParts(services: Services, own: OwnAnswer): Promise<PartsTarget> {
   const { db, now } = services;
   const { accountId, answerId } = own;
-  const { size, partSize } = await requireUnfinished(db, own, now());
+  const { size, partSize } = await requireUnfinished(services, db, own);
   return {
     ...{ accountId, id: answerId, size, partSize },
     objectPrefix: `${accountId}/${answerId}/1-`,
     requireOpen: async (executor) => {
-      await requireUnfinished(executor, own, now());
+      await requireUnfinished(services, executor, own);
     },
     prolong: (tx) => updateAnswer(tx, accountId, answerId, { expiresAt: expiryAfter(now()) }),
   };
 }
 
 /**
- * @throws Problem `not_found`, `request_closed` when another was first or the request was revoked, `upload_incomplete` (with
- * `missing`), `digest_mismatch`
+ * @throws Problem `not_found`, `request_unavailable`, `request_closed` when another was first or the request was revoked,
+ * `upload_incomplete` (with `missing`), `digest_mismatch`
  */
 export async function finishAnswer(services: Services, own: OwnAnswer, finish: z.infer<typeof FinishAnswer>): Promise<z.infer<typeof AnswerFinished>> {
   const { db, mailer, vendors, now } = services;
   const { accountId, requestId, answerId } = own;
   const finishSha256 = createHash("sha256").update(canonicalBytes({ answer_id: answerId, ...finish })).digest();
-  const before = await finished(db, own, finishSha256, now());
+  const answer = await requireAnswer(services, db, own);
+  const before = await finished(db, own, answer, finishSha256);
   if (before !== null) return before;
-  const answer = await requireUnfinished(db, own, now());
   const parts = await readParts(db, own, answerId);
   refuseMissing(answer, parts);
   const contentSha256 = await services.digests(accountId, async () => {
-    const { contentSha256: known } = await requireAnswer(db, own, now());
+    const { contentSha256: known } = await requireAnswer(services, db, own);
     return known ?? contentDigest(services, answer, parts, (found) => updateAnswer(db, accountId, answerId, { contentSha256: found }));
   });
   refuseOther(contentSha256, finish.content_sha256);
 
   const ticket = Buffer.from(finish.ticket, "base64url");
   return changeAccount(services, accountId, async (tx, account) => {
-    const first = await finished(tx, own, finishSha256, now());
+    const first = await finished(tx, own, await requireAnswer(services, tx, own), finishSha256);
     if (first !== null) return first;
-    await requireUnfinished(tx, own, now());
     const at = now();
     if (!(await provide(tx, own, ticket, at))) throw new Problem("request_closed");
     await updateAnswer(tx, accountId, answerId, { expiresAt: null, finishSha256 });
@@ -126,24 +127,27 @@ export async function finishAnswer(services: Services, own: OwnAnswer, finish: z
 }
 
 /** What was answered to the same finish, byte for byte; null while none was. @throws Problem `request_closed` for another one of the same answer */
-async function finished(db: Db | Tx, own: OwnAnswer, finishSha256: Buffer, now: Date): Promise<z.infer<typeof AnswerFinished> | null> {
-  const answer = await findAnswer(db, own, now);
-  if (answer?.finishSha256 == null) return null;
+async function finished(db: Db | Tx, own: OwnAnswer, answer: AnswerRow, finishSha256: Buffer): Promise<z.infer<typeof AnswerFinished> | null> {
+  if (answer.finishSha256 === null) return null;
   const request = await findRequest(db, own.accountId, own.requestId);
   if (!answer.finishSha256.equals(finishSha256) || request?.providedAt == null) throw new Problem("request_closed");
   return { provided_at: request.providedAt.toISOString() };
 }
 
-/** @throws Problem `request_closed` when its request takes none any more, `not_found` when it is over itself */
-export async function requireAnswer(db: Db | Tx, own: OwnAnswer, now: Date): Promise<AnswerRow> {
-  const answer = await findAnswer(db, own, now);
+/**
+ * @throws Problem `request_unavailable` while its request is closed to strangers, `request_closed` when that takes none any more,
+ * `not_found` when it is over itself
+ */
+export async function requireAnswer({ vendors, now }: Services, db: Db | Tx, own: OwnAnswer): Promise<AnswerRow> {
+  const answer = await findAnswer(db, own, now());
+  const found = await findRequestAndOwner(db, own.accountId, own.requestId); // after the answer: what removes that closes the request with it
+  if (found === null || !servesStrangers(vendors, found)) throw new Problem("request_unavailable");
   if (answer !== null) return answer;
-  const request = await findRequest(db, own.accountId, own.requestId);
-  throw new Problem(request?.providedAt === null && request.revokedAt === null ? "not_found" : "request_closed");
+  throw new Problem(found.request.providedAt === null && found.request.revokedAt === null ? "not_found" : "request_closed");
 }
 
-async function requireUnfinished(db: Db | Tx, own: OwnAnswer, now: Date): Promise<AnswerRow> {
-  const answer = await requireAnswer(db, own, now);
+async function requireUnfinished(services: Services, db: Db | Tx, own: OwnAnswer): Promise<AnswerRow> {
+  const answer = await requireAnswer(services, db, own);
   if (answer.finishSha256 !== null) throw new Problem("request_closed");
   return answer;
 }
@@ -154,7 +158,6 @@ async function requireLinked({ db, vendors }: Services, wanted: { request_id: st
   const found = await findRequestAndOwner(db, ownerId, wanted.request_id);
   const digest = createHash("sha256").update(Buffer.from(wanted.link_auth, "base64url")).digest();
   const isRight = timingSafeEqual(digest, found?.request.linkAuthSha256 ?? Buffer.alloc(32));
-  const vendor = found === null ? null : vendors.find(found.vendorId);
-  if (found === null || !isRight || found.lockedAt !== null || vendor?.enabled !== true || found.request.document === null) throw new Problem("request_unavailable");
-  return { request: found.request, document: found.request.document, partSize: vendor.partBytes, vendorId: vendor.id };
+  if (found === null || !isRight || !servesStrangers(vendors, found) || found.request.document === null) throw new Problem("request_unavailable");
+  return { request: found.request, document: found.request.document, partSize: vendors.require(found.vendorId).partBytes, vendorId: found.vendorId };
 }

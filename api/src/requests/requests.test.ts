@@ -2,6 +2,7 @@ import { answerPath, AnswerCollected, AnswerState, collectedDays, maxOpenRequest
 import { sql } from "drizzle-orm";
 
 import { accounts, answers, looseObjects, uploadParts } from "../db/schema.ts";
+import { openSaboteur } from "../testing/database-faults.ts";
 import { mailsOf } from "../testing/outbox.ts";
 import { buildChange, confirm, type Person } from "../testing/person.ts";
 import { startService, type Answer, type TestService } from "../testing/service.ts";
@@ -186,6 +187,56 @@ describe("an answer", () => {
     expect((await finishOf(service, late)).status).toBe(200);
     expect(await listed(owner)).toMatchObject([{ state: "provided" }]);
     expect(await contentsOf(service, owner)).toBe(700 + late.content.length);
+  });
+
+  it("is begun so often an hour, and by whoever has the request's id alone not at all: they use up their own address", async () => {
+    const strict = await startService({ RATE_LIMITS: JSON.stringify({ start_answer: 3, answers_of_request: 2 }) }, () => clock);
+    try {
+      const owner = await strict.signIn();
+      await keepSecret(strict, owner);
+      const { requestId, linkAuth } = await keepRequest(strict, owner);
+      const begun = async (proof: string, remoteAddress: string) =>
+        (await strict.call("POST", "/requests/answer", null, { body: { request_id: requestId, link_auth: proof, size: 10 }, remoteAddress })).status;
+      for (const status of [404, 404, 404, 429]) expect(await begun("A".repeat(43), "192.0.2.1")).toBe(status);
+      for (const status of [200, 200, 429]) expect(await begun(linkAuth, "192.0.2.2")).toBe(status);
+    } finally {
+      await strict.stop();
+    }
+  });
+
+  it.each([
+    ["the owner's account is", "locked_at = now()", "locked_at = null"],
+    ["the owner's vendor is", "vendor_id = 'closed'", "vendor_id = 'relicario'"],
+  ])("takes no part and no finish while %s closed, and goes on afterwards", async (_, close, openAgain) => {
+    const { owner, request } = await asked();
+    const { db } = service.app.services;
+    const set = (what: string) => db.execute(`update accounts set ${what} where id = '${owner.userId}'`);
+    const [begun, sent, taken] = [await beginAnswer(service, request), await beginAnswer(service, request), await answerRequest(service, await keepRequest(service, owner))];
+    await sendParts(service, sent);
+    await set(close);
+    const calls = [service.call("POST", answerPath(begun.id), null, await begun.part(1)), stateOfAnswer(begun), finishOf(service, sent), finishOf(service, taken)];
+    for (const answer of await Promise.all(calls)) expect(plain(answer)).toEqual(unavailable);
+    expect(await db.select({ part: uploadParts.part }).from(uploadParts).where(sql`${uploadParts.uploadId} = ${begun.id}`)).toEqual([]);
+    await set(openAgain);
+    await sendParts(service, begun);
+    for (const answer of [sent, taken]) expect((await finishOf(service, answer)).status).toBe(200);
+    expect((await listed(owner)).map(({ state }) => state)).toEqual(["provided", "provided"]);
+  });
+
+  it("takes no part that was on its way when the owner's account was closed", async () => {
+    const { owner, request } = await asked();
+    const answer = await beginAnswer(service, request);
+    const operator = await openSaboteur(service.database.url);
+    try {
+      await operator.query("begin");
+      await operator.query(`update accounts set locked_at = now() where id = '${owner.userId}'`);
+      const part = service.call("POST", answerPath(answer.id), null, await answer.part(1));
+      await operator.waiting(1); // all of it came; its row is to be written
+      await operator.query("commit");
+      expect(plain(await part)).toEqual(unavailable);
+    } finally {
+      await operator.close();
+    }
   });
 
   it("is no longer taken once its request was revoked", async () => {

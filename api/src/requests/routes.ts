@@ -63,7 +63,7 @@ export const requestRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
 
   app.get(ofAnswer, { schema: requestSchemas.state, config: answering }, async (request) => {
     const own = await ownAnswer(request, request.params.answer_id);
-    return presentAnswer(await requireAnswer(db, own, now()), await readParts(db, own, own.answerId), now());
+    return presentAnswer(await requireAnswer(services, db, own), await readParts(db, own, own.answerId), now());
   });
 
   app.put(ofAnswer, { schema: requestSchemas.finish, bodyLimit: maxTicketBodyBytes, config: { ...answering, idempotent: true } }, async (request) =>

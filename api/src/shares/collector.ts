@@ -22,8 +22,8 @@ export function dropOldTickets(db: Db, sweeping: Sweeping): Promise<void> {
 
 /** Claims whose opening can no longer be repeated. */
 export function dropOldClaims(db: Db, sweeping: Sweeping): Promise<void> {
-  const { accountId, shareId, claimId, claimedAt } = shareClaims;
-  const due = lte(claimedAt, oldestClaim(sweeping.now));
+  const { accountId, shareId, claimId, usedAt } = shareClaims;
+  const due = lte(usedAt, oldestClaim(sweeping.now));
   return deleteInBatches(sweeping, (rows) => {
     const some = db.select({ accountId, shareId, claimId }).from(shareClaims).where(due).limit(rows);
     return db.delete(shareClaims).where(and(sql`(${accountId}, ${shareId}, ${claimId}) in ${some}`, due));

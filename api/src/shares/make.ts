@@ -40,7 +40,7 @@ export function makeShare(services: Services, own: OwnShares, { keyring, ...rest
     const expiresAt = expiryOf(rest.expires_at, vendor.shareDays, when.now);
     await requirePresent(tx, own, secretId, version);
     if (rest.recipient !== undefined) await requireRecipient(tx, own, rest.recipient);
-    if ((await countLive(tx, own.accountId, when.now)) >= maxLiveShares) throw new Problem("limit_reached", { members: { limit: maxLiveShares } });
+    await requireRoom(tx, own, when.now);
     await enterPublicId(tx, { publicId: shareId, kind: "share", accountId: own.accountId });
     const added = await applyChange(tx, account, stored, call, { secretId, version }, services, when);
     await tx.insert(shares).values({
@@ -58,7 +58,8 @@ export function makeShare(services: Services, own: OwnShares, { keyring, ...rest
 /**
  * Another time, number of views, or version. What only its time or its views ended can be opened again then.
  *
- * @throws Problem `not_found`, `conflict` when it is over for good, `version_conflict`, `validation_error`, and those of a keyring change.
+ * @throws Problem `not_found`, `conflict` when it is over for good, `version_conflict`, `validation_error`, `limit_reached` when it
+ * would be one too many that can be opened, and those of a keyring change.
  */
 export function changeShare(services: Services, own: OwnShares, shareId: string, { keyring, ...rest }: ChangeShare, when: Circumstances): Promise<Stored> {
   const vendor = services.vendors.require(own.vendorId);
@@ -74,7 +75,8 @@ export function changeShare(services: Services, own: OwnShares, shareId: string,
     if (share.ticket === null || (end !== null && end !== "expired" && end !== "used_up")) throw new Problem("conflict", { detail: "this share is over" });
     const expiresAt = rest.expires_at === undefined ? undefined : expiryOf(rest.expires_at, vendor.shareDays, when.now);
     if (rest.version !== undefined) await requirePresent(tx, own, share.secretId, rest.version);
-    if (end === null && (await countLive(tx, own.accountId, when.now)) > maxLiveShares) throw new Problem("limit_reached", { members: { limit: maxLiveShares } });
+    const after = { ...share, expiresAt: expiresAt ?? share.expiresAt, maxViews: rest.max_views === undefined ? share.maxViews : rest.max_views };
+    if (end !== null && endOf(after, when.now) === null) await requireRoom(tx, own, when.now);
     const ticket = bytesOf(rest.ticket);
     const added = await applyChange(tx, account, stored, call, { secretId: share.secretId, version: rest.version ?? share.version }, services, when);
     await tx
@@ -105,6 +107,11 @@ async function requirePresent(tx: Tx, own: OwnShares, secretId: string, version:
   if (secret.droppedAt !== null) throw new Problem("content_gone");
   if (secret.deletedAt !== null) throw new Problem("conflict", { detail: "the secret is in the trash" });
   if (secret.version !== version) throw new Problem("version_conflict", { members: { version: secret.version } });
+}
+
+/** For one more that can be opened. @throws Problem `limit_reached` */
+async function requireRoom(tx: Tx, { accountId }: OwnShares, now: Date): Promise<void> {
+  if ((await countLive(tx, accountId, now)) >= maxLiveShares) throw new Problem("limit_reached", { members: { limit: maxLiveShares } });
 }
 
 async function requireRecipient(tx: Tx, { accountId, vendorId }: OwnShares, recipientId: string): Promise<void> {

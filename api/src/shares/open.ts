@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 
 import { claimMinutes, type OpenShare, type ShareClaimed, type ShareLook, type ShareOffer } from "@relicario/shared/api";
-import { and, eq, gt, lte } from "drizzle-orm";
+import { and, eq, lte, not, sql, type SQL } from "drizzle-orm";
 
 import { downloadHours } from "../auth/grants.ts";
 import type { Db, Tx } from "../db/database.ts";
@@ -11,6 +11,7 @@ import { rateRules } from "../http/rate-limits.ts";
 import { ownerOf } from "../public-ids/directory.ts";
 import { findVersion } from "../secrets/queries.ts";
 import type { Services } from "../services.ts";
+import { servesStrangers } from "../vendors/policy.ts";
 import { mayVisit, type Visitor } from "./policy.ts";
 import { presentClaimed, presentLook, presentOffer } from "./present.ts";
 import { countWrongPassword, endOf, findShare, findShareAndOwner, nobody, noteOpened, takeView, type KeptShare, type Owner, type ShareRow } from "./queries.ts";
@@ -18,12 +19,14 @@ import { countWrongPassword, endOf, findShare, findShareAndOwner, nobody, noteOp
 /*
  * [Note: Opening a share]
  *
- * 1. A look and an offer read. Whatever makes a share unavailable, a wrong `link_auth` too, is one answer after the same queries.
+ * 1. A look and an offer read. Whatever makes a share unavailable, a wrong `link_auth` too, is one answer after the same queries,
+ *    counted by address alone; what is openable is counted by share, too.
  * 2. A claim: `claim_id` is written down; if it stands there already and its time is not over, it is the same view.
  * 3. In the same transaction one view is taken, by one statement on the share's row: `views` grows where one is left. None of it
  *    holds the account.
  * 4. After that, and never before, ticket and download token go out. A transaction that was not answered is asked for again with
- *    the same `claim_id`.
+ *    the same `claim_id`. Each download gives the claim its time again, for a day at most from when it was made: then every token of
+ *    it is over, and the same `claim_id` is another view.
  *
  * A wrong `pass_auth` counts by one statement on the same row, which has no effect once ten were counted: guesses that come at the
  * same moment stand in line there, and the answers of those behind the tenth do not say whether they were right.
@@ -44,9 +47,9 @@ export async function lookAt(services: Services, visitor: Visitor, shareId: stri
 /** @throws Problem `share_unavailable`, `validation_error` without `pass_auth`, `wrong_password` (with `tries_left`) */
 export async function openShare(services: Services, visitor: Visitor, wanted: OpenShare): Promise<ShareOffer | ShareClaimed> {
   const { db, limiter, now } = services;
-  await limiter.count(rateRules.openShare, { subject: `share ${wanted.share_id}` });
   const { claimed, ...found } = await requireFound(services, visitor, wanted.share_id, wanted);
   if (!claimed) requireOpenable(found.share, now());
+  await limiter.count(rateRules.openShare, { subject: `share ${wanted.share_id}` }); // after the proof: the id alone slows nobody
   if (wanted.claim_id === undefined) return presentOffer(found.share, found.owner);
   if (found.share.audience !== "person" && wanted.pass_auth === undefined) throw new Problem("validation_error", { members: { errors: [{ path: "/pass_auth", reason: "missing" }] } });
   if (!isProof(found.share, "passAuthSha256", wanted.pass_auth)) {
@@ -65,11 +68,11 @@ async function claim(services: Services, { share: { accountId, shareId }, owner 
     const at = now();
     const first = await tx
       .insert(shareClaims)
-      .values({ accountId, shareId, claimId, openedBy, claimedAt: at })
+      .values({ accountId, shareId, claimId, openedBy, claimedAt: at, usedAt: at })
       .onConflictDoUpdate({
         target: [shareClaims.accountId, shareClaims.shareId, shareClaims.claimId],
-        set: { openedBy, claimedAt: at },
-        setWhere: lte(shareClaims.claimedAt, oldestClaim(at)),
+        set: { openedBy, claimedAt: at, usedAt: at },
+        setWhere: isOver(at),
       })
       .returning({ claimId: shareClaims.claimId });
     if (first.length === 0) return repeated(tx, { accountId, shareId, claimId }, openedBy, at);
@@ -77,14 +80,13 @@ async function claim(services: Services, { share: { accountId, shareId }, owner 
     if (share?.ticket == null) throw unavailable();
     if (openedBy !== null && openedBy !== accountId && share.audience !== "public") await noteOpened(tx, share, openedBy, at);
     if (share.notify && (await limiter.passes(rateRules.mailOfShare, { subject: `share ${shareId}` }, tx))) await mailer.queue(tx, accountId, "share_opened", { now: at });
-    return { share: { ...share, ticket: share.ticket }, claimedAt: at };
+    return { share: { ...share, ticket: share.ticket }, claimedAt: at, usedAt: at };
   });
-  const { share, claimedAt } = claimed;
+  const { share, claimedAt, usedAt } = claimed;
   const { wanted } = await findVersion(db, { accountId, vendorId: owner.vendorId }, share.secretId, share.version).catch(hidden);
-  // The row says whether the view is still downloaded: the token's own end is the latest that this may be.
-  const latest = new Date(claimedAt.getTime() + downloadHours * 3_600_000);
+  const latest = endOfDownloads(claimedAt);
   const token = await grants.give({ for: "share", account: accountId, share: shareId, claim: claimId, version: share.version, opened_by: openedBy }, latest);
-  const end = new Date(Math.min(claimedAt.getTime() + claimMinutes * 60_000, share.expiresAt.getTime()));
+  const end = new Date(Math.min(usedAt.getTime() + claimMinutes * 60_000, latest.getTime(), share.expiresAt.getTime()));
   return presentClaimed(share, owner, { token, size: wanted.size, expires_at: end.toISOString() });
 }
 
@@ -95,18 +97,18 @@ interface ClaimKey {
 }
 
 /** The share of a view that was claimed before, for whoever claimed it. */
-async function repeated(tx: Tx, key: ClaimKey, openedBy: string | null, now: Date): Promise<{ share: KeptShare; claimedAt: Date }> {
+async function repeated(tx: Tx, key: ClaimKey, openedBy: string | null, now: Date): Promise<{ share: KeptShare; claimedAt: Date; usedAt: Date }> {
   const share = await findShare(tx, key.accountId, key.shareId);
   const before = await findClaim(tx, key, now);
   if (share?.ticket == null || share.expiresAt <= now || before?.openedBy !== openedBy) throw unavailable();
-  return { share: { ...share, ticket: share.ticket }, claimedAt: before.claimedAt };
+  return { share: { ...share, ticket: share.ticket }, claimedAt: before.claimedAt, usedAt: before.usedAt };
 }
 
-/** Whether this view was claimed, or downloaded from, within the last ten minutes. It counts as downloaded from now. */
+/** Whether this view was claimed, or downloaded from, within the last ten minutes, and claimed within the last day. It counts as downloaded from now. */
 export async function prolongClaim(db: Db, key: ClaimKey, now: Date): Promise<boolean> {
   const claim = await findClaim(db, key, now);
   if (claim === null) return false;
-  if (now.getTime() - claim.claimedAt.getTime() > prolongedEverySeconds * 1_000) await db.update(shareClaims).set({ claimedAt: now }).where(isClaim(key));
+  if (now.getTime() - claim.usedAt.getTime() > prolongedEverySeconds * 1_000) await db.update(shareClaims).set({ usedAt: now }).where(isClaim(key));
   return true;
 }
 
@@ -118,7 +120,7 @@ async function findClaim(db: Db | Tx, key: ClaimKey, now: Date): Promise<typeof 
   const [row] = await db
     .select()
     .from(shareClaims)
-    .where(and(isClaim(key), gt(shareClaims.claimedAt, oldestClaim(now))));
+    .where(and(isClaim(key), not(isOver(now))));
   return row ?? null;
 }
 
@@ -140,9 +142,8 @@ async function requireFound({ db, vendors, now }: Services, visitor: Visitor, sh
 
 /** Others than its visitors, and whoever comes late, do not find it. */
 function isServed({ share, owner }: { share: ShareRow; owner: Owner }, visitor: Visitor, vendors: Services["vendors"], now: Date): boolean {
-  const byOwner = owner.lockedAt === null && vendors.find(owner.vendorId)?.enabled === true;
   const end = endOf(share, now);
-  return byOwner && end !== "revoked" && end !== "ended" && share.expiresAt > now && mayVisit(visitor, { ...share, vendorId: owner.vendorId });
+  return servesStrangers(vendors, owner) && end !== "revoked" && end !== "ended" && share.expiresAt > now && mayVisit(visitor, { ...share, vendorId: owner.vendorId });
 }
 
 function requireOpenable(share: ShareRow, now: Date): void {
@@ -168,7 +169,17 @@ export function hidden(error: unknown): never {
   throw error instanceof Problem && (error.code === "not_found" || error.code === "content_gone") ? unavailable() : error;
 }
 
-/** Claims that were made, and last downloaded from, before this time or at it are over. */
+/** Claims that nothing was downloaded from for ten minutes, and those that are a day old. */
+function isOver(now: Date): SQL {
+  return sql`(${lte(shareClaims.usedAt, oldestClaim(now))} or ${lte(shareClaims.claimedAt, new Date(now.getTime() - downloadMs))})`;
+}
+
+/** Claims that were last used before this time or at it are over. */
 export function oldestClaim(now: Date): Date {
   return new Date(now.getTime() - claimMinutes * 60_000);
 }
+
+const downloadMs = downloadHours * 3_600_000;
+
+/** The latest that a view claimed at this time may be downloaded, however often it is asked for again. */
+const endOfDownloads = (claimedAt: Date): Date => new Date(claimedAt.getTime() + downloadMs);

@@ -1,6 +1,7 @@
 import { claimMinutes, maxWrongPasswords, ShareClaimed, ShareOffer } from "@relicario/shared/api";
-import { eq } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 
+import { downloadHours } from "../auth/grants.ts";
 import { shares } from "../db/schema.ts";
 import { openSaboteur } from "../testing/database-faults.ts";
 import { confirm, type Person } from "../testing/person.ts";
@@ -128,6 +129,27 @@ describe("a claim", () => {
     expect(await viewsOf(share)).toBe(1);
   });
 
+  it("ends a day after it was made, however long it is downloaded from and asked for again: then the same claim_id is another view", async () => {
+    const { share } = await sharedBySomebody(service, { max_views: 2 });
+    const opening = openingOf(share);
+    const dayLater = new Date(clock.getTime() + downloadHours * 3_600_000);
+    claimed(await open(opening));
+    later(downloadHours * 60 - 5);
+    await service.app.services.db.execute(sql`update share_claims set used_at = ${clock.toISOString()} where share_id = ${share.shareId}`);
+    const { download: again } = claimed(await open(opening));
+    expect(again.expires_at).toBe(dayLater.toISOString());
+    later(4);
+    expect((await download(again.token)).statusCode).toBe(200);
+    expect(await viewsOf(share)).toBe(1);
+    later(1);
+    expect((await download(again.token)).statusCode).toBe(404);
+    const { download: anew } = claimed(await open(opening));
+    expect(await viewsOf(share)).toBe(2);
+    expect((await download(anew.token)).statusCode).toBe(200);
+    later(claimMinutes);
+    expect(plain(await open(opening))).toEqual(unavailable);
+  });
+
   it("holds nothing of the account: it is answered while the owner's row is held", async () => {
     const { share, owner } = await sharedBySomebody(service);
     const holder = await openSaboteur(service.database.url);
@@ -238,6 +260,13 @@ describe("what makes a share unavailable", () => {
         return share;
       },
     ],
+    [
+      "its owner's vendor was closed",
+      async (share, owner) => {
+        await service.app.services.db.execute(`update accounts set vendor_id = 'closed' where id = '${owner.userId}'`);
+        return share;
+      },
+    ],
   ];
 
   it.each(ways)("is not told, by the answer or by the queries behind it: %s", async (_, make) => {
@@ -248,7 +277,7 @@ describe("what makes a share unavailable", () => {
     expect(plain(await open(offer))).toEqual(unavailable);
     if (link.linkAuth === share.linkAuth || link.shareId !== share.shareId) expect(plain(await look(link.shareId))).toEqual(unavailable);
     expect(await queriesOf(() => open(openingOf(link)))).toEqual(await queriesOf(() => open(openingOf({ ...link, shareId: newPublicId() }))));
-    expect(await queriesOf(() => open(openingOf(link)))).toHaveLength(5); // two counts, and three reads
+    expect(await queriesOf(() => open(openingOf(link)))).toHaveLength(4); // a count, and three reads
   });
 
   /** Texts of the statements that a call makes, without their values. */
@@ -328,6 +357,36 @@ describe("openings", () => {
     } finally {
       await strict.stop();
     }
+  });
+
+  it("of a share are not used up by whoever has its id alone", async () => {
+    const strict = await startService({ RATE_LIMITS: JSON.stringify({ open_share: 2 }) }, () => clock);
+    try {
+      const { share, owner, secret } = await sharedBySomebody(strict);
+      const [recipient, other] = [await strict.signIn(), await strict.signIn()];
+      const { shareId } = await keepShare(strict, owner, secret.id, { recipient: recipient.userId });
+      const byLink = async (linkAuth: string) => (await strict.call("POST", "/share/get-public-secret", null, { body: { share_id: share.shareId, link_auth: linkAuth } })).status;
+      const byPerson = async ({ token }: Person) => (await strict.call("POST", "/share/get-secret", token, { body: { share_id: shareId } })).status;
+      for (let calls = 0; calls < 3; calls++) expect([await byLink("A".repeat(43)), await byPerson(other)]).toEqual([404, 404]);
+      for (const status of [200, 200, 429]) expect([await byLink(share.linkAuth), await byPerson(recipient)]).toEqual([status, status]);
+    } finally {
+      await strict.stop();
+    }
+  });
+});
+
+describe("what the operator does while it is open", () => {
+  it.each([
+    ["the owner's account is closed", "locked_at = now()", "locked_at = null"],
+    ["the owner's vendor is closed", "vendor_id = 'closed'", "vendor_id = 'relicario'"],
+  ])("takes the download away for as long as it lasts: %s", async (_, close, openAgain) => {
+    const { share, owner } = await sharedBySomebody(service);
+    const { download: token } = claimed(await open(openingOf(share)));
+    const set = (what: string) => service.app.services.db.execute(`update accounts set ${what} where id = '${owner.userId}'`);
+    await set(close);
+    expect((await download(token.token)).json()).toMatchObject({ status: 404, code: "share_unavailable" });
+    await set(openAgain);
+    expect((await download(token.token)).statusCode).toBe(200);
   });
 });
 

@@ -30,6 +30,11 @@ const somebody = async (): Promise<{ owner: Person; id: string }> => {
   const owner = await service.signIn();
   return { owner, id: (await keepSecret(service, owner)).id };
 };
+/** So many more of the same, under ids of their own. */
+const copyShare = (shareId: string, times: number) =>
+  service.app.services.db.execute(sql`insert into shares select account_id, share_id || n, secret_id, version, audience, recipient_id, ticket, ticket_sha256, link_auth_sha256, pass_auth_sha256, password,
+    picture, share_helper, expires_at, max_views, views, wrong_passwords, notify, created_at, last_opened_at, revoked_at, ended_at
+    from shares, generate_series(1, ${times}::int) n where share_id = ${shareId}`);
 const keepState = (person: Person, answer: Answer, keyring: ReturnType<typeof buildChange>): void => {
   expect(answer).toMatchObject({ status: 200 });
   confirm(person, keyring);
@@ -112,10 +117,7 @@ describe("POST /share", () => {
 
   it("allows so many that can be opened at a time; what is over makes room", async () => {
     const { owner, secret, share } = await sharedBySomebody(service);
-    const { db } = service.app.services;
-    await db.execute(sql`insert into shares select account_id, share_id || n, secret_id, version, audience, recipient_id, ticket, ticket_sha256, link_auth_sha256, pass_auth_sha256, password,
-      picture, share_helper, expires_at, max_views, views, wrong_passwords, notify, created_at, last_opened_at, revoked_at, ended_at
-      from shares, generate_series(2, ${maxLiveShares}::int) n where account_id = ${owner.userId}`);
+    await copyShare(share.shareId, maxLiveShares - 1);
     expect((await done(service, "GET", "/user/me", owner.token)).body).toMatchObject({ licence: { shares: maxLiveShares } });
     expect(await send(owner, buildShare(owner, secret.id))).toMatchObject({ status: 409, body: { code: "limit_reached", limit: maxLiveShares } });
     await service.call("DELETE", `/share/${share.shareId}`, owner.token);
@@ -124,6 +126,25 @@ describe("POST /share", () => {
 });
 
 describe("PATCH /share/{share_id}", () => {
+  it("brings one back only where fewer than the most can be opened; those that can be are changed all the same", async () => {
+    const { owner, secret, share } = await sharedBySomebody(service);
+    const [short, once] = [await keepShare(service, owner, secret.id, { expires_at: inDays(1) }), await keepShare(service, owner, secret.id, { max_views: 1 })];
+    await opened(once);
+    later(2);
+    await copyShare(share.shareId, maxLiveShares - 1);
+    const full = { status: 409, body: { code: "limit_reached", limit: maxLiveShares } };
+    expect(await patch(owner, short.shareId, { expires_at: inDays(5) })).toMatchObject(full);
+    expect(await patch(owner, once.shareId, { max_views: null })).toMatchObject(full);
+    for (const [one, more] of [[share, { max_views: 9 }], [short, { max_views: 9 }]] as const) {
+      const keyring = buildChangeWith(owner, "shares");
+      keepState(owner, await service.call("PATCH", `/share/${one.shareId}`, owner.token, { body: { ...more, keyring } }), keyring);
+    }
+    expect(await opened(short)).toBe(404);
+    await service.call("DELETE", `/share/${share.shareId}`, owner.token);
+    expect((await patch(owner, once.shareId, { max_views: null })).status).toBe(200);
+    expect(await opened(once)).toBe(200);
+  });
+
   it("changes time and views, also of what these alone ended, and shows a later version", async () => {
     const { owner, secret, share } = await sharedBySomebody(service, { max_views: 1 });
     await opened(share);
