@@ -35,7 +35,6 @@ describe("the list of shares", () => {
   it.each<[string, (shares: readonly Record<string, unknown>[]) => unknown[], object]>([
     ["hides one", () => [], { doubt: "hidden" }],
     ["says that one is revoked that is not", (shares) => shares.map((share) => ({ ...share, end: "revoked" })), { doubt: "not_revoked_here" }],
-    ["says that it ended with a secret that is there", (shares) => shares.map((share) => ({ ...share, end: "ended" })), { doubt: "not_revoked_here" }],
     ["says that it is expired before its time", (shares) => shares.map((share) => ({ ...share, end: "expired" })), { doubt: "changed" }],
     ["serves it longer than was signed", (shares) => shares.map((share) => ({ ...share, expires_at: "2030-01-01T00:00:00.000Z" })), { doubt: "changed" }],
     ["serves another version", (shares) => shares.map((share) => ({ ...share, version: 2 })), { doubt: "changed" }],
@@ -73,6 +72,16 @@ describe("what ends a share", () => {
     await expect(listed()).resolves.toMatchObject([{ state: "revoked", doubt: null }]);
     await restore(world.adasVault, world.secretId);
     await expect(listed()).resolves.toMatchObject([{ state: "revoked", doubt: null }]);
+  });
+
+  it("is no alarm after a locked device moved the secret to the trash, and back", async () => {
+    const phone = await world.ada.open("phone");
+    await trash(phone, world.secretId);
+    expect(phone.keys).toBeNull();
+    await expect(listed()).resolves.toMatchObject([{ state: "ended", doubt: null }]);
+    await restore(phone, world.secretId);
+    await expect(listed()).resolves.toMatchObject([{ state: "ended", doubt: null }]);
+    await expect(sharesOfSecret(world.adasVault, world.secretId)).resolves.toEqual([]);
   });
 
   it("is marked in the same change that removes for good", async () => {
