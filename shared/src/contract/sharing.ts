@@ -256,10 +256,11 @@ export interface Visitor {
   readonly lookAtRequest: (requestId: string, options?: CallOptions) => Promise<OfferedRequest>;
   /**
    * Seals an answer to whoever asked and sends it. With a `begun` answer of the same content it goes on where it stopped; another
-   * content is `file_changed`, unless `anew` says to begin once more. Aborting keeps what was sent, for a day. `words`: the receipt.
+   * content is `file_changed`, unless `anew` says to begin once more. Aborting keeps what was sent, for a day. `words`: the receipt;
+   * with `earlier` it is of an answer that had left this browser before and was taken, and nothing of this one was.
    * `request_closed` when another answer was first, `payload_too_large`, `conflict` while another tab sends.
    */
-  readonly answer: (requestId: string, provided: ProvidedSecret, options?: CallOptions & { readonly anew?: boolean }) => Promise<{ readonly words: readonly string[] }>;
+  readonly answer: (requestId: string, provided: ProvidedSecret, options?: CallOptions & { readonly anew?: boolean }) => Promise<{ readonly words: readonly string[]; readonly earlier?: true }>;
   /** For a share that asks for a picture. */
   readonly PictureField: ComponentType<PictureFieldProps>;
   readonly forgetShown: (shown: ShownImage) => void;
