@@ -46,7 +46,10 @@ export interface VaultShares {
   readonly change: (shareId: string, change: { readonly expiresAt?: string; readonly maxViews?: number | null }, options?: CallOptions) => Promise<void>;
   /** Seals the present version of the secret for whoever has the share. */
   readonly updateContent: (shareId: string, by: OpenedBy, options?: CallOptions) => Promise<void>;
-  /** Effective at once; takes no opener. Who opened it may have kept it. Without effect when it is over already. */
+  /**
+   * Effective at once, also for a share that only the service names; takes no opener. Who opened it may have kept it. Without effect
+   * when it is over already. `vault_locked` and alarms of the keyring come after it: it is revoked then, and the document does not say so.
+   */
   readonly revoke: (shareId: string, options?: CallOptions) => Promise<void>;
 }
 
@@ -205,7 +208,7 @@ export interface VaultRequests {
   readonly open: (requestId: string, opener: ShownImage | null, options?: CallOptions) => Promise<OpenedAnswer>;
   /** Marks an answer as collected; its content goes 7 days later. */
   readonly collect: (requestId: string, options?: CallOptions) => Promise<void>;
-  /** Revokes an open request, or drops an answer that was collected at once. */
+  /** Revokes an open request, or drops an answer that was collected at once. One whose time is over leaves the list; one that only the service names ends there. */
   readonly drop: (requestId: string, options?: CallOptions) => Promise<void>;
 }
 
