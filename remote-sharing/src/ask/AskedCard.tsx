@@ -35,11 +35,14 @@ export function AskedCard({ vault, request }: AskedCardProps) {
   const formats = formatsOf(language);
   const Icon = icons[state];
   const waits = state === "awaiting";
+  const own = doubt !== "unknown"; // of another one nothing is known but that it can be ended
   const came = (state === "provided" || state === "collected") && request.size !== null;
+  const canEnd = state !== "revoked" || doubt === "not_revoked_here";
+  const ending = waits ? "revoke" : came ? "drop" : "delete";
+  const title = request.title === "" ? t("asked.untitled_title") : request.title;
 
   const handleDrop = async () => {
-    const kind = waits ? "revoke" : "drop";
-    const sure = await confirm({ title: t(`asked.${kind}_confirm_title`), description: t(`asked.${kind}_confirm_body`), confirmLabel: t(`asked.${kind}_confirm_action`), alert: true, danger: true });
+    const sure = await confirm({ title: t(`asked.${ending}_confirm_title`), description: t(`asked.${ending}_confirm_body`), confirmLabel: t(`asked.${ending}_confirm_action`), alert: true, danger: true });
     if (!sure) return;
     setLink(null);
     setAnswer(null);
@@ -61,7 +64,7 @@ export function AskedCard({ vault, request }: AskedCardProps) {
         <Head>
           <Icon aria-hidden />
           <div>
-            <Name>{request.title}</Name>
+            <Name>{title}</Name>
             <Facts>
               <li>
                 <strong>{t(`asked.state_${state}_label`)}</strong>
@@ -78,14 +81,14 @@ export function AskedCard({ vault, request }: AskedCardProps) {
             {t(`doubt.request_${doubt}_body`)}
           </Notice>
         )}
-        {(waits || came) && answer === null && (
+        {canEnd && answer === null && (
           <SpacedRow>
-            {came && (
+            {own && came && (
               <Button size="small" pending={opening.state.status === "running"} onClick={handleOpen}>
                 {t("asked.open_action")}
               </Button>
             )}
-            {waits && (
+            {own && waits && (
               <Button tone="quiet" size="small" pending={showing.state.status === "running"} onClick={handleShow}>
                 {t("given.show_action")}
               </Button>
@@ -103,7 +106,7 @@ export function AskedCard({ vault, request }: AskedCardProps) {
           <Answer
             vault={vault}
             answer={answer}
-            title={request.title}
+            title={title}
             collected={state === "collected"}
             collecting={collect.isPending}
             onCollect={() => {

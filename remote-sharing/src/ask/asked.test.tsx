@@ -136,6 +136,29 @@ describe("what was asked for", () => {
     expect(record.notices).toEqual([{ tone: "success", text: "Something came: The deed" }]);
   });
 
+  it.each([
+    { title: "nobody answered", state: "expired", expiresAt: "2026-11-01T10:00:00.000Z" },
+    { title: "content gone", state: "collected", collectedAt: "2026-11-01T10:00:00.000Z" },
+  ] as const)("deletes one that is over after a question: $title", async (request) => {
+    const { record, vault } = await draw({ asked: [request] });
+    await userEvent.click(await screen.findByRole("switch"));
+    await screen.findByRole("heading", { level: 2, name: request.title });
+    expect(screen.queryByRole("button", { name: "Open what came" })).not.toBeInTheDocument();
+    await userEvent.click(screen.getByRole("button", { name: "Delete it" }));
+    expect(record.confirms).toMatchObject([{ title: "Delete this request?", danger: true }]);
+    expect(await screen.findByText("You have not asked for anything")).toBeVisible();
+    expect(await vault.requests.list({ ended: true })).toEqual([]);
+  });
+
+  it("ends one that only the service names, and offers nothing else of it", async () => {
+    await draw({ asked: [{ title: "", doubt: "unknown" }] });
+    expect(await screen.findByRole("heading", { level: 2, name: "Request without a title" })).toBeVisible();
+    expect(screen.queryByRole("button", { name: "Show the link" })).not.toBeInTheDocument();
+    await expectAccessible();
+    await userEvent.click(screen.getByRole("button", { name: "Take it back" }));
+    expect(await screen.findByText("You have not asked for anything")).toBeVisible();
+  });
+
   it.each(["hidden", "unknown", "not_revoked_here", "still_served"] as const)("says in words what does not fit: %s", async (doubt) => {
     await draw({ asked: [{ title: "The deed", doubt }] });
     expect(await screen.findByText("This does not fit what you signed")).toBeVisible();

@@ -203,6 +203,18 @@ describe("the list of shares", () => {
     await expectAccessible();
   });
 
+  it.each([
+    ["only the service names", { doubt: "unknown" }],
+    ["the service ended by itself", { doubt: "not_revoked_here", state: "revoked" }],
+    ["the service still gives out", { doubt: "still_served", state: "revoked", revokedAt: "2026-11-20T12:00:00.000Z" }],
+  ] as const)("ends one that %s, and offers nothing else of it", async (_which, share) => {
+    await listed(share);
+    expect(screen.queryByRole("button", { name: "Show the link" })).not.toBeInTheDocument();
+    expect(screen.queryByRole("button", { name: "Change" })).not.toBeInTheDocument();
+    await userEvent.click(screen.getByRole("button", { name: "End it" }));
+    expect(await screen.findByText("Nobody but you.")).toBeVisible();
+  });
+
   it("has the link as a QR code and for the system's share sheet", async () => {
     const share = jest.fn(() => Promise.resolve());
     Object.defineProperty(navigator, "share", { value: share, configurable: true });

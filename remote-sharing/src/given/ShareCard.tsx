@@ -34,6 +34,7 @@ export function ShareCard({ vault, share }: ShareCardProps) {
   const formats = formatsOf(language);
   const Icon = icons[audience];
   const live = state === "live";
+  const own = live && doubt !== "unknown"; // of another one nothing is known but that it can be ended
   const name = person?.userName ?? "";
 
   const handleRevoke = async () => {
@@ -85,29 +86,31 @@ export function ShareCard({ vault, share }: ShareCardProps) {
             {t(`doubt.${doubt}_body`)}
           </Notice>
         )}
-        {live && outdated && <Notice tone="warn">{t("given.outdated_body")}</Notice>}
-        {live && (
+        {own && outdated && <Notice tone="warn">{t("given.outdated_body")}</Notice>}
+        {(live || doubt !== null) && (
           <SpacedRow>
-            {audience !== "person" && (
+            {own && audience !== "person" && (
               <Button tone="quiet" size="small" pending={showing.state.status === "running"} onClick={handleShow}>
                 {t("given.show_action")}
               </Button>
             )}
-            {outdated && (
+            {own && outdated && (
               <Button tone="quiet" size="small" onClick={handleUpdate}>
                 {t("given.update_action")}
               </Button>
             )}
-            <Button
-              tone="quiet"
-              size="small"
-              aria-expanded={changing}
-              onClick={() => {
-                setChanging(!changing);
-              }}
-            >
-              {t("given.change_action")}
-            </Button>
+            {own && (
+              <Button
+                tone="quiet"
+                size="small"
+                aria-expanded={changing}
+                onClick={() => {
+                  setChanging(!changing);
+                }}
+              >
+                {t("given.change_action")}
+              </Button>
+            )}
             <Button tone="danger" size="small" pending={revoke.isPending} onClick={() => void handleRevoke()}>
               {t("given.revoke_action")}
             </Button>
@@ -116,8 +119,8 @@ export function ShareCard({ vault, share }: ShareCardProps) {
         <ErrorNotice error={revoke.error} />
         <OpenerPanel vault={vault} act={showing} reason={t("given.show_reason_body")} action={t("given.show_action")} />
         <OpenerPanel vault={vault} act={updating} reason={t("given.update_reason_body")} action={t("given.update_action")} />
-        {live && link !== null && <LinkPanel link={link} />}
-        {live && changing && (
+        {own && link !== null && <LinkPanel link={link} />}
+        {own && changing && (
           <ChangeShare
             vault={vault}
             share={share}

@@ -11,12 +11,14 @@ import { styled } from "styled-components";
 import { useAct } from "../vault/useAct.ts";
 import { isProvideProblem, provideDraft, providedOf, type ProvideDraft } from "./provide-draft.ts";
 
+/** What answering gave. */
+export type Taken = Awaited<ReturnType<Visitor["answer"]>>;
+
 interface ProvideFormProps {
   readonly visitor: Visitor;
   readonly requestId: string;
   readonly offer: OfferedRequest;
-  /** With the words of the receipt. */
-  readonly onSent: (words: readonly string[]) => void;
+  readonly onSent: (taken: Taken) => void;
 }
 
 /** Who asks, for what; a text, a seed phrase or a file, sealed here to whoever made the link. */
@@ -38,8 +40,8 @@ export function ProvideForm({ visitor, requestId, offer, onSent }: ProvideFormPr
 
   const send = (draft: ProvideDraft, anew = false) => {
     run(async (options) => {
-      const { words } = await visitor.answer(requestId, providedOf(draft), { ...options, anew });
-      if (!options.signal.aborted) onSent(words);
+      const taken = await visitor.answer(requestId, providedOf(draft), { ...options, anew });
+      if (!options.signal.aborted) onSent(taken);
     });
   };
   const isAnother = state.status === "failed" && state.error.code === "file_changed";
@@ -107,7 +109,12 @@ export function ProvideForm({ visitor, requestId, offer, onSent }: ProvideFormPr
             )}
             <TextArea optional rows={2} label={t("provide.note_label")} error={problemText(errors.note?.message)} disabled={busy} {...register("note")} />
             {state.status === "running" && <ActProgress progress={state.progress} first="sealing" />}
-            <ErrorNotice error={state.status === "failed" ? state.error : null} />
+            {isAnother && (
+              <Notice tone="warn" role="alert" title={t("provide.another_title")}>
+                {t("provide.another_body")}
+              </Notice>
+            )}
+            <ErrorNotice error={state.status === "failed" && !isAnother ? state.error : null} />
             <SpacedRow>
               <Button type="submit" size="large" pending={busy}>
                 {t(begun === null ? "provide.send_action" : "provide.go_on_action")}

@@ -60,10 +60,22 @@ describe("answering a request", () => {
     await userEvent.click(screen.getByRole("button", { name: "Go on sending" }));
     const again = await screen.findByRole("button", { name: "Begin again with this" });
     expect(requests.sent).toEqual([]);
+    expect(screen.getByRole("alert")).toHaveTextContent("begin again with this");
     await expectAccessible();
     await userEvent.click(again);
     await screen.findByRole("heading", { name: "It was sent" });
     expect(requests.sent[0]).toMatchObject({ name: "other.mp4", text: "other" });
+  });
+
+  it("says that what was sent before counts, where that had arrived", async () => {
+    const requests = createFakeAnswering({ begun: { name: "film.mp4", size: 9, sent: 9 } });
+    const earlier = { ...requests, answer: () => Promise.resolve({ words: ["one", "two", "three", "four", "five", "six", "seven", "eight"], earlier: true as const }) };
+    await draw({}, { visitor: createFakeVisitor({ requests: earlier }) });
+    await userEvent.upload(await screen.findByLabelText("File to send"), new File(["other"], "other.mp4", { type: "video/mp4" }));
+    await userEvent.click(screen.getByRole("button", { name: "Go on sending" }));
+    expect(await screen.findByRole("heading", { name: "What you sent before counts" })).toHaveFocus();
+    expect(screen.getByText(/What you chose now was not sent/)).toBeVisible();
+    await expectAccessible();
   });
 
   it("shows the receipt of an answer that was taken when nobody heard of it", async () => {

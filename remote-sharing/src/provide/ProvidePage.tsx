@@ -7,7 +7,7 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useParams } from "react-router-dom";
 
-import { ProvideForm } from "./ProvideForm.tsx";
+import { ProvideForm, type Taken } from "./ProvideForm.tsx";
 import { Receipt } from "./Receipt.tsx";
 
 /** Route `/request/:requestId`: answers somebody who asked for a secret. It needs no account. */
@@ -30,14 +30,14 @@ interface OfferedProps {
 }
 
 function Offered({ visitor, requestId }: OfferedProps) {
-  const [words, setWords] = useState<readonly string[] | null>(null);
+  const [sent, setSent] = useState<Taken | null>(null);
   const offer = useQuery({ queryKey: ["provide", requestId], queryFn: ({ signal }) => visitor.lookAtRequest(requestId, { signal }), retry: false, gcTime: 0, staleTime: Infinity });
-  if (words !== null) return <Receipt words={words} />;
+  if (sent !== null) return <Receipt {...sent} />;
   if (offer.isPending) return <Waiting />;
   if (offer.isError) return <Refused error={toPortalError(offer.error)} onRetry={() => void offer.refetch()} />;
   if (offer.data.receipt !== undefined) return <Receipt words={offer.data.receipt} />;
   if (!isOpen(offer.data)) return <Closed />;
-  return <ProvideForm visitor={visitor} requestId={requestId} offer={offer.data} onSent={setWords} />;
+  return <ProvideForm visitor={visitor} requestId={requestId} offer={offer.data} onSent={setSent} />;
 }
 
 /** Whether it takes an answer: one that was begun before its end may finish. */

@@ -46,7 +46,10 @@ export interface VaultShares {
   readonly change: (shareId: string, change: { readonly expiresAt?: string; readonly maxViews?: number | null }, options?: CallOptions) => Promise<void>;
   /** Seals the present version of the secret for whoever has the share. */
   readonly updateContent: (shareId: string, by: OpenedBy, options?: CallOptions) => Promise<void>;
-  /** Effective at once; takes no opener. Who opened it may have kept it. Without effect when it is over already. */
+  /**
+   * Effective at once, also for a share that only the service names; takes no opener. Who opened it may have kept it. Without effect
+   * when it is over already. `vault_locked` and alarms of the keyring come after it: it is revoked then, and the document does not say so.
+   */
   readonly revoke: (shareId: string, options?: CallOptions) => Promise<void>;
 }
 
@@ -216,7 +219,7 @@ export interface VaultRequests {
   readonly open: (requestId: string, opener: ShownImage | null, options?: CallOptions) => Promise<OpenedAnswer>;
   /** Marks an answer as collected; its content goes 7 days later. */
   readonly collect: (requestId: string, options?: CallOptions) => Promise<void>;
-  /** Revokes an open request, or drops an answer that was collected at once. */
+  /** Revokes an open request, or drops an answer that was collected at once. One whose time is over leaves the list; one that only the service names ends there. */
   readonly drop: (requestId: string, options?: CallOptions) => Promise<void>;
 }
 
@@ -267,10 +270,11 @@ export interface Visitor {
   readonly lookAtRequest: (requestId: string, options?: CallOptions) => Promise<OfferedRequest>;
   /**
    * Seals an answer to whoever asked and sends it. With a `begun` answer of the same content it goes on where it stopped; another
-   * content is `file_changed`, unless `anew` says to begin once more. Aborting keeps what was sent, for a day. `words`: the receipt.
+   * content is `file_changed`, unless `anew` says to begin once more. Aborting keeps what was sent, for a day. `words`: the receipt;
+   * with `earlier` it is of an answer that had left this browser before and was taken, and nothing of this one was.
    * `request_closed` when another answer was first, `payload_too_large`, `conflict` while another tab sends.
    */
-  readonly answer: (requestId: string, provided: ProvidedSecret, options?: CallOptions & { readonly anew?: boolean }) => Promise<{ readonly words: readonly string[] }>;
+  readonly answer: (requestId: string, provided: ProvidedSecret, options?: CallOptions & { readonly anew?: boolean }) => Promise<{ readonly words: readonly string[]; readonly earlier?: true }>;
   /** For a share that asks for a picture. */
   readonly PictureField: ComponentType<PictureFieldProps>;
   readonly forgetShown: (shown: ShownImage) => void;

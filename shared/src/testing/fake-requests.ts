@@ -63,7 +63,7 @@ export function createFakeRequests({ asked = [] }: FakeRequestsSettings, account
     list: async (options) => {
       account.enter("requests.list", options);
       account.requireUnlocked();
-      return Promise.resolve([...kept.values()].map(({ row }) => row).filter(({ state }) => options?.ended === true || (state !== "expired" && state !== "revoked")));
+      return Promise.resolve([...kept.values()].map(({ row }) => row).filter(({ state, doubt }) => options?.ended === true || doubt !== null || (state !== "expired" && state !== "revoked")));
     },
     showLink: async (requestId, opener, options) => {
       account.enter("requests.showLink", options);
@@ -85,9 +85,10 @@ export function createFakeRequests({ asked = [] }: FakeRequestsSettings, account
     },
     drop: async (requestId, options) => {
       account.enter("requests.drop", options);
-      const request = requireRequest(requestId);
-      if (isOpen(request)) change(requestId, { state: "revoked" });
-      else kept.delete(requestId);
+      const request = kept.get(requestId);
+      const isEnded = request !== undefined && (request.row.state === "collected" || Date.parse(request.row.expiresAt) <= Date.now());
+      if (isEnded || request?.row.doubt === "unknown") kept.delete(requestId);
+      else if (request !== undefined) change(requestId, { state: "revoked", doubt: null });
       return Promise.resolve();
     },
   };

@@ -169,7 +169,7 @@ export function createFakeSharing({ people = [], received = [], shares = [] }: F
       },
       ofSecret: async (secretId, options) => {
         account.enter("shares.ofSecret", options);
-        return Promise.resolve([...own.values()].filter((share) => share.secretId === secretId && (share.state === "live" || options?.ended === true)).toReversed());
+        return Promise.resolve([...own.values()].filter((share) => share.secretId === secretId && (share.state === "live" || share.doubt !== null || options?.ended === true)).toReversed());
       },
       showLink: async (shareId, opener, options) => {
         account.enter("shares.showLink", options);
@@ -188,7 +188,9 @@ export function createFakeSharing({ people = [], received = [], shares = [] }: F
       },
       revoke: async (shareId, options) => {
         account.enter("shares.revoke", options);
-        own.set(shareId, { ...requireShare(shareId), state: "revoked", revokedAt: new Date().toISOString() });
+        const share = own.get(shareId);
+        if (share?.doubt === "unknown") own.delete(shareId); // no mark of it stands anywhere
+        else if (share !== undefined) own.set(shareId, { ...share, state: "revoked", revokedAt: new Date().toISOString(), doubt: null });
         return Promise.resolve();
       },
     },

@@ -231,6 +231,35 @@ describe("a service that lies about what was asked for", () => {
     expect(await doubts()).toEqual([["collected", "not_revoked_here"]]);
   });
 
+  it("names one that nobody made: it ends there", async () => {
+    const made = "AAAAAAAAAAAAAAAAAAAAAA";
+    world.service.account.requests?.set(made, { ...storedRequest(world, requestId), answers: new Map() });
+    expect(await doubts()).toEqual(expect.arrayContaining([["awaiting", "unknown"], ["awaiting", null]]));
+    await dropRequest(laptop, made);
+    expect(storedRequest(world, made).state).toBe("revoked");
+    expect(await doubts()).toEqual([["awaiting", null]]);
+    await expect(dropRequest(laptop, "../user/me")).rejects.toMatchObject({ code: "not_found" });
+  });
+
+  it("names one to an account that never asked: ending it takes an opener", async () => {
+    const other = createWorld();
+    const desk = await other.open();
+    await protect(desk, textSecret("First", shown("market")), {});
+    await answerDevice(desk, "own");
+    const made = "AAAAAAAAAAAAAAAAAAAAAA";
+    other.service.account.requests = new Map([[made, { ...storedRequest(world, requestId), answers: new Map() }]]);
+    await expect(dropRequest(await other.open(), made)).rejects.toMatchObject({ code: "show_opener_first" });
+    await dropRequest(desk, made);
+    expect(storedRequest(other, made).state).toBe("revoked");
+    expect(await listAsked(desk, { ended: true })).toEqual([]);
+  });
+
+  it("does not know one any more: it ends in the document", async () => {
+    world.service.account.requests?.clear();
+    await dropRequest(laptop, requestId);
+    expect(await doubts()).toEqual([["revoked", null]]);
+  });
+
   it("goes on serving what was revoked", async () => {
     await dropRequest(laptop, requestId);
     expect(await doubts()).toEqual([["revoked", null]]);

@@ -4,7 +4,7 @@ import { update } from "../acts/update.ts";
 import { removeVersions } from "../acts/versions.ts";
 import { revokeShare } from "../shares/change-shares.ts";
 import { allShares, sharesOfSecret } from "../shares/list-shares.ts";
-import { createSharingWorld, type SharingWorld } from "../testing/sharing-world.ts";
+import { codeOf, createSharingWorld, type SharingWorld } from "../testing/sharing-world.ts";
 
 /*
  * What the service says of an account's shares against what the account signed: what is hidden, revoked by nobody, still served,
@@ -35,7 +35,6 @@ describe("the list of shares", () => {
   it.each<[string, (shares: readonly Record<string, unknown>[]) => unknown[], object]>([
     ["hides one", () => [], { doubt: "hidden" }],
     ["says that one is revoked that is not", (shares) => shares.map((share) => ({ ...share, end: "revoked" })), { doubt: "not_revoked_here" }],
-    ["says that it ended with a secret that is there", (shares) => shares.map((share) => ({ ...share, end: "ended" })), { doubt: "not_revoked_here" }],
     ["says that it is expired before its time", (shares) => shares.map((share) => ({ ...share, end: "expired" })), { doubt: "changed" }],
     ["serves it longer than was signed", (shares) => shares.map((share) => ({ ...share, expires_at: "2030-01-01T00:00:00.000Z" })), { doubt: "changed" }],
     ["serves another version", (shares) => shares.map((share) => ({ ...share, version: 2 })), { doubt: "changed" }],
@@ -49,6 +48,24 @@ describe("the list of shares", () => {
     const made = "AAAAAAAAAAAAAAAAAAAAAA";
     sayList((shares) => [...shares, { ...shares[0], share_id: made }]);
     expect((await listed()).find((share) => share.shareId === made)).toMatchObject({ doubt: "unknown" });
+  });
+
+  it("is rid of what nobody signed when that is revoked", async () => {
+    const made = "AAAAAAAAAAAAAAAAAAAAAA";
+    world.sharing.shares.set(made, { ...world.stored(shareId), claims: new Set(), openedBy: new Set() });
+    sayList((shares) => shares.map((share, index) => (index === 0 ? share : { ...share, share_id: made })));
+    expect((await sharesOfSecret(world.adasVault, world.secretId)).find((share) => share.shareId === made)).toMatchObject({ state: "live", doubt: "unknown" });
+    await revokeShare(world.adasVault, made);
+    expect(world.stored(made).revoked).toBe(true);
+    expect(world.stored(shareId).revoked).toBe(false);
+    expect(await codeOf(revokeShare(world.adasVault, "../user/me"))).toBe("not_found");
+  });
+
+  it("is believed again once what the service ended by itself is revoked here, too", async () => {
+    world.stored(shareId).revoked = true;
+    await expect(listed()).resolves.toMatchObject([{ doubt: "not_revoked_here" }]);
+    await revokeShare(world.adasVault, shareId);
+    await expect(listed()).resolves.toMatchObject([{ state: "revoked", doubt: null }]);
   });
 
   it("is doubted where a revoked one is still served", async () => {
@@ -73,6 +90,16 @@ describe("what ends a share", () => {
     await expect(listed()).resolves.toMatchObject([{ state: "revoked", doubt: null }]);
     await restore(world.adasVault, world.secretId);
     await expect(listed()).resolves.toMatchObject([{ state: "revoked", doubt: null }]);
+  });
+
+  it("is no alarm after a locked device moved the secret to the trash, and back", async () => {
+    const phone = await world.ada.open("phone");
+    await trash(phone, world.secretId);
+    expect(phone.keys).toBeNull();
+    await expect(listed()).resolves.toMatchObject([{ state: "ended", doubt: null }]);
+    await restore(phone, world.secretId);
+    await expect(listed()).resolves.toMatchObject([{ state: "ended", doubt: null }]);
+    await expect(sharesOfSecret(world.adasVault, world.secretId)).resolves.toEqual([]);
   });
 
   it("is marked in the same change that removes for good", async () => {

@@ -10,6 +10,8 @@ import { fakePartBytes } from "../testing/fake-uploads.ts";
 import { randomFile } from "../testing/uploading.ts";
 import { createWorld, shown, textSecret, type World } from "../testing/world.ts";
 import type { VaultContext } from "../vault-context.ts";
+import { answerRequest } from "./answer.ts";
+import type { AnswerCalls } from "./answer-calls.ts";
 import { openAnswer } from "./open-answer.ts";
 import { dropRequest } from "./settle.ts";
 
@@ -194,6 +196,59 @@ describe("the first finished answer wins", () => {
     await expect(again.answer(aText("the words", "another note"))).rejects.toMatchObject({ code: "file_changed" });
     const { words } = await again.answer(aText("the words", "as agreed"));
     expect((await openAnswer(laptop, requestId, null)).words).toEqual(words);
+  });
+
+  it("gives that receipt, and says so, when beginning again with another content finds it taken", async () => {
+    await finishUnheard();
+    const again = await providerWith(world, link);
+    const { words, earlier } = await again.answer(aText("other one"), { anew: true });
+    expect(earlier).toBe(true);
+    expect((await openAnswer(laptop, requestId, null)).words).toEqual(words);
+    expect(await again.records.get(requestId)).toBeNull();
+  });
+
+  it("gives it too when the first one arrives while another is sent in its place", async () => {
+    await interruptedAfter(0, provider, new Blob(["the words"]));
+    let held: (() => Promise<void>) | null = null;
+    const { calls } = provider.parts;
+    const finish: AnswerCalls["finish"] = (place, body) => {
+      held = () => calls.finish(place, body);
+      return Promise.reject(new PortalError("not_found"));
+    };
+    const slow = { ...provider.parts, calls: { ...calls, finish } };
+    await expect(answerRequest(slow, provider, aFile(new Blob(["the words"])))).rejects.toMatchObject({ code: "not_found" });
+    world.service.before = async (call) => {
+      if (!call.startsWith("PUT /requests/answer/") || held === null) return;
+      const arrives = held;
+      held = null;
+      await arrives();
+    };
+    const { words, earlier } = await provider.answer(aText("other one"), { anew: true });
+    expect(earlier).toBe(true);
+    expect((await openAnswer(laptop, requestId, null)).words).toEqual(words);
+  });
+
+  it("keeps what would give the receipt while the service is away", async () => {
+    await finishUnheard();
+    world.service.before = (call) => {
+      if (call.startsWith("PUT /requests/answer/")) throw new PortalError("offline");
+    };
+    await expect(provider.answer(aText("other one"), { anew: true })).rejects.toMatchObject({ code: "offline" });
+    world.service.before = () => undefined;
+    expect((await provider.look()).receipt).toHaveLength(8);
+  });
+
+  it("sends the other content where the first never arrived", async () => {
+    const closing = new AbortController();
+    world.service.before = (call) => {
+      if (!call.startsWith("PUT /requests/answer/")) return;
+      closing.abort();
+      throw new PortalError("service_unavailable");
+    };
+    await expect(provider.answer(aText("the wrong words"), { signal: closing.signal })).rejects.toMatchObject({ code: "cancelled" });
+    world.service.before = () => undefined;
+    expect(await provider.answer(aText("the words"), { anew: true })).not.toHaveProperty("earlier");
+    expect(new TextDecoder().decode((await openAnswer(laptop, requestId, null)).content ?? new Uint8Array())).toBe("the words");
   });
 
   it("gives that receipt when the link is opened once more, to this browser alone", async () => {

@@ -29,6 +29,14 @@ export interface AnswerParts {
   readonly now: () => number;
 }
 
+/** The receipt of an answer that was taken. */
+export interface TakenAnswer {
+  /** Eight words. */
+  readonly words: readonly string[];
+  /** Set where it is not the one that was given now, but one that had left this browser before. */
+  readonly earlier?: true;
+}
+
 /** What a link to a request carries. */
 export interface RequestLink {
   readonly requestId: string;
@@ -68,18 +76,29 @@ async function begunAnswer(parts: AnswerParts, { linkKey, requestId }: RequestLi
   const record = await records.get(requestId);
   if (record === null) return { begun: null };
   const wrapping = await answerWrapping(linkKey, requestId);
-  const [{ size }, { name, token, last }] = [await wrapping.sealingOf(record), await wrapping.finishingOf(record)];
-  const begun = { name, size, sent: record.sealed ? size : Math.min(size, record.sent) };
-  if (last === null || (state !== "provided" && state !== "collected")) return { begun };
+  const [{ size }, finishing] = [await wrapping.sealingOf(record), await wrapping.finishingOf(record)];
+  const begun = { name: finishing.name, size, sent: record.sealed ? size : Math.min(size, record.sent) };
+  if (finishing.last === null || (state !== "provided" && state !== "collected")) return { begun };
+  let receipt: readonly string[] | null;
   try {
-    await parts.calls.finish({ answerId: record.answerId, token }, last.call, signal); // the same bytes once more: whether it was this one
-  } catch (error) {
-    if (!isPortalError(error, "request_closed")) return { begun };
-    await records.remove(requestId);
-    return { begun: null };
+    receipt = await receiptOf(parts, record, finishing, signal);
+  } catch {
+    return { begun }; // whether it was this one is asked again at the next look
   }
   await records.remove(requestId);
-  return { begun: null, receipt: receiptWords(sha256(fromB64u(last.call.ticket))) };
+  return { begun: null, ...(receipt === null ? {} : { receipt }) };
+}
+
+/** The receipt of an answer whose finishing call has left: the same bytes once more. Null when none left, or another answer was taken. */
+async function receiptOf({ calls }: AnswerParts, { answerId }: AnswerRecord, { token, last }: Finishing, signal: AbortSignal | undefined): Promise<readonly string[] | null> {
+  if (last === null) return null;
+  try {
+    await calls.finish({ answerId, token }, last.call, signal);
+  } catch (error) {
+    if (isPortalError(error, "request_closed")) return null;
+    throw error;
+  }
+  return receiptWords(sha256(fromB64u(last.call.ticket)));
 }
 
 async function readRequest({ calls }: AnswerParts, { linkKey, requestId }: RequestLink, signal: AbortSignal | undefined): Promise<{ readonly document: RequestDocument; readonly state: OfferedRequest["state"] }> {
@@ -101,14 +120,14 @@ async function readRequest({ calls }: AnswerParts, { linkKey, requestId }: Reque
  * @throws PortalError `request_closed`, `request_unavailable`, `file_changed` (another content than the one that was begun: `anew`
  *   begins once more), `payload_too_large`, `conflict` (another tab is sending), `validation_error`, `storage_full`, `cancelled`.
  */
-export async function answerRequest(parts: AnswerParts, link: RequestLink, provided: ProvidedSecret, options: AnswerOptions = {}): Promise<{ readonly words: readonly string[] }> {
+export async function answerRequest(parts: AnswerParts, link: RequestLink, provided: ProvidedSecret, options: AnswerOptions = {}): Promise<TakenAnswer> {
   check(Provided, provided);
   const { document, state } = await readRequest(parts, link, options.signal);
   const records = await parts.records();
   const answering = new Answering(parts, records, link, document, provided, await answerWrapping(link.linkKey, link.requestId), options);
   return alone(link.requestId, async () => {
-    if (options.anew === true) await records.remove(link.requestId);
     const begun = await records.get(link.requestId);
+    if (options.anew === true) return answering.anew(begun, state);
     if (begun === null) refuseClosed(state);
     try {
       return await answering.goOn(begun ?? (await answering.begin()));
@@ -176,8 +195,23 @@ class Answering {
     }
   }
 
+  /** Steps 2 to 5, in the place of what was begun. If the request is closed to it, perhaps by that: then this gives the receipt of that. */
+  async anew(former: AnswerRecord | null, state: OfferedRequest["state"]): Promise<TakenAnswer> {
+    try {
+      refuseClosed(state);
+      return await this.goOn(await this.begin());
+    } catch (error) {
+      if (former === null || !isPortalError(error, "request_closed")) throw error;
+      await this.#records.put(former); // there until it is known whether it was taken
+      const words = await receiptOf(this.#parts, former, await this.#wrapping.finishingOf(former), this.#signal);
+      await this.#records.remove(this.#link.requestId);
+      if (words === null) throw error;
+      return { words, earlier: true };
+    }
+  }
+
   /** Steps 3 to 5. */
-  async goOn(begun: AnswerRecord): Promise<{ readonly words: readonly string[] }> {
+  async goOn(begun: AnswerRecord): Promise<TakenAnswer> {
     const { requestId } = this.#link;
     const finishing = await this.#wrapping.finishingOf(begun);
     const place: AnswerPlace = { answerId: begun.answerId, token: finishing.token };

@@ -1,4 +1,4 @@
-import { maxBookLength } from "@relicario/shared/api";
+import { maxBookLength, trashDays } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 
 import type { AccountKey } from "../seal/account-key.ts";
@@ -11,8 +11,13 @@ import type { ActOptions, VaultContext } from "../vault-context.ts";
 
 export type RequestEntry = Requests["requests"][number];
 
-/** Marks of what was revoked stay so long: what the service says of it can be compared. Milliseconds. */
-const keepEndedMs = 90 * 24 * 60 * 60 * 1000;
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** So long after its time an entry stays that is over: what the service says of it can be compared. */
+const keepEndedMs = 90 * dayMs;
+
+/** So long after its time an answer that was begun before may be finished: then the service forgets what was asked. */
+const finishableMs = trashDays * dayMs;
 
 /** @throws PortalError `not_found`. */
 export function requireEntry(requests: Requests | null, requestId: string): RequestEntry {
@@ -26,13 +31,34 @@ export function withEntry(document: Requests, requestId: string, change: (entry:
   return { ...document, requests: document.requests.flatMap((entry) => (entry.request_id === requestId ? (change(entry) ?? []) : [entry])) };
 }
 
-/** The document with another request in it, and without what was revoked long ago. Keys of what was revoked or dropped go at once. */
+/** The document with another request in it, without what was over long ago, and inside without the keys and notes of all that is over. */
 export async function withRequest(vault: VaultContext, accountKey: AccountKey, document: Requests | null, entry: RequestEntry, inner: RequestsInner["requests"][number]): Promise<Requests> {
   const before = document === null ? [] : (await openRequestsInner(accountKey, vault.userId, document)).requests;
-  const kept = (document?.requests ?? []).filter(({ state, expires_at: expiresAt }) => state !== "revoked" || vault.now() - Date.parse(expiresAt) < keepEndedMs);
-  const answerable = new Set(kept.filter(({ state }) => state !== "revoked").map(({ request_id: id }) => id));
-  const requests = [...before.filter(({ request_id: id }) => answerable.has(id)), inner];
+  const entries = document?.requests ?? [];
+  const over = await findOver(vault, entries);
+  const kept = entries.filter((one) => !over.has(one.request_id) || sinceEnd(vault, one) < keepEndedMs);
+  const requests = [...before.filter(({ request_id: id }) => !over.has(id) && kept.some((one) => one.request_id === id)), inner];
   return { v: 1, requests: [...kept, entry], inner: await sealRequestsInner(accountKey, vault.userId, { v: 1, requests }) };
+}
+
+/** A document that names nothing, for an account that never asked. @throws PortalError `show_opener_first`. */
+export async function noRequests({ accountKey, userId }: VaultContext): Promise<Requests> {
+  if (accountKey === null) throw new PortalError("show_opener_first");
+  return { v: 1, requests: [], inner: await sealRequestsInner(accountKey, userId, { v: 1, requests: [] }) };
+}
+
+/** Ids of those by which nothing can be opened any more: revoked, collected and gone from the service, or not answered in time. */
+async function findOver(vault: VaultContext, entries: readonly RequestEntry[]): Promise<Set<string>> {
+  const isPerhaps = (one: RequestEntry): boolean => one.state === "collected" || (one.state === "open" && one.answer_sha256 === null && sinceEnd(vault, one) >= finishableMs);
+  const lines = entries.some(isPerhaps) ? await vault.service.requests.list() : [];
+  const withContent = new Set(lines.flatMap(({ request_id: id, size }) => (size === null ? [] : [id])));
+  const isOver = (one: RequestEntry): boolean => one.state === "revoked" || (isPerhaps(one) && !withContent.has(one.request_id));
+  return new Set(entries.filter(isOver).map(({ request_id: id }) => id));
+}
+
+/** Milliseconds since its time was over; below 0 before. */
+function sinceEnd({ now }: VaultContext, { expires_at: expiresAt }: RequestEntry): number {
+  return now() - Date.parse(expiresAt);
 }
 
 /** One change of the requests document. */

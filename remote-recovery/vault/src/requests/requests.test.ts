@@ -5,6 +5,8 @@ import { PortalError } from "@relicario/shared/errors";
 
 import { answerDevice } from "../acts/unlock.ts";
 import { protect } from "../acts/protect.ts";
+import { openRequestsInner } from "../seal/requests.ts";
+import { readKeyring } from "../steps/read-keyring.ts";
 import { asked, aRequest, aText, providerWith, storedRequest } from "../testing/answering.ts";
 import { createWorld, shown, textSecret, type World } from "../testing/world.ts";
 import type { VaultContext } from "../vault-context.ts";
@@ -156,6 +158,70 @@ describe("a request for a secret", () => {
     expect(await listAsked(laptop, { ended: true })).toHaveLength(2);
     await expect(openAnswer(laptop, requestId, null)).rejects.toMatchObject({ code: "not_found" });
     await expect(markCollected(laptop, "AAAAAAAAAAAAAAAAAAAAAA")).rejects.toMatchObject({ code: "not_found" });
+  });
+
+  describe("over", () => {
+    const start = Date.now();
+    const kept = async (vault: VaultContext): Promise<readonly [titles: readonly string[], notes: readonly string[]]> => {
+      const { requests } = (await readKeyring(vault))?.opened ?? {};
+      if (requests == null || vault.accountKey === null) throw new TypeError("nothing was asked for");
+      const inner = await openRequestsInner(vault.accountKey, vault.userId, requests);
+      return [requests.requests.map(({ title }) => title), inner.requests.map(({ note }) => note)];
+    };
+
+    /** One that nobody answered, one with an answer, one that was collected, one that was opened and not collected. */
+    async function four(): Promise<{ readonly world: World; readonly laptop: VaultContext; readonly setDay: (day: number) => void }> {
+      const world = createWorld();
+      const laptop = await laptopWithFirst(world);
+      const setDay = (day: number): void => {
+        Object.assign(laptop, { now: () => start + day * 86_400_000 });
+      };
+      await asked(world, laptop, { title: "silent", note: "silent" });
+      for (const title of ["answered", "collected", "opened"]) {
+        const { requestId, provider } = await asked(world, laptop, { title, note: title });
+        await provider.answer(aText("the words"));
+        if (title !== "answered") await openAnswer(laptop, requestId, null);
+        if (title === "collected") await markCollected(laptop, requestId);
+      }
+      return { world, laptop, setDay };
+    }
+    const another = (laptop: VaultContext): Promise<unknown> => askForSecret(laptop, aRequest(laptop, { title: "new", note: "new" }), null);
+    /** As the service does with time. */
+    const sweep = (world: World): void => {
+      for (const request of world.service.account.requests?.values() ?? []) {
+        if (request.state === "collected") request.provided = null;
+        if (request.state === "awaiting") request.state = "expired";
+      }
+    };
+
+    it("keeps the key of whatever can still be opened or finished", async () => {
+      const { laptop, setDay } = await four();
+      setDay(36);
+      await another(laptop);
+      expect(await kept(laptop)).toEqual([["silent", "answered", "collected", "opened", "new"], ["silent", "answered", "collected", "opened", "new"]]);
+    });
+
+    it("leaves its key and note out once nothing can be opened by it, and all of it 90 days after its time", async () => {
+      const { world, laptop, setDay } = await four();
+      sweep(world);
+      setDay(38);
+      await another(laptop);
+      expect(await kept(laptop)).toEqual([["silent", "answered", "collected", "opened", "new"], ["answered", "opened", "new"]]);
+      setDay(98);
+      await another(laptop);
+      const [titles, notes] = await kept(laptop);
+      expect(titles).toEqual(["answered", "opened", "new", "new"]);
+      expect(notes).toEqual(["answered", "opened", "new"]);
+      expect((await listAsked(laptop, { ended: true })).every(({ doubt }) => doubt === null)).toBe(true);
+    });
+
+    it("can be deleted from the list: expired, or collected and gone", async () => {
+      const { world, laptop, setDay } = await four();
+      sweep(world);
+      setDay(8);
+      for (const row of await listAsked(laptop, { ended: true })) if (row.title === "silent" || row.title === "collected") await dropRequest(laptop, row.requestId);
+      expect((await listAsked(laptop, { ended: true })).map(({ title, doubt }) => [title, doubt]).sort()).toEqual([["answered", null], ["opened", null]]);
+    });
   });
 
   it("names nothing of itself to the service but sizes and dates", async () => {

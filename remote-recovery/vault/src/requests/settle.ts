@@ -1,5 +1,8 @@
+import { RequestId } from "@relicario/shared/api";
+import { isPortalError, PortalError } from "@relicario/shared/errors";
+
 import type { ActOptions, VaultContext } from "../vault-context.ts";
-import { publishRequests, requireEntry, withEntry } from "./requests-document.ts";
+import { noRequests, publishRequests, requireEntry, withEntry } from "./requests-document.ts";
 
 /**
  * Marks an answer as collected: its content goes some days later. Takes no opener. Without effect when it is collected already.
@@ -22,22 +25,32 @@ export async function markCollected(vault: VaultContext, requestId: string, opti
 }
 
 /**
- * Revokes an open request, whether it was answered or not; drops a collected answer, its content at once. Takes no opener. Without
- * effect when that was done already.
+ * Revokes an open request, whether it was answered or not; drops a collected answer, its content at once, and one whose time is
+ * over. One that only the service names ends there, and one that the service does not know ends in the document. Takes no opener,
+ * but for an account that never asked for anything. Without effect when it is revoked already.
  *
- * @throws PortalError `not_found`, `vault_locked`, and those of publishing.
+ * @throws PortalError `not_found` for what is no request's id, `show_opener_first`, `vault_locked`, and those of publishing.
  */
 export async function dropRequest(vault: VaultContext, requestId: string, options: ActOptions = {}): Promise<void> {
+  if (!RequestId.safeParse(requestId).success) throw new PortalError("not_found");
+  let isKnown = false;
   await publishRequests(
     vault,
     {
       next: async ({ requests }) => {
-        const { state } = requireEntry(requests, requestId);
-        if (requests === null || state === "revoked") return null;
-        return withEntry(requests, requestId, (entry) => (entry.state === "collected" ? null : { ...entry, state: "revoked" }));
+        const entry = requests?.requests.find(({ request_id: id }) => id === requestId);
+        isKnown = entry !== undefined;
+        if (entry?.state === "revoked") return null;
+        return withEntry(requests ?? (await noRequests(vault)), requestId, (one) =>
+          one.state === "collected" || Date.parse(one.expires_at) <= vault.now() ? null : { ...one, state: "revoked" },
+        );
       },
-      isIn: ({ requests }) => requests.every(({ request_id: id, state }) => id !== requestId || state === "revoked"),
-      send: ({ keyring }) => vault.service.requests.drop(requestId, keyring),
+      isIn: ({ requests }) => isKnown && requests.every(({ request_id: id, state }) => id !== requestId || state === "revoked"), // of one that it never named a document shows nothing
+      send: ({ keyring }) =>
+        vault.service.requests.drop(requestId, keyring).catch((error: unknown) => {
+          if (!isPortalError(error, "not_found")) throw error;
+          return vault.service.changeKeyring(keyring); // it is gone there: the document says so too
+        }),
     },
     options,
   );

@@ -54,19 +54,18 @@ export async function changeShare(vault: VaultContext, shareId: string, { expire
 }
 
 /**
- * Effective at once, by the service; then the signed mark, by which a service that still serves it, or that revokes what nobody
- * did, is found out. Once more does no harm.
+ * Effective at once, by the service, whatever the keyring says of it: also for a share that only the service names, and while the
+ * vault is locked or alarmed. Then the signed mark, by which a service that still serves it, or that revokes what nobody did, is
+ * found out. Once more does no harm, and sets a mark that is missing.
  *
- * @throws PortalError `not_found`, `vault_locked`, and those of publishing.
+ * @throws PortalError `not_found` for what is no share's id; those of the call; after it, when it is revoked but not marked,
+ *   `vault_locked` and those of publishing.
  */
 export async function revokeShare(vault: VaultContext, shareId: string, options: ActOptions = {}): Promise<void> {
-  const view = await readKeyring(vault, options.signal);
-  if (view?.opened == null) throw new PortalError("vault_locked");
-  const { expires_at: expiresAt } = requireEntry(view.opened.shares, shareId);
+  if (!ShareId.safeParse(shareId).success) throw new PortalError("not_found");
   await vault.service.shares.revoke(shareId, options.signal).catch((error: unknown) => {
     if (!isPortalError(error, "share_unavailable", "not_found")) throw error; // it is over already
   });
-  if (Date.parse(expiresAt) <= vault.now()) return;
   await markEnded(vault, (entry) => entry.share_id === shareId, options);
 }
 

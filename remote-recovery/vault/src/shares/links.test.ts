@@ -145,6 +145,17 @@ describe("the owner of a link", () => {
     expect(await codeOf(changeShare(world.adasVault, shareId, { expiresAt: "2020-01-01T00:00:00.000Z" }))).toBe("validation_error");
   });
 
+  it("revokes it at the service when the vault is locked or alarmed, and then says what keeps it from being marked", async () => {
+    const before = world.ada.service.snapshot();
+    const [{ shareId: first }, { shareId: second }] = [await world.share({}), await world.share({})];
+    const phone = await world.ada.open("phone");
+    expect(await codeOf(revokeShare(phone, first))).toBe("vault_locked");
+    expect(world.stored(first).revoked).toBe(true);
+    world.ada.service.account = before;
+    expect(await codeOf(revokeShare(world.adasVault, second))).toBe("older_state");
+    expect(world.stored(second).revoked).toBe(true);
+  });
+
   it("updates what is shared after an edit, without the password", async () => {
     const { shareId, link } = await world.share({ password: "known to them" });
     await update(world.adasVault, world.secretId, { baseVersion: 1, content: { contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob(["new words"]) } });

@@ -2,7 +2,7 @@ import { Id, type OwnShare } from "@relicario/shared/api";
 import type { SecretShare, ShareDoubt, ShareMark } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
-import { readAccount, requireRow, type AccountView } from "../steps/read-account.ts";
+import { readAccount, requireRow } from "../steps/read-account.ts";
 import { readKeyring } from "../steps/read-keyring.ts";
 import type { AccountRow, ActOptions, VaultContext } from "../vault-context.ts";
 import { settleNewShares } from "./new-shares.ts";
@@ -36,36 +36,27 @@ async function readOnce(vault: VaultContext, secretId: string, { signal }: ActOp
   const told = await vault.service.shares.ofSecret(secretId, signal);
   const account = await readAccount(vault, signal);
   const { opened, row } = requireRow(account, secretId);
-  if (account === null) throw new PortalError("not_found");
   const entries = opened.shares.shares.filter((entry) => entry.secret_id === secretId);
   const unknown = told.filter((one) => !opened.shares.shares.some((entry) => entry.share_id === one.share_id));
-  const known = await Promise.all(
-    entries.map(async (entry) => {
-      const one = told.find(({ share_id: id }) => id === entry.share_id) ?? null;
-      return present(vault, entry, one, row, await doubtOf(vault, entry, one, account, row));
-    }),
-  );
+  const known = entries.map((entry) => {
+    const one = told.find(({ share_id: id }) => id === entry.share_id) ?? null;
+    return present(vault, entry, one, row, doubtOf(vault, entry, one));
+  });
   return [...known, ...unknown.map((one) => present(vault, null, one, row, "unknown"))];
 }
 
-/** What the service says against the document. What nobody can check (used up, too many wrong passwords) is believed. */
-async function doubtOf(vault: VaultContext, entry: ShareEntry, told: OwnShare | null, { rows }: AccountView, row: AccountRow): Promise<ShareDoubt | null> {
-  const live = isLive(entry, vault.now());
+/**
+ * What the service says against the document. What nobody can check is believed: used up, too many wrong passwords, or ended with
+ * its secret or version, which a locked device does without a mark, and which a way back out of the trash does not undo.
+ */
+function doubtOf({ now }: VaultContext, entry: ShareEntry, told: OwnShare | null): ShareDoubt | null {
+  const live = isLive(entry, now());
   if (told === null) return live ? "hidden" : null;
   if (entry.revoked_at !== null) return told.end === null ? "still_served" : null;
   if (told.secret_db_id !== entry.secret_id || told.version !== entry.version || told.audience !== entry.audience || told.expires_at !== entry.expires_at) return "changed";
   if (!live) return null;
-  if (told.end === "expired") return Date.parse(entry.expires_at) - vault.now() > clockTolerance ? "changed" : null;
-  if (told.end === "revoked") return "not_revoked_here";
-  if (told.end === "ended" && rows.get(entry.secret_id)?.stored.deleted_at === undefined) return (await isGone(vault, entry, row)) ? null : "not_revoked_here";
-  return null;
-}
-
-/** Whether a former version was dropped: its shares end with it. */
-async function isGone(vault: VaultContext, { secret_id: secretId, version }: ShareEntry, row: AccountRow): Promise<boolean> {
-  if (version === row.version) return false;
-  const lines = await vault.service.versions(secretId);
-  return lines.some((line) => line.version === version && line.dropped);
+  if (told.end === "expired") return Date.parse(entry.expires_at) - now() > clockTolerance ? "changed" : null;
+  return told.end === "revoked" ? "not_revoked_here" : null;
 }
 
 function present({ now }: VaultContext, entry: ShareEntry | null, told: OwnShare | null, row: AccountRow, doubt: ShareDoubt | null): SecretShare {

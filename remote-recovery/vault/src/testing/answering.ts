@@ -2,7 +2,7 @@ import { fromB64u } from "@relicario/shared/api";
 import type { OfferedRequest, ProvidedSecret, SecretRequest } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
-import { answerRequest, lookAtRequest, type AnswerOptions, type AnswerParts, type RequestLink } from "../requests/answer.ts";
+import { answerRequest, lookAtRequest, type AnswerOptions, type AnswerParts, type RequestLink, type TakenAnswer } from "../requests/answer.ts";
 import { answerCallsOn } from "../requests/answer-calls.ts";
 import { openAnswerRecords, type AnswerRecords } from "../requests/answer-records.ts";
 import { askForSecret, type MadeRequest } from "../requests/ask.ts";
@@ -18,7 +18,7 @@ export interface Provider extends RequestLink {
   /** Milliseconds since 1970. */
   readonly clock: { now: number };
   readonly look: () => Promise<OfferedRequest>;
-  readonly answer: (provided: ProvidedSecret, options?: AnswerOptions) => Promise<{ readonly words: readonly string[] }>;
+  readonly answer: (provided: ProvidedSecret, options?: AnswerOptions) => Promise<TakenAnswer>;
 }
 
 /** A page opened by a link: path and fragment. What the browser kept of it before is there again. */
