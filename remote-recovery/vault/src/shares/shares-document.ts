@@ -40,7 +40,7 @@ export function withEnded(document: Shares, now: number, ends: (entry: ShareEntr
   return { ...document, shares: document.shares.map((entry) => (isEnding(entry) ? { ...entry, revoked_at: timestamp(now) } : entry)) };
 }
 
-/** The document with another share in it, and without what ended long ago. Keys of what ended go at once. */
+/** The document with another share in it, and without what ended long ago. Keys of what has ended by now go with it. */
 export async function withShare(vault: VaultContext, accountKey: AccountKey, document: Shares, entry: ShareEntry, inner: SharesInner["shares"][number]): Promise<Shares> {
   const now = vault.now();
   const before = await openSharesInner(accountKey, vault.userId, document);
