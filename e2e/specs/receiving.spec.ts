@@ -9,6 +9,7 @@ import { copies, photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
 import { sentinel } from "../support/sentinel.ts";
 
+const title = `Door ${sentinel()}`;
 const phrase = `under the mat ${sentinel()}`;
 const password = `four words and ${sentinel()}`;
 
@@ -21,18 +22,19 @@ async function stranger(browser: Browser, baseURL: string, look: "wide" | "phone
   return page;
 }
 
-test("receiving: links, a password, a picture, one person, and what has ended", async ({ page, browser, portal }) => {
+test("receiving: links, a password, a picture, one person, and what has ended", async ({ page, browser, portal, planted }) => {
   test.setTimeout(900_000);
   const owner = newAccount();
   let secretId = "";
-  const shared = (wish: Omit<ShareWish, "opener">) => share(page, secretId, { ...wish, opener: photographs.mountains });
+  const shared = async (wish: Omit<ShareWish, "opener">) => planted.link(await share(page, secretId, { ...wish, opener: photographs.mountains }));
+  for (const text of [title, phrase, password]) planted.text(text);
 
   await test.step("somebody protects a secret", async () => {
     await signUp(page, owner);
-    await protect(page, { text: phrase, title: "Door", tags: [], image: { file: photographs.mountains, passphrase: null } });
+    await protect(page, { text: phrase, title, tags: [], image: { file: photographs.mountains, passphrase: null } });
     await answerDevice(page, "My own device");
     await page.goto("/secrets");
-    await row(page, "Door").getByRole("button", { name: /More for/ }).click();
+    await row(page, title).getByRole("button", { name: /More for/ }).click();
     await page.getByRole("menuitem", { name: "Edit" }).click();
     await expect(page).toHaveURL(/\/edit-secret\//);
     secretId = new URL(page.url()).pathname.split("/")[2] ?? "";
@@ -62,7 +64,7 @@ test("receiving: links, a password, a picture, one person, and what has ended", 
     expect(calls.filter((path) => path.startsWith("/api/"))).toEqual([]);
     const fetched = await (await context.request.get(link.split("#")[0] ?? "", { headers: { accept: "*/*", "user-agent": "curl/8.5.0" } })).text();
     expect(fetched).toContain("loading it opened nothing and counted nothing");
-    expect(fetched).not.toContain("Door");
+    expect(fetched).not.toContain(title);
     await context.close();
   });
 
@@ -70,7 +72,7 @@ test("receiving: links, a password, a picture, one person, and what has ended", 
     const visitor = await stranger(browser, portal.origin);
     await visitor.goto(link);
     await openLink(visitor);
-    await expect(visitor.getByRole("heading", { level: 1, name: "Door" })).toBeVisible({ timeout: 60_000 });
+    await expect(visitor.getByRole("heading", { level: 1, name: title })).toBeVisible({ timeout: 60_000 });
     expect(await revealed(visitor)).toBe(phrase);
     await visitor.reload();
     await expect(visitor.getByRole("heading", { name: "Open the link again" })).toBeVisible();
@@ -89,7 +91,7 @@ test("receiving: links, a password, a picture, one person, and what has ended", 
     await expect(visitor.getByText(/^Esa no es la contraseña. Quedan 9 intentos/)).toBeVisible({ timeout: 60_000 });
     await visitor.getByRole("textbox", { name: "Contraseña" }).fill(password);
     await visitor.getByRole("button", { name: "Abrir", exact: true }).click();
-    await expect(visitor.getByRole("heading", { level: 1, name: "Door" })).toBeVisible({ timeout: 60_000 });
+    await expect(visitor.getByRole("heading", { level: 1, name: title })).toBeVisible({ timeout: 60_000 });
     await visitor.context().close();
   });
 
@@ -102,7 +104,7 @@ test("receiving: links, a password, a picture, one person, and what has ended", 
     await expect(visitor.getByText(/^This picture does not open it. Nothing was counted./)).toBeVisible({ timeout: 90_000 });
     await visitor.getByLabel("Picture file").setInputFiles(await copies["half the size"](photographs.friends));
     await openLink(visitor);
-    await expect(visitor.getByRole("heading", { level: 1, name: "Door" })).toBeVisible({ timeout: 90_000 });
+    await expect(visitor.getByRole("heading", { level: 1, name: title })).toBeVisible({ timeout: 90_000 });
     expect(await revealed(visitor)).toBe(phrase);
     await visitor.context().close();
   });
@@ -112,7 +114,7 @@ test("receiving: links, a password, a picture, one person, and what has ended", 
     const visitor = await stranger(browser, portal.origin);
     await visitor.goto(taken);
     await openLink(visitor);
-    await expect(visitor.getByRole("heading", { level: 1, name: "Door" })).toBeVisible({ timeout: 60_000 });
+    await expect(visitor.getByRole("heading", { level: 1, name: title })).toBeVisible({ timeout: 60_000 });
     const other = await stranger(browser, portal.origin);
     await other.goto(taken);
     await expect(other.getByRole("button", { name: "Open", exact: true })).toBeVisible();
@@ -132,7 +134,7 @@ test("receiving: links, a password, a picture, one person, and what has ended", 
     const visitor = await stranger(browser, portal.origin);
     await visitor.goto(short);
     await openLink(visitor);
-    await expect(visitor.getByRole("heading", { level: 1, name: "Door" })).toBeVisible({ timeout: 60_000 });
+    await expect(visitor.getByRole("heading", { level: 1, name: title })).toBeVisible({ timeout: 60_000 });
     await runSql(portal, "update shares set expires_at = now() - interval '1 second'");
     expect(await revealed(visitor)).toBe(phrase);
     await visitor.goto("about:blank");
@@ -156,7 +158,7 @@ test("receiving: links, a password, a picture, one person, and what has ended", 
     await mailbox.getByRole("button", { name: "Create account" }).click();
     await expect(mailbox.getByText(owner.userName).first()).toBeVisible({ timeout: 60_000 });
     await openLink(mailbox);
-    await expect(mailbox.getByRole("heading", { level: 1, name: "Door" })).toBeVisible({ timeout: 60_000 });
+    await expect(mailbox.getByRole("heading", { level: 1, name: title })).toBeVisible({ timeout: 60_000 });
     await mailbox.getByRole("button", { name: "Keep it among my secrets" }).click();
     await expect(mailbox.getByText("You have protected nothing here yet")).toBeVisible();
     await mailbox.getByLabel("Picture file").setInputFiles(photographs.small);
@@ -188,7 +190,7 @@ test("receiving: links, a password, a picture, one person, and what has ended", 
     const words = (await page.getByRole("list", { name: `Words of ${owner.userName}` }).textContent()) ?? "";
     await expect(mailbox.getByRole("list", { name: `Words of ${owner.userName}` })).toHaveText(words);
     await mailbox.getByRole("button", { name: "Accept and open" }).click();
-    await expect(mailbox.getByRole("heading", { level: 1, name: "Door" })).toBeVisible({ timeout: 90_000 });
+    await expect(mailbox.getByRole("heading", { level: 1, name: title })).toBeVisible({ timeout: 90_000 });
     expect(await revealed(mailbox)).toBe(phrase);
   });
 

@@ -52,7 +52,11 @@ export class ByteSearch {
     for await (const entry of await opendir(folder, { recursive: true })) {
       if (!entry.isFile()) continue;
       const file = path.join(entry.parentPath, entry.name);
-      const content = await readFile(file);
+      const content = await readFile(file).catch((error: unknown) => {
+        if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+        throw error;
+      });
+      if (content === null) continue;
       files += 1;
       bytes += content.length;
       findings.push(...this.search(content, path.relative(folder, file)));

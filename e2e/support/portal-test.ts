@@ -5,6 +5,8 @@ import path from "node:path";
 import { test as base } from "@playwright/test";
 import { startPortal, type RunningPortal } from "@relicario/tooling/portal";
 
+import { Planted } from "./planted.ts";
+
 interface PortalFixtures {
   /** Set by a spec that stops its portal for good: no other spec then gets it. */
   readonly stopsPortal: boolean;
@@ -13,7 +15,7 @@ interface PortalFixtures {
 }
 
 /** Playwright's test with a whole portal, started once for the specs that one worker runs, on free ports and with data of its own. */
-export const test = base.extend<{ readonly problems: readonly string[] }, PortalFixtures>({
+export const test = base.extend<{ readonly problems: readonly string[]; readonly planted: Planted }, PortalFixtures>({
   stopsPortal: [false, { option: true, scope: "worker" }],
   dataFolder: [
     async ({}, use) => {
@@ -46,6 +48,20 @@ export const test = base.extend<{ readonly problems: readonly string[] }, Portal
       if (testInfo.status === "passed") base.expect(problems).toEqual([]);
     },
     { auto: true },
+  ],
+  /** What a spec that asks for it says was typed. After the spec the access log, the databases and the objects hold nothing of it. */
+  planted: [
+    async ({ portal, dataFolder }, use, testInfo) => {
+      const planted = new Planted();
+      await use(planted);
+      if (testInfo.status !== "passed") return;
+      const { findings, files, rows, accessLog } = await planted.keptBy(portal, dataFolder);
+      base.expect(findings).toEqual([]);
+      base.expect(files).toBeGreaterThan(100);
+      base.expect(rows).toBeGreaterThan(1_000);
+      base.expect(accessLog).toMatch(/"route":"\/(share|requests)/);
+    },
+    { timeout: 240_000 },
   ],
 });
 

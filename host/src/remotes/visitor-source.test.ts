@@ -1,10 +1,12 @@
 import type { PortalForVisitors, VisitorFactory } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { createFakeHttp, createFakeVisitor } from "@relicario/shared/testing";
+import { z } from "zod";
 
 import { createVisitorSource } from "./visitor-source.ts";
 
-const forVisitors: PortalForVisitors = { http: createFakeHttp(), vendorId: "relicario", takeLinkSecret: () => Promise.resolve(null) };
+const http = createFakeHttp();
+const forVisitors: PortalForVisitors = { http, vendorId: "relicario", takeLinkSecret: () => Promise.resolve(null) };
 
 function setUp() {
   const visitors = [createFakeVisitor({ share: { title: "a", content: "b" } }), createFakeVisitor()];
@@ -24,8 +26,25 @@ describe("createVisitorSource", () => {
     expect(loadRecovery).not.toHaveBeenCalled();
     await expect(Promise.all([source.get(page), source.get(page)])).resolves.toEqual([visitors[0], visitors[0]]);
     expect(factory).toHaveBeenCalledTimes(1);
-    expect(factory).toHaveBeenCalledWith(forVisitors);
+    expect(factory).toHaveBeenCalledWith({ ...forVisitors, http: expect.anything() as unknown });
     expect(portal).toHaveBeenCalledWith(page);
+  });
+
+  it("lets the visitor call what opens a share and answers a request, and nothing else of the account", async () => {
+    const { source, factory } = setUp();
+    await source.get("/p-shared/abcdefghijklmnopqrstuv");
+    const visitors = factory.mock.calls[0]?.[0].http;
+    const made = http.calls.length;
+    const call = (method: "GET" | "POST" | "PUT", path: string) => visitors?.request(method, path, z.unknown());
+    for (const path of ["/user/keyring", "/user/me", "/users/directory", "/secrets/store", "/v2/secrets/get-secret", "/share", "/sharelist/x", "/requests", "/requests/collect"]) {
+      await expect(call("POST", path)).rejects.toMatchObject({ code: "forbidden" });
+    }
+    await expect(visitors?.stream("POST", "/v2/secrets/get-secret")).rejects.toMatchObject({ code: "forbidden" });
+    expect(http.calls).toHaveLength(made);
+    const opening = ["/share/get-public-secret", "/share/get-public-secret/x", "/share/get-secret", "/share/get-secret/x", "/requests/get", "/requests/answer", "/requests/answer/x"];
+    for (const path of opening) await expect(call("POST", path)).rejects.toMatchObject({ code: "not_found" }); // the fake service's own answer
+    await expect(visitors?.stream("POST", "/share/content")).rejects.toMatchObject({ code: "not_found" });
+    expect(http.calls.slice(made).map(({ path }) => path)).toEqual([...opening, "/share/content"]);
   });
 
   it("closes it when the page is left, and keeps it while the page stays", async () => {

@@ -1,7 +1,15 @@
+import { sharedDownloadPath } from "@relicario/shared/api";
 import type { PortalForVisitors, Visitor } from "@relicario/shared/contract";
 import { PortalError, toPortalError } from "@relicario/shared/errors";
 
 import type { LoadedModule } from "./remote-module.ts";
+import { scopedHttp } from "./scoped-http.ts";
+
+/**
+ * All that a visitor calls: to look at a share, open it and fetch its content, and to answer a request. A link for signed-in people
+ * is opened with the session's token, which leads no further than this.
+ */
+const visitorPaths = ["/share/get-public-secret", "/share/get-secret", sharedDownloadPath, "/requests/get", "/requests/answer"];
 
 export interface VisitorSource {
   /**
@@ -29,7 +37,7 @@ export function createVisitorSource({ loadRecovery, portal }: VisitorSourceDeps)
     try {
       const [{ provides }, forVisitors] = await Promise.all([loadRecovery(), portal(pathname)]);
       if (provides?.visitor === undefined) throw new PortalError("remote_refused");
-      return await provides.visitor(forVisitors);
+      return await provides.visitor({ ...forVisitors, http: scopedHttp(forVisitors.http, visitorPaths) });
     } catch (error) {
       const { code } = toPortalError(error);
       throw new PortalError("vault_unavailable", { cause: error, details: { because: code } });

@@ -1,5 +1,5 @@
 import type { FoundPerson, Vault } from "@relicario/shared/contract";
-import { isPortalError } from "@relicario/shared/errors";
+import { isPortalError, PortalError } from "@relicario/shared/errors";
 import { Checkbox, FieldError, TextField } from "@relicario/shared/forms";
 import { Button, ButtonLink, ErrorNotice, Notice, space, Stack } from "@relicario/shared/ui";
 import { useMutation } from "@tanstack/react-query";
@@ -30,18 +30,22 @@ export function PersonField({ vault, value, onChange, compared, onCompared, onLi
   const [userName, setUserName] = useState("");
   const running = useRef<AbortController | null>(null);
   useEffect(() => () => running.current?.abort(), []);
-  const find = useMutation({
-    mutationFn: (name: string) => {
-      running.current?.abort();
-      running.current = new AbortController();
-      return vault.people.find(name, { signal: running.current.signal });
-    },
-    onSuccess: onChange,
-  });
+  const begin = (): AbortSignal => {
+    running.current?.abort();
+    running.current = new AbortController();
+    return running.current.signal;
+  };
+  const findNow = async (name: string, signal: AbortSignal): Promise<FoundPerson> => {
+    const person = await vault.people.find(name, { signal });
+    if (signal.aborted) throw new PortalError("cancelled"); // another name stands in the field by now
+    return person;
+  };
+  const find = useMutation({ mutationFn: (name: string) => findNow(name, begin()), onSuccess: onChange });
   const pin = useMutation({
     mutationFn: async (person: FoundPerson) => {
+      const signal = begin();
       await vault.people.pin(person);
-      return vault.people.find(person.userName);
+      return findNow(person.userName, signal);
     },
     onSuccess: onChange,
   });
@@ -63,8 +67,10 @@ export function PersonField({ vault, value, onChange, compared, onCompared, onLi
           value={userName}
           onChange={(event) => {
             setUserName(event.target.value);
+            running.current?.abort();
             onChange(null);
             find.reset();
+            pin.reset();
           }}
           onKeyDown={(event) => {
             if (event.key !== "Enter") return;

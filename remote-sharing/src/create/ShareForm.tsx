@@ -1,7 +1,7 @@
 import { zodResolver } from "@hookform/resolvers/zod";
 import { maxShareViews } from "@relicario/shared/api";
-import type { FoundPerson, Vault } from "@relicario/shared/contract";
-import { isPortalError } from "@relicario/shared/errors";
+import { usePortal, type FoundPerson, type Vault } from "@relicario/shared/contract";
+import { isPortalError, toPortalError } from "@relicario/shared/errors";
 import { ActProgress, Checkbox, ChoiceGroup, FieldError, TextField } from "@relicario/shared/forms";
 import { Button, Card, ErrorNotice, SectionTitle, SmallText, SpacedRow, Stack, useErrorSentence, useForgetting } from "@relicario/shared/ui";
 import { useState } from "react";
@@ -39,6 +39,7 @@ export function ShareForm({ vault, secretId, onMade, onClose }: ShareFormProps) 
   const sentence = useErrorSentence();
   const problemText = useDraftProblem();
   const readAnew = useReadAnew();
+  const portal = usePortal();
   const form = useForm<ShareDraft>({ resolver: zodResolver(ShareDraft), defaultValues: emptyDraft() });
   const { control, setValue, handleSubmit, formState } = form;
   const [audience, person, lifetime, views, otherViews, notify, opener, picture] = useWatch({ control, name: ["audience", "person", "lifetime", "views", "otherViews", "notify", "opener", "picture"] });
@@ -63,12 +64,20 @@ export function ShareForm({ vault, secretId, onMade, onClose }: ShareFormProps) 
       try {
         const made = await vault.shares.create(request, by, options);
         const to = draft.audience === "person" ? draft.person : null;
-        if (to !== null && compared !== (to.standing === "compared")) await vault.people.setCompared(to.userId, compared);
         if (!options.signal.aborted) onMade({ ...made, person: to, password: passwordOf(draft) });
+        if (to !== null && compared !== (to.standing === "compared")) await keepCompared(to);
       } finally {
         void readAnew();
       }
     });
+  };
+  /** By now the share is made: a failure here is not its failure. */
+  const keepCompared = async ({ userId, userName }: FoundPerson) => {
+    try {
+      await vault.people.setCompared(userId, compared);
+    } catch (error) {
+      portal.notify({ tone: "error", text: t("create.compared_error", { name: userName, why: sentence(toPortalError(error)) }) });
+    }
   };
 
   return (

@@ -1,4 +1,4 @@
-import { screen, waitFor, within } from "@testing-library/react";
+import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
 import { createFakeVault, expectAccessible, picture, renderApp, type FakeGiven, type FakeVaultSettings } from "@relicario/shared/testing";
@@ -89,6 +89,48 @@ describe("the share dialog", () => {
     expect((await vault.shares.ofSecret(secretId))[0]).toMatchObject({ audience: "person", person: { userName: "bruno" } });
     expect((await vault.people.find("bruno")).standing).toBe("compared");
     await expectAccessible();
+  });
+
+  it("shows the share that was made where it cannot be noted that the words were compared, and says that by itself", async () => {
+    const { vault, record } = await draw({ people: [{ userName: "bruno" }] });
+    vault.failWith("people.setCompared", "service_unavailable");
+    await userEvent.click(screen.getByRole("radio", { name: "One person" }));
+    await userEvent.type(screen.getByRole("textbox", { name: "Their user name" }), "bruno{Enter}");
+    await userEvent.click(await screen.findByRole("checkbox", { name: /^I compared these words with bruno/ }));
+    await showOpener();
+    await make("Share");
+    expect(await screen.findByRole("heading", { name: "Shared" })).toHaveFocus();
+    await waitFor(() => {
+      expect(record.notices).toEqual([{ tone: "error", text: expect.stringMatching(/^It is shared with bruno, but it could not be kept/) as string }]);
+    });
+    expect(vault.calls.filter((call) => call === "shares.create")).toHaveLength(1);
+  });
+
+  it("leaves an answer out that comes for a name that is no longer in the field", async () => {
+    const vault = createFakeVault({ secrets, people: [{ userName: "bruno" }, { userName: "carla" }] });
+    const late: (() => void)[] = [];
+    const find: typeof vault.people.find = async (name, options) => {
+      const person = await vault.people.find(name, options);
+      if (name === "bruno") await new Promise<void>((resolve) => late.push(resolve));
+      return person;
+    };
+    await renderApp(<SharePage />, { route: "/share/:secretId", path: `/share/${first}`, vault: { ...vault, people: { ...vault.people, find } } });
+    await userEvent.click(await screen.findByRole("radio", { name: "One person" }));
+    const name = screen.getByRole("textbox", { name: "Their user name" });
+    await userEvent.type(name, "bruno{Enter}");
+    await waitFor(() => {
+      expect(late).toHaveLength(1);
+    });
+    await userEvent.clear(name);
+    await userEvent.type(name, "carla");
+    await act(async () => {
+      late[0]?.();
+      await Promise.resolve();
+    });
+    expect(screen.queryByRole("list", { name: "Words of bruno" })).not.toBeInTheDocument();
+    await userEvent.type(name, "{Enter}");
+    expect(await screen.findByRole("list", { name: "Words of carla" })).toBeVisible();
+    expect(screen.queryByRole("list", { name: "Words of bruno" })).not.toBeInTheDocument();
   });
 
   it("offers a link for signed-in people where nobody has that name", async () => {
