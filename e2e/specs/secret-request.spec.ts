@@ -44,10 +44,10 @@ async function openAnswer(page: Page, title: string): Promise<void> {
 
 const receipt = (page: Page, name: string): Promise<string[]> => page.getByRole("list", { name }).getByRole("listitem").allTextContents();
 
-test("secret-request: somebody without an account answers by a text, and by a file that was interrupted", async ({ portal }) => {
+test("secret-request: somebody without an account answers by a text, and by a file that was interrupted", async ({ portal, planted }) => {
   test.setTimeout(900_000);
   const folder = await mkdtemp(path.join(tmpdir(), "relicario-request-"));
-  const film = path.join(folder, "film.mp4");
+  const film = path.join(folder, `film-${sentinel()}.mp4`);
   const expected = await writeLargeFile(film, mebibytes);
   const profiles: BrowserContext[] = [];
   const newProfile = async (name: string): Promise<Page> => {
@@ -61,6 +61,8 @@ test("secret-request: somebody without an account answers by a text, and by a fi
     return page;
   };
   const [title, note, answer] = [`Title ${sentinel()}`, `Note ${sentinel()}`, `Answer ${sentinel()}`];
+  const filmTitle = `The film ${sentinel()}`;
+  for (const text of [title, note, answer, filmTitle, path.basename(film)]) planted.text(text);
 
   try {
     const owner = await newProfile("owner");
@@ -68,8 +70,9 @@ test("secret-request: somebody without an account answers by a text, and by a fi
       await signUp(owner, newAccount());
       await protect(owner, { text: "mine", title: "Mine", tags: [], image: { file: photographs.small, passphrase: null } });
       await answerDevice(owner, "My own device");
-      return [await ask(owner, title, note), await ask(owner, "The film", "")] as const;
+      return [await ask(owner, title, note), await ask(owner, filmTitle, "")] as const;
     });
+    for (const link of links) planted.link(link);
     expect(links[0]).toMatch(/\/request\/[\w-]{22}#s=[\w-]{43}$/);
 
     const provider = await newProfile("provider");
@@ -96,6 +99,8 @@ test("secret-request: somebody without an account answers by a text, and by a fi
       await expect(came.getByText(answer)).toBeVisible();
       await came.getByRole("button", { name: "Keep it among my secrets" }).click();
       await expect(came.getByText("It is among your secrets now", { exact: false })).toBeVisible(patience);
+      await came.getByRole("button", { name: "I have it" }).click();
+      await expect(owner.getByText("Collected", { exact: true })).toBeVisible(patience);
       await owner.goto("/secrets");
       await expect(owner.getByText(title)).toBeVisible();
     });
@@ -137,7 +142,7 @@ test("secret-request: somebody without an account answers by a text, and by a fi
     });
 
     await test.step("the film comes back byte for byte, and is deleted", async () => {
-      await openAnswer(owner, "The film");
+      await openAnswer(owner, filmTitle);
       const came = owner.getByRole("group", { name: "What came" });
       const [download] = await Promise.all([owner.waitForEvent("download", patience), came.getByRole("button", { name: "Download the file" }).click()]);
       const saved = path.join(folder, "saved.mp4");
@@ -145,7 +150,7 @@ test("secret-request: somebody without an account answers by a text, and by a fi
       expect(await digestOfFile(saved)).toBe(expected);
       await came.getByRole("button", { name: "Delete it" }).click();
       await owner.getByRole("alertdialog").getByRole("button", { name: "Delete it" }).click();
-      await expect(owner.getByRole("heading", { name: "The film" })).toBeHidden(patience);
+      await expect(owner.getByRole("heading", { name: filmTitle })).toBeHidden(patience);
     });
 
     await test.step("the link answers to nobody any more", async () => {

@@ -41,7 +41,7 @@ export function Answer({ vault, answer, title, collected, collecting, onCollect,
       {answer.note !== "" && (
         <div>
           <SmallText>{t("answer.note_label")}</SmallText>
-          <Note>{answer.note}</Note>
+          <Note dir="auto">{answer.note}</Note>
         </div>
       )}
       <RevealedContent title={title} opened={answer} />

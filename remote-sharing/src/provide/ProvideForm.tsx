@@ -54,8 +54,8 @@ export function ProvideForm({ visitor, requestId, offer, onSent }: ProvideFormPr
         <Card as="section" aria-labelledby="asked-for">
           <Stack $gap={3}>
             <SmallText>{t("provide.asks_label", { name: askedBy })}</SmallText>
-            <Wanted id="asked-for">{title}</Wanted>
-            {note !== "" && <Note>{note}</Note>}
+            <Wanted id="asked-for" dir="auto">{title}</Wanted>
+            {note !== "" && <Note dir="auto">{note}</Note>}
             <SmallText>{t("provide.facts_body", { when: formats.dateTime(expiresAt), size: formats.size(maxSize) })}</SmallText>
             <Notice tone="warn">{t("provide.vouch_body", { name: askedBy })}</Notice>
           </Stack>

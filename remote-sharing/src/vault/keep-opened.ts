@@ -1,4 +1,3 @@
-import { maxTitleLength } from "@relicario/shared/api";
 import type { CallOptions, OpenedContent, ProtectRequest, Vault } from "@relicario/shared/contract";
 
 interface KeepRequest {
@@ -8,10 +7,10 @@ interface KeepRequest {
   readonly protection?: ProtectRequest["protection"];
 }
 
-/** Protects what somebody sent as one's own: a new content identity, a new ticket, one's own pictures. Errors as those of {@link Vault.protect}. */
+/** Protects what somebody sent as one's own, under the names it came with, which the vault holds to its limits: a new content identity, a new ticket, one's own pictures. Errors as those of {@link Vault.protect}. */
 export async function keepOpened(vault: Vault, { opened, title, protection = { kind: "openers", openers: [] } }: KeepRequest, options: CallOptions): Promise<void> {
   const { content, contentKind, name, mime } = opened;
   const plain = content === null ? await opened.save(null, options) : new Blob([content]);
   if (plain === null) throw new TypeError("a content that was saved elsewhere");
-  await vault.protect({ title: title.slice(0, maxTitleLength), tags: [], contentKind, name, mime, content: plain, protection }, options);
+  await vault.protect({ title, tags: [], contentKind, name, mime, content: plain, protection }, options);
 }

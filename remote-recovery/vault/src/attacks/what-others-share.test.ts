@@ -12,6 +12,7 @@ import { recipientOf } from "../seal/age.ts";
 import { linkIdentity } from "../seal/link.ts";
 import { updateShareContent } from "../shares/change-shares.ts";
 import { openShare } from "../shares/open-link.ts";
+import { openShareTicket } from "../seal/share-ticket.ts";
 import { sealShareTicket } from "../shares/sealed-share.ts";
 import type { SharedContent } from "../shares/shared-content.ts";
 import { readKeyring } from "../steps/read-keyring.ts";
@@ -233,6 +234,19 @@ describe("a service that swaps ticket or content", () => {
       return { size: content.length, start: 0, body: new Blob([content]).stream() };
     };
     expect(["decryption_failed", "bad_answer"]).toContain(await codeOf(openShare(visitor, link.shareId, nothing)));
+  });
+
+  it("cannot have names opened that are longer than the portal takes, whoever sealed them", async () => {
+    const identity = linkIdentity(new Uint8Array(32), null);
+    const expected = { shareId: "AAAAAAAAAAAAAAAAAAAAAA", audience: "public", recipient: await recipientOf(identity), owner: world.adasVault.userId, ownerKey: null } as const;
+    const opens = async (label: { readonly title: string; readonly name: string }, mime = "text/plain"): Promise<unknown> => {
+      const sealed = await sealShareTicket(mallory, { ...expected, rev: 1, createdAt: "2026-11-21T10:00:00.000Z" }, label, { ...contentOfMallory, mime });
+      return codeOf(openShareTicket(identity, sealed, expected));
+    };
+    expect(await opens({ title: "🔑".repeat(200), name: "🔑".repeat(255) })).toBe("none");
+    expect(await opens({ title: "t".repeat(201), name: "a" })).toBe("decryption_failed");
+    expect(await opens({ title: "t", name: "n".repeat(256) })).toBe("decryption_failed");
+    expect(await opens({ title: "t", name: "a" }, "m".repeat(256))).toBe("decryption_failed");
   });
 
   it("cannot make a ticket for a link whose key it does not have", async () => {

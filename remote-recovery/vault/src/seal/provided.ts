@@ -1,6 +1,6 @@
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 as nobleSha256 } from "@noble/hashes/sha2.js";
-import { canonicalBytes, Digest, fromB64u, RequestId, Timestamp, toB64u, type Json } from "@relicario/shared/api";
+import { canonicalBytes, Digest, fromB64u, maxFileNameLength, maxRequestNoteLength, RequestId, Timestamp, toB64u, type Json } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
@@ -9,6 +9,7 @@ import { equalBytes, sha256, utf8, withSecret, wipe, type Bytes } from "./bytes.
 import { documentBytes, parseDocument } from "./document.ts";
 import { hkdf } from "./kdf.ts";
 import { ContentKind } from "./label.ts";
+import { textOrNone } from "./text.ts";
 import { wordsOf } from "./words.ts";
 
 /** What opens an answer to a request. Nothing in it is vouched for but that whoever sealed it had the link. Holds a content identity: a secret. */
@@ -16,15 +17,15 @@ export const ProvidedTicket = z.strictObject({
   v: z.literal(1),
   kind: z.literal("provided"),
   request_id: RequestId,
-  name: z.string(),
-  mime: z.string(),
+  name: textOrNone(maxFileNameLength),
+  mime: textOrNone(maxFileNameLength),
   content_kind: ContentKind,
   /** Bytes of the plain content. */
   size: z.int().min(0),
   /** Over the whole content ciphertext. */
   content_sha256: Digest,
   content_identity: z.string().refine((text) => isIdentity(text), "not a hybrid identity"),
-  note: z.string(),
+  note: textOrNone(maxRequestNoteLength),
   created_at: Timestamp,
   /** Under a key of the link: the service cannot answer by itself. */
   mac: Digest,

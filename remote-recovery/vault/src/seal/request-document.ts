@@ -1,4 +1,4 @@
-import { fromB64u, hasValidSignature, KeyStatement, maxSealedBytes, RequestId, Timestamp } from "@relicario/shared/api";
+import { fromB64u, hasValidSignature, KeyStatement, maxRequestNoteLength, maxRequestTitleLength, maxSealedBytes, RequestId, Timestamp } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
@@ -6,15 +6,16 @@ import { isRecipient } from "./age.ts";
 import type { Bytes } from "./bytes.ts";
 import { jweTypes, openJwe, sealJwe } from "./document.ts";
 import { linkAesKey } from "./link.ts";
+import { textOrNone } from "./text.ts";
 
 /** What somebody is asked for, and by whom: sealed under the link key, so that whoever has the link can answer, and nobody else can change it. */
 export const RequestDocument = z.strictObject({
   v: z.literal(1),
   request_id: RequestId,
-  title: z.string(),
-  note: z.string(),
+  title: textOrNone(maxRequestTitleLength),
+  note: textOrNone(maxRequestNoteLength),
   /** As its maker typed it: only the link vouches for it. */
-  asked_by: z.string(),
+  asked_by: textOrNone(maxRequestTitleLength),
   /** The whole key statement of whoever asks: the answer is sealed to its recipient. */
   statement: KeyStatement,
   expires_at: Timestamp,

@@ -95,6 +95,13 @@ describe("the document of a request", () => {
     for (const [what, changed] of otherMembers(document)) expect([what, await open(await sealAny(changed)).catch((error: unknown) => error)]).toEqual([what, expect.objectContaining(failed)]);
   });
 
+  it("is refused with a text longer than the portal takes, in characters as people count them", async () => {
+    for (const [name, most] of Object.entries({ title: 200, note: 2_000, asked_by: 200 })) {
+      expect(await open(await sealAny({ ...document, [name]: "🔑".repeat(most) }))).toMatchObject({ title: expect.any(String) as string });
+      await expect(open(await sealAny({ ...document, [name]: "n".repeat(most + 1) }))).rejects.toMatchObject(failed);
+    }
+  });
+
   it("is refused with another key in its statement, and with one whose recipient is another", async () => {
     const foreign = await makeKeyStatement(otherKeys, userId);
     for (const statement of [
@@ -137,6 +144,17 @@ describe("an answer's ticket", () => {
       expect([what, await open(sealed).catch((error: unknown) => error)]).toEqual([what, expect.objectContaining(failed)]);
     }
     await expect(open(await sealAny({ ...ticket }))).rejects.toMatchObject(failed);
+  });
+
+  it("is refused with a text longer than the portal takes, whatever its mac", async () => {
+    const sealed = async (change: Readonly<Record<string, string>>): Promise<Bytes> => {
+      const changed = { ...ticket, ...change };
+      return sealAny({ ...changed, mac: toB64u(await providedMac(linkKey, changed)) });
+    };
+    for (const [name, most] of Object.entries({ name: 255, mime: 255, note: 2_000 })) {
+      expect(await open(await sealed({ [name]: "🔑".repeat(most) }))).toMatchObject({ kind: "provided" });
+      await expect(open(await sealed({ [name]: "n".repeat(most + 1) }))).rejects.toMatchObject(failed);
+    }
   });
 
   it("is refused when it is sealed to somebody else as well", async () => {

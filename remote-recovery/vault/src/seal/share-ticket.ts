@@ -1,4 +1,4 @@
-import { Audience, bytesB64u, Counter, Digest, fromB64u, hasValidSignature, Id, ShareId, Signature, Timestamp, toB64u } from "@relicario/shared/api";
+import { Audience, bytesB64u, Counter, Digest, fromB64u, hasValidSignature, Id, maxFileNameLength, maxTitleLength, ShareId, Signature, Timestamp, toB64u } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
@@ -6,6 +6,7 @@ import { isIdentity, openWith } from "./age.ts";
 import { sha256, utf8, wipe, type Bytes } from "./bytes.ts";
 import { parseDocument } from "./document.ts";
 import { ContentKind } from "./label.ts";
+import { textOrNone } from "./text.ts";
 
 /** What opens one shared version of a secret, and proves who sealed it. Holds the content identity: a secret. */
 export const ShareTicket = z.strictObject({
@@ -22,11 +23,11 @@ export const ShareTicket = z.strictObject({
   owner_key: bytesB64u(32, { exact: true }),
   /** {@link recipientDigest} of the recipient that it is sealed to. */
   recipient: Digest,
-  title: z.string(),
+  title: textOrNone(maxTitleLength),
   /** Empty: how its owner sorts it is nobody else's. */
   tags: z.array(z.string()).max(0),
-  name: z.string(),
-  mime: z.string(),
+  name: textOrNone(maxFileNameLength),
+  mime: textOrNone(maxFileNameLength),
   content_kind: ContentKind,
   /** Bytes of the plain content. */
   size: z.int().min(0),

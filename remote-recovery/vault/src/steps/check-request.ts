@@ -1,17 +1,9 @@
 import { Counter, Id, maxFileNameLength, maxTagLength, maxTags, maxTitleLength } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
+
+import { text } from "../seal/text.ts";
 import type { ProtectRequest, SecretChange } from "../shown-image.ts";
-
-/** Text that JCS can carry, counted in characters as people see the limits; at least one. */
-export function text(max: number): z.ZodString {
-  return textOrNone(max).min(1);
-}
-
-/** As {@link text}, and it may be empty. */
-export function textOrNone(max: number): z.ZodString {
-  return z.string().refine((value) => value.isWellFormed() && Array.from(value).length <= max);
-}
 
 const Named = { title: text(maxTitleLength), tags: z.array(text(maxTagLength)).max(maxTags) };
 const Content = { contentKind: z.enum(["text", "seed", "file"]), name: text(maxFileNameLength), mime: text(maxFileNameLength) };
