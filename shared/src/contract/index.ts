@@ -40,7 +40,6 @@ export {
   type OfferedRequest,
   type OfferedShare,
   type OpenedAnswer,
-  type OpenedBy,
   type OpenedContent,
   type OpenedShare,
   type PersonDetails,

@@ -26,16 +26,13 @@ export interface ShareRequest {
   readonly notify: boolean;
 }
 
-/** What opens the owner's content: a picture, or the secret as it was recovered and is still open. */
-export type OpenedBy = ShownImage | RecoveredSecret;
-
 /** Shares of this account. Each member also has the codes of any call of the vault. */
 export interface VaultShares {
   /**
    * Seals the present version for somebody and publishes it. `link` is the whole address with its key, null for a person.
    * `opener_needed`, `person_changed`, `picture_is_opener`, `version_conflict`, `state_conflict`.
    */
-  readonly create: (request: ShareRequest, by: OpenedBy, options?: CallOptions) => Promise<{ readonly shareId: string; readonly link: string | null }>;
+  readonly create: (request: ShareRequest, opener: ShownImage, options?: CallOptions) => Promise<{ readonly shareId: string; readonly link: string | null }>;
   /** From the sealed document alone, no call to the sharing part of the service: for marks in lists. Empty while locked. */
   readonly all: () => Promise<readonly ShareMark[]>;
   /** Those of one secret as the service says, compared with the sealed document; newest first. */
@@ -45,7 +42,7 @@ export interface VaultShares {
   /** Takes no opener. */
   readonly change: (shareId: string, change: { readonly expiresAt?: string; readonly maxViews?: number | null }, options?: CallOptions) => Promise<void>;
   /** Seals the present version of the secret for whoever has the share. */
-  readonly updateContent: (shareId: string, by: OpenedBy, options?: CallOptions) => Promise<void>;
+  readonly updateContent: (shareId: string, opener: ShownImage, options?: CallOptions) => Promise<void>;
   /**
    * Effective at once, also for a share that only the service names; takes no opener. Who opened it may have kept it. Without effect
    * when it is over already. `vault_locked` and alarms of the keyring come after it: it is revoked then, and the document does not say so.

@@ -16,7 +16,7 @@ import type { ShownPicture } from "../shown-image.ts";
 import type { ActOptions, VaultContext } from "../vault-context.ts";
 import { waitingShares } from "./new-shares.ts";
 import { sealShareTicket } from "./sealed-share.ts";
-import { sharedContent, type SharedBy } from "./shared-content.ts";
+import { sharedContent } from "./shared-content.ts";
 import { isLive, pathOf, requireEntry, requireRoom, withEnded, withEntry, type ShareEntry } from "./shares-document.ts";
 
 /**
@@ -82,13 +82,13 @@ export async function markEnded(vault: VaultContext, ends: (entry: ShareEntry) =
  *
  * @throws PortalError `not_found`, `share_unavailable`, `person_changed`, `version_conflict`, those of recovering and of publishing.
  */
-export async function updateShareContent(vault: VaultContext, shareId: string, by: SharedBy, options: ActOptions = {}): Promise<void> {
+export async function updateShareContent(vault: VaultContext, shareId: string, shown: ShownPicture, options: ActOptions = {}): Promise<void> {
   if (!ShareId.safeParse(shareId).success) throw new PortalError("not_found");
-  if (by.kind === "shown" && vault.keys === null) await requireAccountKey(vault, by.shown, options); // to know which secret it is of
+  if (vault.keys === null) await requireAccountKey(vault, shown, options); // to know which secret it is of
   const view = await readKeyring(vault, options.signal);
   if (view?.opened == null) throw new PortalError("vault_locked");
   const { secret_id: secretId } = requireLive(vault, view.opened.shares, shareId);
-  const content = await sharedContent(vault, secretId, by, options);
+  const content = await sharedContent(vault, secretId, shown, options);
   const { accountKey } = vault;
   if (accountKey === null) throw new PortalError("show_opener_first");
 

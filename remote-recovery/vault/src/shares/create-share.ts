@@ -9,6 +9,7 @@ import type { Book } from "../seal/book.ts";
 import { randomBytes, sha256, wipe, type Bytes } from "../seal/bytes.ts";
 import { timestamp } from "../seal/ids.ts";
 import { linkAuth, linkIdentity, passAuth, stretchedKey } from "../seal/link.ts";
+import type { ShownPicture } from "../shown-image.ts";
 import { sentState } from "../steps/forget-when-published.ts";
 import { pictureBytes } from "../steps/picture.ts";
 import { publishUntilItFits, type Attempt } from "../steps/publish.ts";
@@ -20,7 +21,7 @@ import type { ActOptions, VaultContext } from "../vault-context.ts";
 import { forgetNewShare, keepNewShare, settleNewShares, type NewShare } from "./new-shares.ts";
 import { sealShareTicket } from "./sealed-share.ts";
 import { enrolShareImage, type ShareImage } from "./share-image.ts";
-import { sharedContent, type SharedBy, type SharedContent } from "./shared-content.ts";
+import { sharedContent, type SharedContent } from "./shared-content.ts";
 import { pathOf, requireRoom, withShare } from "./shares-document.ts";
 
 /** A share as it reaches the worker: the picture itself in place of its handle. */
@@ -56,9 +57,9 @@ interface Addressee {
  *
  * @throws PortalError those of {@link VaultShares.create}.
  */
-export async function createShare(vault: VaultContext, request: NewShareRequest, by: SharedBy, options: ActOptions = {}): Promise<CreatedShare> {
+export async function createShare(vault: VaultContext, request: NewShareRequest, shown: ShownPicture, options: ActOptions = {}): Promise<CreatedShare> {
   checkRequest(vault, request);
-  const content = await sharedContent(vault, request.secretId, by, options);
+  const content = await sharedContent(vault, request.secretId, shown, options);
   const { accountKey } = vault;
   if (accountKey === null) throw new PortalError("show_opener_first");
   const shareId = toB64u(randomBytes(16));

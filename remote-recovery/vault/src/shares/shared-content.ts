@@ -20,17 +20,13 @@ export interface SharedContent {
   readonly author: RecoveredSecret["author"];
 }
 
-/** What opens the content: a picture that is shown now, or the secret as this worker has it open. */
-export type SharedBy = { readonly kind: "shown"; readonly shown: ShownPicture } | { readonly kind: "opened"; readonly opened: SharedContent };
-
 /**
  * The present version of a secret. What this account did not sign is not signed for others.
  *
- * @throws PortalError those of recovering; `version_conflict` when another version is open than the present one; `decryption_failed`.
+ * @throws PortalError those of recovering; `decryption_failed`.
  */
-export async function sharedContent(vault: VaultContext, secretId: string, by: SharedBy, options: ActOptions): Promise<SharedContent> {
-  const content = by.kind === "opened" ? by.opened : await openedBy(vault, secretId, by.shown, options);
-  if (content.secretId !== secretId) throw new PortalError("opener_needed");
+export async function sharedContent(vault: VaultContext, secretId: string, shown: ShownPicture, options: ActOptions): Promise<SharedContent> {
+  const content = await openedBy(vault, secretId, shown, options);
   if (content.author !== "verified") throw new PortalError("decryption_failed");
   return content;
 }

@@ -4,7 +4,7 @@ import { PortalError, type ErrorCode } from "@relicario/shared/errors";
 import { protect } from "../acts/protect.ts";
 import { findPerson } from "../people/people.ts";
 import { createShare, type CreatedShare, type NewShareRequest } from "../shares/create-share.ts";
-import type { SharedBy } from "../shares/shared-content.ts";
+import type { ShownPicture } from "../shown-image.ts";
 import { openVisitorContext, type VisitorContext } from "../visitor-context.ts";
 import type { VaultContext } from "../vault-context.ts";
 import { createFakeService, type FakeService } from "./fake-service.ts";
@@ -22,7 +22,7 @@ export interface SharingWorld {
   /** Ada's secret "First". */
   readonly secretId: string;
   /** Shares it, by its picture. */
-  readonly share: (request: Partial<NewShareRequest>, by?: SharedBy) => Promise<CreatedShare>;
+  readonly share: (request: Partial<NewShareRequest>, by?: ShownPicture) => Promise<CreatedShare>;
   /** Shares it with Ben. */
   readonly shareWithBen: () => Promise<string>;
   /** Whoever opens a link; nobody is signed in unless told otherwise. */
@@ -31,7 +31,7 @@ export interface SharingWorld {
   readonly stored: (shareId: string) => FakeShare;
 }
 
-export const byMarket: SharedBy = { kind: "shown", shown: shown("market") };
+export const byMarket: ShownPicture = shown("market");
 
 const bensId = "019a9e2c-7c1e-7abc-8def-ba9876543210";
 const day = 24 * 60 * 60 * 1000;

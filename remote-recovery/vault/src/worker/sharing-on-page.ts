@@ -1,14 +1,12 @@
-import type { OpenedBy, OpenedContent, ShownImage, Vault } from "@relicario/shared/contract";
+import type { OpenedContent, ShownImage, Vault } from "@relicario/shared/contract";
 import type * as Comlink from "comlink";
 
 import { requireShown, type ShownPicture } from "../shown-image.ts";
-import type { SharedByPage, VaultWorkerApi } from "./vault-worker-api.ts";
+import type { VaultWorkerApi } from "./vault-worker-api.ts";
 
 export interface SharingParts {
   /** A member of the contract that is an act of the worker, with the same arguments and the same answer. */
   readonly inWorker: <Given extends readonly unknown[], Answer>(act: (worker: Comlink.Remote<VaultWorkerApi>) => (...given: Given) => Promise<Answer>) => (...given: Given) => Promise<Answer>;
-  /** What opens it as the worker knows it. @throws PortalError `picture_needed`. */
-  readonly openedBy: (by: OpenedBy) => SharedByPage;
   /** What a page may do with a content that the worker has opened under this name. */
   readonly held: (openedId: string, opened: Pick<OpenedContent, "content" | "mime">) => Promise<Pick<OpenedContent, "save" | "putAway">>;
   /** Of the portal: links begin with it. */
@@ -16,7 +14,7 @@ export interface SharingParts {
 }
 
 /** The members of the contract about sharing and asking, over the vault's worker. Handles are exchanged for pictures before anything reaches it. */
-export function sharingOnPage({ inWorker, openedBy, held, origin }: SharingParts): Pick<Vault, "shares" | "people" | "received" | "requests"> {
+export function sharingOnPage({ inWorker, held, origin }: SharingParts): Pick<Vault, "shares" | "people" | "received" | "requests"> {
   const acts = {
     create: inWorker((worker) => worker.createShare),
     showLink: inWorker((worker) => worker.showShareLink),
@@ -28,16 +26,16 @@ export function sharingOnPage({ inWorker, openedBy, held, origin }: SharingParts
   };
   return {
     shares: Object.freeze<Vault["shares"]>({
-      create: async (request, by, options) => {
+      create: async (request, opener, options) => {
         const picture = request.picture === null ? null : requireShown(request.picture).picture;
-        const { shareId, link } = await acts.create({ ...request, picture }, openedBy(by), options);
+        const { shareId, link } = await acts.create({ ...request, picture }, requireShown(opener), options);
         return { shareId, link: link === null ? null : `${origin()}${link}` };
       },
       all: inWorker((worker) => worker.allShares),
       ofSecret: inWorker((worker) => worker.sharesOfSecret),
       showLink: async (shareId, opener, options) => `${origin()}${await acts.showLink(shareId, shownOrNone(opener), options)}`,
       change: inWorker((worker) => worker.changeShare),
-      updateContent: async (shareId, by, options) => acts.update(shareId, openedBy(by), options),
+      updateContent: async (shareId, opener, options) => acts.update(shareId, requireShown(opener), options),
       revoke: inWorker((worker) => worker.revokeShare),
     }),
     people: Object.freeze<Vault["people"]>({

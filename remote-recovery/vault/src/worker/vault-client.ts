@@ -1,6 +1,6 @@
 import { serveCalls, signalAmong } from "@relicario/engine/worker-calls";
 import { Counter, Digest, maxSmallContentBytes } from "@relicario/shared/api";
-import { accountName, autoLockMinutes, type AutoLock, type CallOptions, type DeviceAccount, type OpenedBy, type OpenedContent, type PortalForServices, type RecoveredSecret, type SecretRow, type Vault, type VaultState } from "@relicario/shared/contract";
+import { accountName, autoLockMinutes, type AutoLock, type CallOptions, type DeviceAccount, type OpenedContent, type PortalForServices, type RecoveredSecret, type SecretRow, type Vault, type VaultState } from "@relicario/shared/contract";
 import { isPortalError, PortalError, toPortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 import { z } from "zod";
@@ -17,7 +17,7 @@ import { openedOnPage } from "./opened-on-page.ts";
 import { pageHttp } from "./port-http.ts";
 import { browserWorkers, type RunningWorker, type WorkerStarter } from "./start-workers.ts";
 import { sharingOnPage } from "./sharing-on-page.ts";
-import type { OpenedByWorker, SharedByPage, VaultPage, VaultWorkerApi } from "./vault-worker-api.ts";
+import type { OpenedByWorker, VaultPage, VaultWorkerApi } from "./vault-worker-api.ts";
 
 export type { PictureVerdict };
 
@@ -263,9 +263,6 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     await opening;
   }
 
-  /** Secrets that this vault has opened: the worker's name of each, by its function for putting away, which a copy of it has too. */
-  const openedIds = new WeakMap<RecoveredSecret["putAway"], string>();
-
   const acts = {
     refresh: inWorker<[], VaultState>((worker) => worker.refresh),
     list: inWorker((worker) => worker.list),
@@ -363,18 +360,10 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
       await setDeviceAside(device);
       await acts.refresh();
     },
-    ...sharingOnPage({ inWorker, openedBy, held, origin: surroundings.origin }),
+    ...sharingOnPage({ inWorker, held, origin: surroundings.origin }),
     forgetShown,
     examine: inWorker((worker) => worker.examine),
   };
-
-  /** A picture, or a secret that this vault has opened: the worker knows it by a name that no page sees. */
-  function openedBy(by: OpenedBy): SharedByPage {
-    if (!("putAway" in by)) return { kind: "shown", shown: requireShown(by) };
-    const openedId = openedIds.get(by.putAway);
-    if (openedId === undefined) throw new PortalError("picture_needed");
-    return { kind: "opened", openedId };
-  }
 
   /** What stays in the worker is asked of the worker that opened it, and of no later one. */
   async function held(openedId: string, { content, mime }: Pick<OpenedContent, "content" | "mime">): Promise<Pick<OpenedContent, "save" | "putAway">> {
@@ -385,7 +374,6 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
   async function present({ openedId, ...secret }: OpenedByWorker): Promise<RecoveredSecret> {
     const { worker, gone } = await ensureRunning();
     const here = await held(openedId, secret);
-    openedIds.set(here.putAway, openedId);
     return { ...secret, ...here, exportAge: () => orGone(gone, worker.remote.exportAge(openedId)) };
   }
 }

@@ -24,9 +24,8 @@ import { openAnswer } from "../requests/open-answer.ts";
 import { dropRequest, markCollected } from "../requests/settle.ts";
 import { serviceOn } from "../service.ts";
 import { changeShare, revokeShare, showShareLink, updateShareContent } from "../shares/change-shares.ts";
-import { createShare, type NewShareRequest } from "../shares/create-share.ts";
+import { createShare } from "../shares/create-share.ts";
 import { allShares, sharesOfSecret } from "../shares/list-shares.ts";
-import type { SharedBy, SharedContent } from "../shares/shared-content.ts";
 import { acceptOlderState, readKeyring } from "../steps/read-keyring.ts";
 import { openUploadRecords, uploadLock } from "../transfer/records.ts";
 import { privateFile, sweepPrivateFiles } from "../transfer/sinks.ts";
@@ -59,12 +58,7 @@ export type OpenedByWorker = Omit<RecoveredSecret, "save" | "exportAge" | "putAw
 interface OpenedHere {
   readonly ageFile: AgeFile | null;
   readonly sealed: SealedContentKey;
-  /** A secret of one's own, as it may be shared; null of any other. */
-  readonly own: SharedContent | null;
 }
-
-/** What opens the content that is shared, as it crosses: a picture, or the name of a secret that this worker has open. */
-export type SharedByPage = { readonly kind: "shown"; readonly shown: ShownPicture } | { readonly kind: "opened"; readonly openedId: string };
 
 /** What the vault's worker offers. Each act of the vault is one line here; the page takes its types from this. */
 export type VaultWorkerApi = ReturnType<typeof createVaultWorkerApi>;
@@ -89,13 +83,6 @@ export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, de
         await told;
       }
     };
-  }
-
-  function sharedBy(by: SharedByPage): SharedBy {
-    if (by.kind === "shown") return by;
-    const { own } = opened.require(by.openedId);
-    if (own === null) throw new PortalError("opener_needed");
-    return { kind: "opened", opened: own };
   }
 
   return {
@@ -142,7 +129,7 @@ export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, de
     }),
     recover: act(async (vault, secretId: string, shown: ShownPicture, options?: RecoverOptions): Promise<OpenedByWorker> => {
       const { ageFile, sealed, ...secret } = await recoverAny(vault, secretId, shown, options);
-      return Comlink.transfer({ ...secret, openedId: opened.keep({ ageFile, sealed, own: { ...sealed, mime: secret.mime, author: secret.author } }) }, secret.content === null ? [] : [secret.content.buffer]);
+      return Comlink.transfer({ ...secret, openedId: opened.keep({ ageFile, sealed }) }, secret.content === null ? [] : [secret.content.buffer]);
     }),
     exportSecrets: act(async (vault, secretIds: readonly string[], shown: ShownPicture, options?: ActOptions) => {
       const { calls, patience } = requireStarted().parts;
@@ -150,12 +137,12 @@ export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, de
     }),
     answerDevice: act(answerDevice),
 
-    createShare: act((vault, request: NewShareRequest, by: SharedByPage, options?: ActOptions) => createShare(vault, request, sharedBy(by), options)),
+    createShare: act(createShare),
     allShares: act(allShares),
     sharesOfSecret: act(sharesOfSecret),
     showShareLink: act(showShareLink),
     changeShare: act(changeShare),
-    updateShareContent: act((vault, shareId: string, by: SharedByPage, options?: ActOptions) => updateShareContent(vault, shareId, sharedBy(by), options)),
+    updateShareContent: act(updateShareContent),
     revokeShare: act(revokeShare),
     findPerson: act(findPerson),
     listPeople: act(listPeople),
@@ -166,7 +153,7 @@ export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, de
     receivedShares: act(receivedShares),
     openReceived: act(async (vault, shareId: string, shown: ShownPicture | null, options?: ActOptions & { readonly accept?: readonly string[] }): Promise<Crossing<OpenedShare>> => {
       const { sealed, ...share } = await openReceived(vault, shareId, shown, options);
-      return Comlink.transfer({ ...share, openedId: opened.keep({ ageFile: null, sealed, own: null }) }, share.content === null ? [] : [share.content.buffer]);
+      return Comlink.transfer({ ...share, openedId: opened.keep({ ageFile: null, sealed }) }, share.content === null ? [] : [share.content.buffer]);
     }),
 
     setFavorite: act(setFavorite),
@@ -179,7 +166,7 @@ export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, de
     showRequestLink: act(showRequestLink),
     openAnswer: act(async (vault, requestId: string, shown: ShownPicture | null, options?: ActOptions): Promise<Crossing<OpenedAnswer>> => {
       const { sealed, ...answer } = await openAnswer(vault, requestId, shown, options);
-      return Comlink.transfer({ ...answer, openedId: opened.keep({ ageFile: null, sealed, own: null }) }, answer.content === null ? [] : [answer.content.buffer]);
+      return Comlink.transfer({ ...answer, openedId: opened.keep({ ageFile: null, sealed }) }, answer.content === null ? [] : [answer.content.buffer]);
     }),
     markCollected: act(markCollected),
     dropRequest: act(dropRequest),
