@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-import { chromium, type BrowserContext, type Page } from "@playwright/test";
+import { chromium, type BrowserContext, type BrowserContextOptions, type Page } from "@playwright/test";
 
 import { newAccount, signUp } from "../pages/account.ts";
 import { answerDevice, protect } from "../pages/secrets.ts";
@@ -50,8 +50,8 @@ test("secret-request: somebody without an account answers by a text, and by a fi
   const film = path.join(folder, `film-${sentinel()}.mp4`);
   const expected = await writeLargeFile(film, mebibytes);
   const profiles: BrowserContext[] = [];
-  const newProfile = async (name: string): Promise<Page> => {
-    const context = await chromium.launchPersistentContext(path.join(folder, name), { ...chromiumArguments(), baseURL: portal.origin, locale: "en-GB", acceptDownloads: true });
+  const newProfile = async (name: string, look: Pick<BrowserContextOptions, "locale" | "viewport" | "colorScheme" | "hasTouch"> = { locale: "en-GB" }): Promise<Page> => {
+    const context = await chromium.launchPersistentContext(path.join(folder, name), { ...chromiumArguments(), baseURL: portal.origin, ...look, acceptDownloads: true });
     profiles.push(context);
     const page = context.pages()[0] ?? (await context.newPage());
     await withoutTours(page);
@@ -75,19 +75,19 @@ test("secret-request: somebody without an account answers by a text, and by a fi
     for (const link of links) planted.link(link);
     expect(links[0]).toMatch(/\/request\/[\w-]{22}#s=[\w-]{43}$/);
 
-    const provider = await newProfile("provider");
-    const words = await test.step("somebody else sees who asks for what, and sends a text", async () => {
+    const phone = await newProfile("phone", { locale: "es-ES", viewport: { width: 390, height: 844 }, colorScheme: "dark", hasTouch: true });
+    const words = await test.step("somebody else sees who asks for what, and sends a text, on a phone, in Spanish and dark", async () => {
       const sent: string[] = [];
-      provider.on("request", (request) => sent.push(`${request.url()} ${request.postData() ?? ""}`));
-      await provider.goto(links[0]);
-      await expect(provider.getByRole("heading", { level: 2, name: title })).toBeVisible(patience);
-      expect(provider.url()).not.toContain("#");
-      await provider.getByLabel("Your text").fill(answer);
-      await provider.getByRole("button", { name: "Seal and send" }).click();
-      await expect(provider.getByRole("heading", { name: "It was sent" })).toBeVisible(patience);
+      phone.on("request", (request) => sent.push(`${request.url()} ${request.postData() ?? ""}`));
+      await phone.goto(links[0]);
+      await expect(phone.getByRole("heading", { level: 2, name: title })).toBeVisible(patience);
+      expect(phone.url()).not.toContain("#");
+      await phone.getByLabel("Tu texto").fill(answer);
+      await phone.getByRole("button", { name: "Sellar y enviar" }).click();
+      await expect(phone.getByRole("heading", { name: "Enviado" })).toBeVisible(patience);
       const key = links[0].split("#s=")[1] ?? "";
       for (const secret of [title, note, answer, key]) expect(sent.filter((one) => one.includes(secret))).toEqual([]);
-      return receipt(provider, "Words of your receipt");
+      return receipt(phone, "Palabras de tu recibo");
     });
     expect(words).toHaveLength(8);
 
@@ -105,6 +105,7 @@ test("secret-request: somebody without an account answers by a text, and by a fi
       await expect(owner.getByText(title)).toBeVisible();
     });
 
+    const provider = await newProfile("provider");
     const sentBefore = await test.step("a file is sent, and its tab closed half way", async () => {
       const page = await provider.context().newPage();
       await withoutTours(page);
