@@ -124,9 +124,9 @@ describe("admit", () => {
     expect(guardRoute(routeAt(path), { signedIn, landingVisited })).toBe(expected);
   });
 
-  it("shows a visitor who is not signed in shared links and the landing page, and nothing else", () => {
+  it("shows a visitor who is not signed in shared links, requests and the landing page, and nothing else", () => {
     const shown = routes.filter((each) => guardRoute(each, { signedIn: false, landingVisited: true }) === "show");
-    expect(shown.map(({ path }) => path)).toEqual(["/secret-landing", "/shared/:shareId"]);
+    expect(shown.map(({ path }) => path)).toEqual(["/secret-landing", "/request/:requestId", "/shared/:shareId"]);
   });
 
   it("shows everything to somebody who is signed in", () => {
