@@ -44,7 +44,7 @@ const bodies: readonly (readonly [Method, string])[] = [
   ["PUT", "/requests/answer/019a9e2c-7c1e-7abc-8def-0123456789ab"],
 ];
 
-/** A real call with one member, anywhere in it, replaced by anything. */
+/** A real call with one member, anywhere in it, replaced by anything of another type, which is never right by chance. */
 const damagedOf = (build: () => object) => fc.tuple(fc.nat(200), fc.jsonValue()).map(([position, value]) => {
   const body = structuredClone(build()) as unknown;
   const places: { parent: Record<string, unknown>; name: string }[] = [];
@@ -58,9 +58,10 @@ const damagedOf = (build: () => object) => fc.tuple(fc.nat(200), fc.jsonValue())
   };
   visit(body);
   const place = places[position % places.length];
-  const damage = typeof value === "string" ? `*${value}` : value; // never a well-formed one by chance
-  fc.pre(place !== undefined && JSON.stringify(place.parent[place.name]) !== JSON.stringify(damage));
-  place.parent[place.name] = damage;
+  if (place === undefined) throw new Error("the call has no members");
+  const { parent, name } = place;
+  const isPlain = typeof parent[name] !== "object" || parent[name] === null;
+  parent[name] = isPlain ? { damaged: value } : `*${JSON.stringify(value)}`;
   return body;
 });
 
