@@ -3,11 +3,13 @@ const givenBackAfter = 100;
 
 /**
  * Moves the focus to the first heading of `main` once it is rendered; to `main` itself when nothing is loading and there is no
- * heading. Waits for dialogs to close. Gives up when the person presses a key or a pointer, or when the new screen has focused
- * an element itself (any but `before`, which had the focus when the old screen was left). Returns its undo.
+ * heading. Waits for dialogs to close. A screen that is drawn anew while it loads, heading included, gets the focus back. Gives up when
+ * the person presses a key or a pointer, or when the new screen has focused an element itself (any but `before`, which had the
+ * focus when the old screen was left). Returns its undo.
  */
 export function focusOnArrival(main: HTMLElement, before: Element | null): () => void {
   let covered = false;
+  let given: HTMLElement | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const look = () => {
@@ -26,12 +28,13 @@ export function focusOnArrival(main: HTMLElement, before: Element | null): () =>
 
     const heading = main.querySelector("h1");
     const focused = document.activeElement;
+    if (given !== null && focused === given) return;
     if (focused !== null && focused !== main && focused !== before && main.contains(focused)) {
       stop();
     } else if (heading !== null) {
+      given = heading;
       heading.tabIndex = -1;
       heading.focus({ preventScroll: true });
-      stop();
     } else if (main.querySelector("[aria-busy='true']") === null) {
       main.focus({ preventScroll: true });
     }

@@ -59,6 +59,11 @@ function Late() {
   return useArrival() ? <h1>Late</h1> : <Loading label="Loading">…</Loading>;
 }
 
+function Anew() {
+  const here = useArrival();
+  return here ? <section><h1>Whole</h1></section> : <h1>Loading</h1>;
+}
+
 function Covered() {
   const here = useArrival();
   return (
@@ -87,6 +92,7 @@ const screens: Readonly<Record<string, ReactNode>> = {
   "/secrets": <Page title="What I keep">rows</Page>,
   "/help": <p>no heading</p>,
   "/status": <Late />,
+  "/validate-email": <Anew />,
   "/safeguard": <Covered />,
   "/add-secret": <Own />,
   "/settings/profile": settings,
@@ -184,6 +190,16 @@ describe("the focus", () => {
     come();
     await waitFor(() => {
       expect(heading("Late")).toHaveFocus();
+    });
+  });
+
+  it("stays with a screen whose heading is drawn anew while it loads", async () => {
+    const app = await show("/home");
+    await app.goTo("/validate-email");
+    expect(heading("Loading")).toHaveFocus();
+    come();
+    await waitFor(() => {
+      expect(heading("Whole")).toHaveFocus();
     });
   });
 
