@@ -170,7 +170,7 @@ test("receiving: links, a password, a picture, one person, and what has ended", 
 
   await test.step("one person finds it under shared with me, sees who it is from, and opens it with their own picture", async () => {
     await shared({ audience: { userName: friend.userName }, views: "5 times" });
-    await mailbox.getByRole("link", { name: "Shared with me" }).click(); // within the page: one that is loaded anew is locked
+    await mailbox.getByRole("navigation").getByRole("link", { name: "Shared with me" }).click(); // within the page: one that is loaded anew is locked
     await expect(mailbox.getByText("2 things shared with you")).toBeVisible({ timeout: 60_000 });
     const card = mailbox.getByRole("article").filter({ hasText: "sealed to you" });
     await expect(card).toContainText("Not opened yet");
@@ -193,14 +193,14 @@ test("receiving: links, a password, a picture, one person, and what has ended", 
   });
 
   await test.step("the person's page of people knows the sender, and a block stops the next", async () => {
-    await mailbox.getByRole("link", { name: "Shared with me" }).click();
+    await mailbox.getByRole("navigation").getByRole("link", { name: "Shared with me" }).click();
     await mailbox.getByRole("link", { name: "People", exact: true }).click();
     const card = mailbox.getByRole("article", { name: owner.userName });
     await card.getByRole("checkbox", { name: /I compared these words/ }).click(); // checked once it is kept
     await expect(card.getByText("Compared", { exact: true })).toBeVisible({ timeout: 60_000 });
     await card.getByRole("button", { name: "Block" }).click();
     await expect(card.getByRole("button", { name: "Unblock" })).toBeVisible({ timeout: 60_000 });
-    await mailbox.getByRole("link", { name: "Shared with me" }).click();
+    await mailbox.getByRole("navigation").getByRole("link", { name: "Shared with me" }).click();
     await mailbox.getByRole("article").filter({ hasText: "sealed to you" }).getByRole("link", { name: "Look and open" }).click();
     await openLink(mailbox);
     await expect(mailbox.getByText(`${owner.userName} is blocked`)).toBeVisible({ timeout: 60_000 });
