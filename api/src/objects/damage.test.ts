@@ -117,7 +117,7 @@ describe("a stored object", () => {
     expect(linesOf(last.key)).toMatchObject([{ level: 50, finding }]);
   });
 
-  it("of an answer is counted and named as any other, also when it is missing", async () => {
+  it("of an answer is counted and named like any other, also when it is missing", async () => {
     const { owner } = await sharedBySomebody(service);
     const request = await keepRequest(service, owner);
     const answer = await answerRequest(service, request);

@@ -36,7 +36,7 @@ const run = async (...words: string[]): Promise<{ code: unknown; said: string }>
 };
 
 describe("POST /reports/share", () => {
-  it("keeps and counts what people say, and tells the operator once a day for each share; an id that nobody has is answered as any other", async () => {
+  it("keeps and counts what people say, and tells the operator once a day for each share; an id that nobody has is answered like any other", async () => {
     const { share } = await sharedBySomebody(service);
     const unknown = newPublicId();
     const before = await figureOf(service, "relicario_share_reports_total", 'reason="phishing"');

@@ -20,7 +20,7 @@ export interface Owner {
 
 const ownerColumns = { id: accounts.id, userName: accounts.userName, vendorId: accounts.vendorId, lockedAt: accounts.lockedAt };
 
-/** Nobody's: asked for where there is no owner, so that an unknown id is looked for as any other. */
+/** Nobody's: asked for where there is no owner, so that an unknown id is looked for like any other. */
 export const nobody = "00000000-0000-0000-0000-000000000000";
 
 /** Why a share can no longer be opened; null while it can. What its owner did comes first. */
