@@ -22,7 +22,9 @@ export async function startRelay(): Promise<Relay> {
       thread.postMessage(ports);
     },
     stop: async () => {
-      await thread.terminate();
+      const ended = once(thread, "exit");
+      thread.postMessage(null);
+      await ended;
     },
   };
 }

@@ -1,15 +1,18 @@
-/** A relay (relay.ts), as a thread: says on which port it listens, and is told whom it leads to. */
+/** A relay (relay.ts), as a thread: says on which port it listens, is told whom it leads to, and by null to end. */
 import { connect, createServer, type Socket } from "node:net";
 import { parentPort } from "node:worker_threads";
 
 let ports: readonly number[] = [];
 let turn = 0;
-parentPort?.on("message", (next: readonly number[]) => {
-  ports = next;
+const sockets = new Set<Socket>();
+parentPort?.on("message", (next: readonly number[] | null) => {
+  if (next === null) end();
+  else ports = next;
 });
 
 const server = createServer({ noDelay: true, allowHalfOpen: false, pauseOnConnect: true }, (client) => {
   client.on("error", () => undefined); // it is gone; its close says the rest
+  remember(client);
   pass(client, 0);
 });
 server.listen(0, "127.0.0.1", () => {
@@ -18,13 +21,26 @@ server.listen(0, "127.0.0.1", () => {
   parentPort?.postMessage(address.port);
 });
 
+/** Closes what is open, and the thread with it: one that is terminated with open sockets may spin for ever (Node 24.21). */
+function end(): void {
+  ports = [];
+  server.close();
+  for (const socket of sockets) socket.destroy();
+  parentPort?.close();
+}
+
+function remember(socket: Socket): Socket {
+  sockets.add(socket);
+  return socket.once("close", () => sockets.delete(socket));
+}
+
 function pass(client: Socket, tried: number): void {
   const port = ports[turn++ % Math.max(ports.length, 1)];
   if (port === undefined || tried >= ports.length) {
     client.resetAndDestroy();
     return;
   }
-  const to = connect({ host: "127.0.0.1", port, noDelay: true });
+  const to = remember(connect({ host: "127.0.0.1", port, noDelay: true }));
   to.once("error", () => {
     pass(client, tried + 1);
   });
