@@ -21,12 +21,18 @@ server.listen(0, "127.0.0.1", () => {
   parentPort?.postMessage(address.port);
 });
 
-/** Closes what is open, and the thread with it: one that is terminated with open sockets may spin for ever (Node 24.21). */
+/** Closes what is open, and the thread with it. */
 function end(): void {
   ports = [];
   server.close();
   for (const socket of sockets) socket.destroy();
   parentPort?.close();
+}
+
+/** A socket that is being shut down cannot be reset: Node 24 would keep it for ever. */
+function reset(socket: Socket): void {
+  if (socket.writableEnded) socket.destroy();
+  else socket.resetAndDestroy();
 }
 
 function remember(socket: Socket): Socket {
@@ -37,7 +43,7 @@ function remember(socket: Socket): Socket {
 function pass(client: Socket, tried: number): void {
   const port = ports[turn++ % Math.max(ports.length, 1)];
   if (port === undefined || tried >= ports.length) {
-    client.resetAndDestroy();
+    reset(client);
     return;
   }
   const to = remember(connect({ host: "127.0.0.1", port, noDelay: true }));
@@ -53,7 +59,9 @@ function pass(client: Socket, tried: number): void {
 function join(client: Socket, to: Socket): void {
   client.pipe(to).pipe(client);
   for (const [one, other] of [[client, to], [to, client]] as const) {
-    one.on("error", () => other.resetAndDestroy());
+    one.on("error", () => {
+      reset(other);
+    });
     one.once("close", () => {
       other.destroySoon();
     });
