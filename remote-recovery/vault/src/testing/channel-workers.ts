@@ -6,6 +6,7 @@ import { createTransferWorkerApi, type TransferWorkerApi } from "../transfer/tra
 import type { RunningWorker, WorkerStarter } from "../worker/start-workers.ts";
 import { createVaultWorkerApi, type VaultWorkerApi } from "../worker/vault-worker-api.ts";
 import { createFakeEngine } from "./fake-engine.ts";
+import { kitFile } from "./kit-files.ts";
 
 /** Node waits for ports that somebody listens at, browsers do not: here nobody does. */
 export function leavePortsUnwaited(): void {
@@ -40,6 +41,7 @@ export function channelWorkers(): WorkerStarter & { readonly started: string[]; 
     vault: () => attempt(() => run<VaultWorkerApi>("vault", createVaultWorkerApi((port) => callsTo<EngineWorkerApi>(port)))),
     transfer: () => attempt(() => run<TransferWorkerApi>("transfer", createTransferWorkerApi())),
     engine: () => attempt(() => run<EngineWorkerApi>("engine", engineApi())),
+    kitFile,
   };
   return starter;
 }

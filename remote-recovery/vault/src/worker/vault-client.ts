@@ -195,6 +195,7 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
           throw error;
         }
       },
+      kitFile: workers.kitFile,
       tell: (next) => {
         if (!ended) setState(next);
       },
@@ -290,6 +291,7 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     restoreVersion: inWorker((worker) => worker.restoreVersion),
     unlock: inWorker((worker) => worker.unlock),
     exportSecrets: inWorker((worker) => worker.exportSecrets),
+    makeKit: inWorker((worker) => worker.makeKit),
   };
 
   // A handle is exchanged for its picture before anything else: one that stands for nothing reaches no worker.
@@ -352,6 +354,7 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     unlock: async (opener, options) => acts.unlock(requireShown(opener), options),
     recover: async (secretId, opener, options) => present(await acts.recover(secretId, requireShown(opener), options)),
     exportSecrets: async (secretIds, opener, options) => acts.exportSecrets(secretIds, requireShown(opener), options),
+    makeKit: async (secretIds, opener, options) => acts.makeKit(secretIds, requireShown(opener), options),
     answerDevice: inWorker((worker) => worker.answerDevice),
     setFavorite: inWorker((worker) => worker.setFavorite),
     trash: inWorker((worker) => worker.trash),
