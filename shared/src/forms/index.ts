@@ -5,6 +5,7 @@ export { CopyButton, type CopyButtonProps } from "./CopyButton.tsx";
 export { Field, FieldError, Hint, Label, type ControlWiring, type FieldProps } from "./Field.tsx";
 export { PasswordField, TextArea, TextField, type PasswordFieldProps, type TextAreaProps, type TextFieldProps } from "./inputs.tsx";
 export { PrintButton, type PrintButtonProps } from "./PrintButton.tsx";
+export { PrintSheet, type PrintSheetProps } from "./PrintSheet.tsx";
 export { saveFile } from "./save-file.ts";
 export { Stepper, type StepperProps } from "./Stepper.tsx";
 export { TagField, type TagFieldProps } from "./TagField.tsx";

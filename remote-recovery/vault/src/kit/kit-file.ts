@@ -39,8 +39,8 @@ export async function fillTemplate(template: string, kit: Kit, decoder: KitDecod
   return bytes;
 }
 
-/** The line of the kit, and its digest, as the template has them. */
-const line = new RegExp(`^<script type="application/json" id="${kitElement}" data-sha256="([0-9a-f]{64})">\\n(\\{.*\\})\\n</script>$`, "gm");
+/** The line of the kit, and its digest, as the template has them. Only a line feed ends a line here. */
+const line = new RegExp(`\n<script type="application/json" id="${kitElement}" data-sha256="([0-9a-f]{64})">\n(\\{[^\n]*\\})\n</script>\n`, "g");
 
 /**
  * The kit in a file. Nothing of its program is run, or even looked at.
