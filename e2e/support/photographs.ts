@@ -24,6 +24,11 @@ export const copies = {
   PNG: (file: string) => asFile("copy.png", "image/png", sharp(file).rotate().png({ compressionLevel: 2 })),
 } as const;
 
+/** As messengers send a photograph: turned upright, 1280 pixels at most, JPEG at quality 75. */
+export function asMessengersDo(file: string): Promise<UploadedFile> {
+  return asFile("sent.jpg", "image/jpeg", sharp(file).rotate().resize(1280, 1280, { fit: "inside", withoutEnlargement: true }).jpeg({ quality: 75 }));
+}
+
 /** The photograph on a page of a scan: a sheet around it, so that it is not found without help. */
 export async function onPage(file: string): Promise<UploadedFile> {
   const picture = sharp(file).rotate().resize(1000);

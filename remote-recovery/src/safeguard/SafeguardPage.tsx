@@ -4,11 +4,12 @@ import { useTranslation } from "react-i18next";
 
 import { KeepTaken } from "../picture/KeepTaken.tsx";
 import { useTaken } from "../picture/taken-picture.ts";
+import { KitSection } from "./KitSection.tsx";
 import { showSafeguard } from "./leave-safeguard.ts";
 
 const things = ["picture", "passphrase", "account", "exit"] as const;
 
-/** What to keep, and how, in words. */
+/** What to keep, and how: in words, and as a kit that opens without the portal. */
 export default function SafeguardPage() {
   const { t } = useTranslation(["safeguard", "provide-image"]);
   const taken = useTaken();
@@ -24,6 +25,7 @@ export default function SafeguardPage() {
           </Stack>
         </Card>
       ))}
+      <KitSection />
       <Notice tone="warn">{t("page.lost_body")}</Notice>
       <SpacedRow>
         <ButtonLink to="/secrets">{t("page.list_action")}</ButtonLink>

@@ -10,7 +10,7 @@ const now = Date.parse("2026-11-21T12:00:00Z");
 const ago = (days: number, from = now) => new Date(from - days * day).toISOString();
 
 function row(title: string, updatedAt: string, more: Partial<SecretRow> = {}, rehearsedAt: string | null = null): SecretRow {
-  const label = { title, tags: [], contentKind: "text" as const, name: "secret.txt", size: 1, openers: [], rehearsedAt };
+  const label = { title, tags: [], contentKind: "text" as const, name: "secret.txt", size: 1, openers: [], rehearsedAt, kits: [] };
   return { secretId: `id-${title}`, version: 1, rev: 1, favorite: false, sealedSize: 1, createdAt: updatedAt, updatedAt, deletedAt: null, droppedAt: null, label, ...more };
 }
 

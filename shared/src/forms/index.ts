@@ -9,6 +9,7 @@ export { FileField, type FileFieldProps } from "./content/FileField.tsx";
 export { KindChoice, type KindChoiceProps } from "./content/KindChoice.tsx";
 export { PrintButton, type PrintButtonProps } from "./PrintButton.tsx";
 export { RevealedContent, type RevealedContentProps } from "./RevealedContent.tsx";
+export { PrintSheet, type PrintSheetProps } from "./PrintSheet.tsx";
 export { saveFile } from "./save-file.ts";
 export { SeedField, type SeedFieldProps } from "./seed/SeedField.tsx";
 export { loadWords } from "./seed/word-lists.ts";

@@ -187,6 +187,6 @@ function fitsLabel(ticket: OwnerTicket, row: AccountRow, label: Label): boolean 
 }
 
 /** The key derived from the account key and the book's old ones: never one read from a directory. */
-function ownSigningKeys(keys: TitlesKeys, book: Book): Bytes[] {
+export function ownSigningKeys(keys: TitlesKeys, book: Book): Bytes[] {
   return [keys.signingKey, ...book.old_signing_keys.map((old) => fromB64u(old.signing_key))];
 }
