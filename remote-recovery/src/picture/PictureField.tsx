@@ -1,5 +1,5 @@
 import { usePortal, type PictureFieldProps } from "@relicario/shared/contract";
-import { Checkbox, FieldError, PasswordField } from "@relicario/shared/forms";
+import { Checkbox, FieldError, PasswordField, StrengthMeter } from "@relicario/shared/forms";
 import { Skeleton, Stack } from "@relicario/shared/ui";
 import { forgetShown, showPicture, shownPicture } from "@relicario/vault/shown-image";
 import { Suspense, useEffect, useEffectEvent, useState } from "react";
@@ -7,7 +7,6 @@ import { useTranslation } from "react-i18next";
 
 import { imageOf, noPicture, passphraseNeed, shownPictureOf, type PictureDraft } from "./picture-draft.ts";
 import { PicturePicker } from "./PicturePicker.tsx";
-import { StrengthMeter } from "./StrengthMeter.tsx";
 
 /**
  * Chooses or drops a picture, judges it, asks for its passphrase. Drawn inside the forms of other remotes: it relies on

@@ -1,11 +1,8 @@
-import { TextArea } from "@relicario/shared/forms";
+import { FileField, KindChoice, SeedField, TextArea } from "@relicario/shared/forms";
 import { Stack } from "@relicario/shared/ui";
 import { Controller, useFormContext, useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 
-import { SeedField } from "../seed/SeedField.tsx";
-import { FileField } from "./FileField.tsx";
-import { KindChoice } from "./KindChoice.tsx";
 import { useProblemText } from "./useProblemText.ts";
 import { titleOfFile, type SecretDraft } from "./secret-draft.ts";
 
@@ -15,14 +12,16 @@ interface ContentSectionProps {
 
 /** Kind and content. Text and file are separate fields of the draft, so switching the kind loses neither. */
 export function ContentSection({ disabled }: ContentSectionProps) {
-  const { t } = useTranslation("beta-add-secret");
+  const { t } = useTranslation(["beta-add-secret", "file-upload"]);
   const { control, register, setValue, getValues, formState } = useFormContext<SecretDraft>();
   const problemText = useProblemText();
   const kind = useWatch({ control, name: "kind" });
   const { errors, isSubmitted } = formState;
   return (
     <Stack $gap={5}>
-      <Controller control={control} name="kind" render={({ field }) => <KindChoice value={field.value} disabled={disabled} onChange={field.onChange} />} />
+      <div data-tour="add-secret-start">
+        <Controller control={control} name="kind" render={({ field }) => <KindChoice legend={t("kind.label")} value={field.value} disabled={disabled} onChange={field.onChange} />} />
+      </div>
       <div data-tour="add-secret-content">
         {kind === "text" && (
           <TextArea
@@ -54,6 +53,9 @@ export function ContentSection({ disabled }: ContentSectionProps) {
             name="file"
             render={({ field, fieldState }) => (
               <FileField
+                label={t("file-upload:choose.file_aria")}
+                invitation={t("file-upload:choose.drop_body")}
+                hint={t("file-upload:choose.cloud_hint")}
                 value={field.value}
                 disabled={disabled}
                 error={problemText(fieldState.error?.message)}

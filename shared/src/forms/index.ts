@@ -4,7 +4,12 @@ export { clipboardMilliseconds, copyForAWhile, type CopiedForAWhile } from "./cl
 export { CopyButton, type CopyButtonProps } from "./CopyButton.tsx";
 export { Field, FieldError, Hint, Label, type ControlWiring, type FieldProps } from "./Field.tsx";
 export { PasswordField, TextArea, TextField, type PasswordFieldProps, type TextAreaProps, type TextFieldProps } from "./inputs.tsx";
+export { FileField, type FileFieldProps } from "./content/FileField.tsx";
+export { KindChoice, type KindChoiceProps } from "./content/KindChoice.tsx";
 export { PrintButton, type PrintButtonProps } from "./PrintButton.tsx";
 export { saveFile } from "./save-file.ts";
+export { SeedField, type SeedFieldProps } from "./seed/SeedField.tsx";
+export { loadWords } from "./seed/word-lists.ts";
+export { StrengthMeter, type StrengthMeterProps } from "./strength/StrengthMeter.tsx";
 export { Stepper, type StepperProps } from "./Stepper.tsx";
 export { TagField, type TagFieldProps } from "./TagField.tsx";

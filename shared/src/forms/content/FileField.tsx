@@ -1,14 +1,22 @@
-import { usePortal } from "@relicario/shared/contract";
-import { formatsOf } from "@relicario/shared/i18n";
-import { FieldError } from "@relicario/shared/forms";
-import { Button, media, s, SmallText, space, visuallyHidden } from "@relicario/shared/ui";
 import { FileText, FileUp } from "lucide-react";
 import { useId } from "react";
 import { useDropzone } from "react-dropzone";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-interface FileFieldProps {
+import { usePortal } from "../../contract/portal.ts";
+import { formatsOf } from "../../i18n/index.ts";
+import { Button } from "../../ui/Button.tsx";
+import { SmallText, visuallyHidden } from "../../ui/layout.tsx";
+import { media, s, space } from "../../ui/tokens.ts";
+import { FieldError } from "../Field.tsx";
+
+export interface FileFieldProps {
+  /** Accessible name of the field: what the file is for. */
+  readonly label: string;
+  /** Shown while no file is chosen. */
+  readonly invitation: string;
+  readonly hint: string;
   readonly value: File | null;
   readonly onChange: (file: File) => void;
   readonly error: string | null;
@@ -16,8 +24,8 @@ interface FileFieldProps {
 }
 
 /** One file, by the file chooser or by drag and drop. Cloud drives that the system mounts are in its chooser. */
-export function FileField({ value, onChange, error, disabled }: FileFieldProps) {
-  const { t } = useTranslation("file-upload");
+export function FileField({ label, invitation, hint, value, onChange, error, disabled }: FileFieldProps) {
+  const { t } = useTranslation("common");
   const { language } = usePortal();
   const titleId = useId();
   const take = (files: readonly File[]) => {
@@ -27,15 +35,15 @@ export function FileField({ value, onChange, error, disabled }: FileFieldProps) 
   const { getRootProps, getInputProps, open, isDragActive } = useDropzone({ onDrop: take, disabled, noClick: true, noKeyboard: true, multiple: false });
   return (
     <Box role="group" aria-labelledby={titleId}>
-      <Title id={titleId}>{t("choose.title")}</Title>
+      <Title id={titleId}>{t("file.title")}</Title>
       <Drop {...getRootProps()} data-drag={isDragActive} data-chosen={value !== null}>
-        <FileInput {...getInputProps({ "aria-label": t("choose.file_aria"), style: {} })} />
+        <FileInput {...getInputProps({ "aria-label": label, style: {} })} />
         <Icon aria-hidden>{value === null ? <FileUp /> : <FileText />}</Icon>
         <Text>
-          {value === null ? <span>{t("choose.drop_body")}</span> : <Name>{value.name}</Name>}
-          <SmallText>{value === null ? t("choose.cloud_hint") : formatsOf(language).size(value.size)}</SmallText>
+          {value === null ? <span>{invitation}</span> : <Name>{value.name}</Name>}
+          <SmallText>{value === null ? hint : formatsOf(language).size(value.size)}</SmallText>
           <Button tone={value === null ? "primary" : "quiet"} disabled={disabled} onClick={open}>
-            {t(value === null ? "choose.choose_action" : "choose.another_action")}
+            {t(value === null ? "file.choose_action" : "file.another_action")}
           </Button>
         </Text>
       </Drop>

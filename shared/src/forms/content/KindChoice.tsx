@@ -1,10 +1,12 @@
-import type { ContentKind } from "@relicario/shared/contract";
-import { media, s, space } from "@relicario/shared/ui";
 import { FileText, KeyRound, NotepadText } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-interface KindChoiceProps {
+import type { ContentKind } from "../../contract/vault.ts";
+import { media, s, space } from "../../ui/tokens.ts";
+
+export interface KindChoiceProps {
+  readonly legend: string;
   readonly value: ContentKind;
   readonly disabled: boolean;
   readonly onChange: (kind: ContentKind) => void;
@@ -17,11 +19,11 @@ const kinds = [
 ] as const;
 
 /** Radio group for the kind of content. */
-export function KindChoice({ value, disabled, onChange }: KindChoiceProps) {
-  const { t } = useTranslation("beta-add-secret");
+export function KindChoice({ legend, value, disabled, onChange }: KindChoiceProps) {
+  const { t } = useTranslation("common");
   return (
-    <Group disabled={disabled} data-tour="add-secret-start">
-      <legend>{t("kind.label")}</legend>
+    <Group disabled={disabled}>
+      <legend>{legend}</legend>
       <div>
         {kinds.map(({ kind, Icon }) => (
           <label key={kind} data-checked={kind === value}>

@@ -1,9 +1,7 @@
 import { validateMnemonic } from "@scure/bip39";
 
+import { seedLengths } from "./seed-lengths.ts";
 import type { SeedLanguage } from "./word-lists.ts";
-
-/** Numbers of words that BIP-39 allows. */
-export const seedLengths = [12, 15, 18, 21, 24] as const;
 
 export interface SeedCheck {
   readonly language: SeedLanguage;

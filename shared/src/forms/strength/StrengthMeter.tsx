@@ -1,21 +1,22 @@
-import { usePortal } from "@relicario/shared/contract";
-import { s, SmallText, space } from "@relicario/shared/ui";
 import { useDeferredValue, useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
+import { usePortal } from "../../contract/portal.ts";
+import { SmallText } from "../../ui/layout.tsx";
+import { s, space } from "../../ui/tokens.ts";
 import { loadStrength, type StrengthLevel } from "./strength.ts";
 
-interface StrengthMeterProps {
+export interface StrengthMeterProps {
   readonly passphrase: string;
 }
 
 const levels = [1, 2, 3, 4] as const;
 const goodEnough = 3;
 
-/** How hard a passphrase is to guess, told while it is typed. It advises, and refuses nothing. */
+/** How hard a passphrase or password is to guess, told while it is typed. It advises, and refuses nothing. */
 export function StrengthMeter({ passphrase }: StrengthMeterProps) {
-  const { t } = useTranslation("provide-image");
+  const { t } = useTranslation("common");
   const level = useStrength(passphrase);
   const told = level === null ? 0 : level === "unknown" ? 0 : Math.max(level, passphrase === "" ? 0 : 1);
   return (

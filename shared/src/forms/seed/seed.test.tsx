@@ -2,7 +2,7 @@ import { screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { useState } from "react";
 
-import { expectAccessible, renderApp } from "@relicario/shared/testing";
+import { expectAccessible, renderApp } from "../../testing/index.ts";
 import { checkSeed, completions } from "./check-seed.ts";
 import { SeedField } from "./SeedField.tsx";
 import { likelyLanguages, loadWords, seedLanguages, type SeedLanguage } from "./word-lists.ts";

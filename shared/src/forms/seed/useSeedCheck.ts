@@ -1,14 +1,14 @@
-import { usePortal } from "@relicario/shared/contract";
 import { useEffect, useState } from "react";
 
-import { checkSeed, type SeedCheck } from "./check-seed.ts";
+import { usePortal } from "../../contract/portal.ts";
+import type { SeedCheck } from "./check-seed.ts";
 import { likelyLanguages, loadWords, type SeedLanguage } from "./word-lists.ts";
 
 export type SeedCheckState =
   | { readonly status: "empty" }
   | { readonly status: "checking" }
-  | { readonly status: "checked"; readonly check: SeedCheck; readonly list: readonly string[] }
-  /** A word list could not be fetched. The phrase can still be saved. */
+  | { readonly status: "checked"; readonly check: SeedCheck; readonly complete: (prefix: string) => readonly string[] }
+  /** What checks could not be fetched. The phrase is taken all the same. */
   | { readonly status: "unchecked" };
 
 /** Checks a phrase while it is typed, on the device, against the word list that knows most of its words. */
@@ -31,6 +31,7 @@ export function useSeedCheck(text: string): SeedCheckState {
 }
 
 async function bestCheck(text: string, groups: readonly (readonly SeedLanguage[])[]): Promise<SeedCheckState> {
+  const { checkSeed, completions } = await import(/* webpackChunkName: "words-check" */ "./check-seed.ts");
   let best: { readonly check: SeedCheck; readonly list: readonly string[] } | null = null;
   for (const group of groups) {
     for (const language of group) {
@@ -40,5 +41,7 @@ async function bestCheck(text: string, groups: readonly (readonly SeedLanguage[]
     }
     if (best?.check.unknown.length === 0) break;
   }
-  return best === null ? { status: "unchecked" } : { status: "checked", ...best };
+  if (best === null) return { status: "unchecked" };
+  const { check, list } = best;
+  return { status: "checked", check, complete: (prefix) => completions(prefix, list) };
 }

@@ -1,13 +1,16 @@
-import { TextArea } from "@relicario/shared/forms";
-import { Button, Notice, s, SmallText, space, Stack } from "@relicario/shared/ui";
 import { useRef, useState, type Ref } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { completions, seedLengths } from "./check-seed.ts";
+import { Button } from "../../ui/Button.tsx";
+import { SmallText, Stack } from "../../ui/layout.tsx";
+import { Notice } from "../../ui/notices.tsx";
+import { s, space } from "../../ui/tokens.ts";
+import { TextArea } from "../inputs.tsx";
+import { seedLengths } from "./seed-lengths.ts";
 import { useSeedCheck, type SeedCheckState } from "./useSeedCheck.ts";
 
-interface SeedFieldProps {
+export interface SeedFieldProps {
   readonly value: string;
   readonly onChange: (value: string) => void;
   readonly onBlur: () => void;
@@ -16,15 +19,15 @@ interface SeedFieldProps {
   readonly fieldRef: Ref<HTMLTextAreaElement>;
 }
 
-/** A seed phrase with word completion and a checksum check, both on the device. The check only informs: any phrase can be saved. */
+/** A seed phrase with word completion and a checksum check, both on the device. The check only informs: any phrase is taken. */
 export function SeedField({ value, onChange, onBlur, error, disabled, fieldRef }: SeedFieldProps) {
-  const { t } = useTranslation("beta-add-secret");
+  const { t } = useTranslation("common");
   const state = useSeedCheck(value);
   const area = useRef<HTMLTextAreaElement | null>(null);
   const [caret, setCaret] = useState(0);
   const prefix = /\S+$/u.exec(value.slice(0, caret))?.[0] ?? "";
   const atEndOfWord = !/^\S/u.test(value.slice(caret));
-  const suggested = state.status === "checked" && atEndOfWord ? completions(prefix, state.list) : [];
+  const suggested = state.status === "checked" && atEndOfWord ? state.complete(prefix) : [];
 
   const insertWord = (word: string) => {
     const before = `${value.slice(0, caret - prefix.length)}${word} `;
@@ -85,7 +88,7 @@ export function SeedField({ value, onChange, onBlur, error, disabled, fieldRef }
 }
 
 function SeedCheckResult({ state }: { readonly state: SeedCheckState }) {
-  const { t } = useTranslation("beta-add-secret");
+  const { t } = useTranslation("common");
   if (state.status === "empty" || state.status === "checking") return null;
   if (state.status === "unchecked") return <SmallText role="status">{t("seed.unchecked_status")}</SmallText>;
   const { check } = state;
