@@ -1,6 +1,6 @@
 import type { RecoveryImage, Vault } from "@relicario/shared/contract";
 import type { PortalError } from "@relicario/shared/errors";
-import { ChoiceGroup, FieldError, TextField, type Choice } from "@relicario/shared/forms";
+import { ChoiceGroup, FieldError, maxImageNameLength, TextField, type Choice } from "@relicario/shared/forms";
 import { Card, SectionTitle, Stack, useErrorSentence } from "@relicario/shared/ui";
 import type { TFunction } from "i18next";
 import { useState } from "react";
@@ -9,7 +9,7 @@ import { useTranslation } from "react-i18next";
 
 import { useProblemText } from "./useProblemText.ts";
 import { useForgetting } from "./useShownImage.ts";
-import { allImages, maxImageNameLength, newImage, sameImages, type SecretDraft } from "./secret-draft.ts";
+import { allImages, newImage, sameImages, type SecretDraft } from "./secret-draft.ts";
 
 interface ImageSectionProps {
   readonly vault: Vault;

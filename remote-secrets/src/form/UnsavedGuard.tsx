@@ -1,7 +1,6 @@
+import { LeaveGuard } from "@relicario/shared/forms";
 import { useEffect } from "react";
 import { useTranslation } from "react-i18next";
-
-import { LeaveGuard } from "../notices/LeaveGuard.tsx";
 
 interface UnsavedGuardProps {
   /** The form has unsaved input. */

@@ -1,6 +1,6 @@
 import type { ExportedSecrets, SecretRow, ShownImage, Vault, VaultProgress } from "@relicario/shared/contract";
 import { isPortalError } from "@relicario/shared/errors";
-import { CopyButton, FieldError, PrintButton, saveFile } from "@relicario/shared/forms";
+import { CopyButton, FieldError, LeaveGuard, PrintButton, saveFile } from "@relicario/shared/forms";
 import { Button, Card, ErrorNotice, Muted, Notice, Progress, s, SectionTitle, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useMutation } from "@tanstack/react-query";
 import { Download, KeyRound } from "lucide-react";
@@ -9,7 +9,6 @@ import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
 import { useShownImage } from "../form/useShownImage.ts";
-import { LeaveGuard } from "../notices/LeaveGuard.tsx";
 
 interface ExportPanelProps {
   readonly vault: Vault;
