@@ -9,6 +9,7 @@ import { dropTrashed, warnOfDropping } from "../secrets/trash-collector.ts";
 import type { Services } from "../services.ts";
 import { dropExpiredUploads } from "../uploads/remove.ts";
 import { dropOldQuestions } from "../users/contact-address.ts";
+import { remindOfRehearsals } from "../users/rehearsal-reminder.ts";
 import { dropRestedNames } from "../users/user-name.ts";
 import type { Sweeping } from "./sweeping.ts";
 
@@ -25,6 +26,7 @@ export interface SweepParts {
 /** In this order: objects come last, so that what was dropped before them goes in the same sweep. */
 const steps: Readonly<Record<string, (services: Services, sweeping: Sweeping) => Promise<unknown>>> = {
   warnings: ({ db, mailer }, sweeping) => warnOfDropping(db, mailer, sweeping),
+  rehearsals: ({ db, mailer }, sweeping) => remindOfRehearsals(db, mailer, sweeping),
   trash: ({ db }, sweeping) => dropTrashed(db, sweeping),
   uploads: ({ db }, sweeping) => dropExpiredUploads(db, sweeping),
   former: ({ db }, sweeping) => dropFormer(db, sweeping),

@@ -12,6 +12,7 @@ export function presentMe(account: Account, secrets: number, vendor: KnownVendor
     contact_email_verified: account.contactEmailVerified,
     // Nothing can be shared yet, so nobody has shares.
     licence: { plan: account.plan, storage_quota: vendor.quotaBytes, storage_used: account.storageUsed, secrets, shares: 0 },
+    rehearsal_due_at: account.rehearsalDueAt?.toISOString() ?? null,
     created_at: account.createdAt.toISOString(),
   };
 }

@@ -1,13 +1,9 @@
 import { Me } from "@relicario/shared/api";
-import { usePortal, type Portal, type SecretRow } from "@relicario/shared/contract";
+import { dueForRehearsal, rehearsalDays, rehearsalDueAt, usePortal, type Portal, type SecretRow } from "@relicario/shared/contract";
 import { Button, ButtonLink, Notice, SectionTitle, Stack } from "@relicario/shared/ui";
-import { queryOptions, useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
-
-/** A secret that no picture has opened for this long is suggested for a rehearsal. */
-const rehearsalDays = 180;
-const dayMilliseconds = 86_400_000;
 
 interface AttentionProps {
   readonly rows: readonly SecretRow[];
@@ -19,7 +15,8 @@ export function Attention({ rows }: AttentionProps) {
   const { navigate, user, http } = usePortal();
   const [now] = useState(() => Date.now());
   const me = useQuery(accountQuery(http, user.userId));
-  const overdue = notRehearsed(rows, now);
+  const overdue = dueForRehearsal(rows, now);
+  useRehearsalDue(rows, me.data?.rehearsal_due_at);
   const [first] = overdue;
   const address = me.data === undefined || me.data.contact_email_verified ? null : me.data.contact_email === null ? "missing" : "unverified";
   if (first === undefined && address === null) return null;
@@ -35,7 +32,7 @@ export function Attention({ rows }: AttentionProps) {
               tone="quiet"
               size="small"
               onClick={() => {
-                navigate(`/provide-image-recovery?${new URLSearchParams({ secret: first.secretId }).toString()}`);
+                navigate(`/provide-image-recovery?${new URLSearchParams({ rehearse: first.secretId }).toString()}`);
               }}
             >
               {t("attention.rehearse_action", { title: first.label?.title ?? "" })}
@@ -62,12 +59,22 @@ export function Attention({ rows }: AttentionProps) {
   );
 }
 
-/** Kept secrets that were not opened for {@link rehearsalDays}, the longest unopened first. Locked rows are left out, because the date is in their sealed label. */
-export function notRehearsed(rows: readonly SecretRow[], now: number): readonly SecretRow[] {
-  const since = (row: SecretRow) => Date.parse(row.label?.rehearsedAt ?? row.updatedAt);
-  return rows
-    .filter((row) => row.deletedAt === null && row.label !== null && now - since(row) > rehearsalDays * dayMilliseconds)
-    .toSorted((a, b) => since(a) - since(b));
+/**
+ * Tells the service when the first of these secrets is due, where it does not know: it changes with every rehearsal, edit and
+ * removal on any device. A failure is made up for at the next visit.
+ */
+function useRehearsalDue(rows: readonly SecretRow[], known: string | null | undefined): void {
+  const { user, http } = usePortal();
+  const client = useQueryClient();
+  const locked = rows.some((row) => row.deletedAt === null && row.label === null);
+  const due = rehearsalDueAt(rows);
+  useEffect(() => {
+    if (known === undefined || locked || due === known) return;
+    http.request("POST", "/user/me", Me, { body: { rehearsal_due_at: due } }).then(
+      (me) => client.setQueryData(accountQuery(http, user.userId).queryKey, me),
+      () => undefined,
+    );
+  }, [http, client, user.userId, locked, due, known]);
 }
 
 /** The account, for its contact address. A failure is not shown: the first screen works without it. */

@@ -28,7 +28,7 @@ export default function HomePage() {
           <SectionTitle>{t("home.create_title")}</SectionTitle>
           <Muted>{t("home.create_body")}</Muted>
         </HeroText>
-        <ButtonLink size="large" to="/add-secret" icon={<ShieldPlus aria-hidden />}>
+        <ButtonLink size="large" to={secrets.status === "ready" && secrets.vaultStatus === "empty" ? "/welcome-backup" : "/add-secret"} icon={<ShieldPlus aria-hidden />}>
           {t("home.create_action")}
         </ButtonLink>
       </Hero>
