@@ -96,9 +96,9 @@ function useOffers({ signedIn, shell, remote }: TourHostProps): { readonly intro
   const intro = firstVisit && mobile;
 
   useEffect(() => {
-    if (!shell || !mayRun({ signedIn, pathname })) return undefined;
+    if (!mayRun({ signedIn, pathname })) return undefined;
     if (mayBegin({ onboarded: memory.onboarded(), signedIn, pathname })) {
-      if (!mobile) dispatch({ type: "offered", tour: frameTour(mobile) });
+      if (shell && !mobile) dispatch({ type: "offered", tour: frameTour(mobile) });
       return undefined;
     }
     let gone = false;
