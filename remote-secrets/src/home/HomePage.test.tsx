@@ -26,6 +26,17 @@ describe("HomePage", () => {
     expect(location()).toBe("/welcome-backup");
   });
 
+  it("lets the form find out whether it is the first, for whoever is faster than the vault", async () => {
+    const routes = { "/add-secret": () => import("../add/AddSecretPage.tsx") };
+    const { location } = await draw({}, { path: "/add-secret?guided", routes });
+    await waitFor(() => {
+      expect(location()).toBe("/welcome-backup");
+    });
+    const waiting: FakeVault = { ...createFakeVault({}), refresh: () => new Promise(() => undefined), getState: () => unknown };
+    await renderApp(<HomePage />, { vault: waiting, path: "/home", route: "/home" });
+    expect(screen.getByRole("link", { name: "Protect a secret" })).toHaveAttribute("href", "/add-secret?guided");
+  });
+
   it("leads to the one page form once something is kept", async () => {
     await draw({ secrets: [{ title: "Keys", content: "x" }] });
     await screen.findByRole("list", { name: "Recent" });
