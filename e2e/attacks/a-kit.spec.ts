@@ -13,7 +13,7 @@ import { start, type BrowserName } from "@relicario/engine/browsers";
 import { newAccount, signUp } from "../pages/account.ts";
 import { makeKit } from "../pages/kit.ts";
 import { answerDevice, protect } from "../pages/secrets.ts";
-import { asMessengersDo, photographs } from "../support/photographs.ts";
+import { messengerCopies, photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
 import { sentinel } from "../support/sentinel.ts";
 
@@ -79,7 +79,7 @@ test("somebody wants what is written in a kit to run, to call out, or a changed 
   const secret = { title: `${attack}${sentinel()}`.slice(0, 200), text: `${attack} ${sentinel()}` };
   const folder = await mkdtemp(path.join(tmpdir(), "relicario-kit-"));
   const sent = path.join(folder, "sent.jpg");
-  await writeFile(sent, (await asMessengersDo(photographs.small)).buffer);
+  await writeFile(sent, (await messengerCopies["1280 pixels, quality 75"](photographs.small)).buffer);
 
   await signUp(page, newAccount());
   await protect(page, { text: secret.text, title: secret.title, tags: [], image: { file: photographs.small, passphrase: null } });

@@ -10,7 +10,7 @@ import { newAccount, signUp } from "../pages/account.ts";
 import { kitText, makeKit, showToKit, type KeptKit } from "../pages/kit.ts";
 import { answerDevice, protect, row } from "../pages/secrets.ts";
 import { hasGo, openKitByAge } from "../support/age.ts";
-import { asMessengersDo, photographs } from "../support/photographs.ts";
+import { messengerCopies, photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
 import { relicarioOpen } from "../support/relicario-open.ts";
 import { sentinel } from "../support/sentinel.ts";
@@ -20,7 +20,7 @@ test("kit: what was kept opens from a file on the disk, without network, portal 
   const passphrase = `four words and ${sentinel()}`;
   const phrase = `legal winner ${sentinel()} thank year`;
   const hostile = { title: `</script><img src=x onerror="document.title='owned'"> ${sentinel()}`, text: `<script>document.title = "owned"</script> ${sentinel()}` };
-  const copy = await asMessengersDo(photographs.mountains);
+  const copy = await messengerCopies["1280 pixels, quality 75"](photographs.mountains);
   const folder = await mkdtemp(path.join(tmpdir(), "relicario-kit-"));
   let kit: KeptKit = { file: "", sha256: "" };
   let commands = "";

@@ -19,6 +19,7 @@ export {
   type Report,
   type ThemeName,
 } from "./portal.ts";
+export { dueForRehearsal, rehearsalDays, rehearsalDueAt } from "./rehearsal.ts";
 export {
   capabilities,
   CONTRACT_VERSION,

@@ -112,6 +112,13 @@ export interface Vault {
   readonly recover: (secretId: string, opener: ShownImage, options?: RecoverOptions) => Promise<RecoveredSecret>;
 
   /**
+   * Proves that a kept copy still opens a secret, without giving out anything of it, and notes the date in the secret's label.
+   * All of a content that goes in one call is opened and checked; of a larger one its key. On a locked device it unlocks.
+   * As {@link recover}, and `state_conflict` after eight tries.
+   */
+  readonly rehearse: (secretId: string, shown: ShownImage, options?: CallOptions) => Promise<{ readonly rehearsedAt: string }>;
+
+  /**
    * Writes an archive of sealed secrets that opens with the standard `age`, without this portal. What the picture does not open
    * is left out and named. Nothing is given before the last content fits its digest.
    * `opener_needed` when it opens none, `not_found`, `list_mismatch`, `decryption_failed`, `storage_full`, `cancelled`,

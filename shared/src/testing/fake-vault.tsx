@@ -118,6 +118,7 @@ interface Kept {
   readonly large: boolean;
   readonly dropped: boolean;
   readonly foreign: boolean;
+  readonly rehearsedAt: string | null;
   readonly versions: readonly [KeptVersion, ...KeptVersion[]];
   readonly kits: readonly KitOfSecret[];
 }
@@ -156,7 +157,7 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
     const version = (content: string): KeptVersion => ({ content, contentKind, name, mime, createdAt: nextTime() });
     const [first, ...rest] = [...former, secret.content];
     const deletedAt = secret.deleted === true ? nextTime() : null;
-    kept.set(secretId, { secretId, title, tags, favorite, large, dropped, foreign, deletedAt, rev: 1 + former.length, versions: [version(first), ...rest.map(version)], kits });
+    kept.set(secretId, { secretId, title, tags, favorite, large, dropped, foreign, rehearsedAt: null, deletedAt, rev: 1 + former.length, versions: [version(first), ...rest.map(version)], kits });
     return secretId;
   };
   for (const image of settings.images ?? []) addImage(image);
@@ -384,6 +385,16 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
       unlock();
       return recoveredOf(secret, version, wanted);
     },
+    rehearse: async (secretId, shown, options) => {
+      enter("rehearse", options);
+      const secret = require(secretId);
+      requireVersion(secret, secret.versions.length);
+      await open(shown);
+      unlock();
+      const rehearsedAt = nextTime();
+      kept.set(secretId, { ...require(secretId), rehearsedAt });
+      return { rehearsedAt };
+    },
     exportSecrets: async (secretIds, shown, options) => {
       enter("exportSecrets", options);
       const secrets = secretIds.map(require);
@@ -499,7 +510,7 @@ function rowOf(secret: Kept, locked: boolean, book: readonly RecoveryImage[]): S
   const { content, contentKind, name, createdAt } = newestOf(secret);
   const size = bytesOf(content);
   const { secretId, title, tags, favorite, deletedAt, dropped, rev, versions } = secret;
-  const label = { title, tags, contentKind, name, size, openers: book.map(({ id }) => id), rehearsedAt: null, kits: secret.kits };
+  const label = { title, tags, contentKind, name, size, openers: book.map(({ id }) => id), rehearsedAt: secret.rehearsedAt, kits: secret.kits };
   return { secretId, version: versions.length, rev, favorite, sealedSize: size + 2048, createdAt: versions[0].createdAt, updatedAt: createdAt, deletedAt, droppedAt: dropped ? deletedAt : null, label: locked ? null : label };
 }
 

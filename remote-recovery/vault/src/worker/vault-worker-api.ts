@@ -12,6 +12,7 @@ import { makeKit, type KitParts } from "../acts/make-kit.ts";
 import { protect } from "../acts/protect.ts";
 import { purge } from "../acts/purge.ts";
 import { recoverAny } from "../acts/recover.ts";
+import { rehearse } from "../acts/rehearse.ts";
 import { answerDevice, unlock } from "../acts/unlock.ts";
 import { update } from "../acts/update.ts";
 import { beginUpload, discardUpload, finishUpload, restartUpload, uploads, type Protection, type UploadOrder, type UploadParts } from "../acts/resumable-uploads.ts";
@@ -140,6 +141,7 @@ export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, de
       const { ageFile, sealed, ...secret } = await recoverAny(vault, secretId, shown, options);
       return Comlink.transfer({ ...secret, openedId: opened.keep({ ageFile, sealed }) }, secret.content === null ? [] : [secret.content.buffer]);
     }),
+    rehearse: act(rehearse),
     exportSecrets: act(async (vault, secretIds: readonly string[], shown: ShownPicture, options?: ActOptions) => {
       const { calls, patience } = requireStarted().parts;
       return exportSecrets(vault, { range: calls.range, patience, openSink: privateFile }, secretIds, shown, options);
