@@ -1,5 +1,6 @@
 import type { SearchHint } from "@relicario/engine";
 import type { ShownImage } from "@relicario/shared/contract";
+import type { PortalError } from "@relicario/shared/errors";
 import { FieldError } from "@relicario/shared/forms";
 import { Button, ButtonLink, Card, ErrorNotice, Page, SpacedRow, Stack } from "@relicario/shared/ui";
 import { shownPicture } from "@relicario/vault/shown-image";
@@ -11,7 +12,16 @@ import { PictureField } from "../picture/PictureField.tsx";
 import { FrameHelp } from "./FrameHelp.tsx";
 import { NotThisPicture } from "./NotThisPicture.tsx";
 import type { Purpose } from "./purpose.ts";
-import type { Shown } from "./RecoveryFlowPage.tsx";
+
+/** What was shown to be tried, and what came of it. */
+export interface Shown {
+  readonly image: ShownImage | null;
+  /** The same picture, searched at one place; null before somebody asked for it. */
+  readonly hinted: ShownImage | null;
+  readonly failure: PortalError | null;
+  /** Where `hinted` is searched. */
+  readonly hint: SearchHint | null;
+}
 
 interface PictureStepProps {
   readonly purpose: Purpose;

@@ -1,24 +1,15 @@
-import type { SearchHint } from "@relicario/engine";
 import { usePortal, type ShownImage } from "@relicario/shared/contract";
-import type { PortalError } from "@relicario/shared/errors";
-import { useVault } from "@relicario/shared/ui";
+import { useForgetting, useVault } from "@relicario/shared/ui";
 import { forgetShown, showPicture, shownPicture } from "@relicario/vault/shown-image";
 import { useEffect, useMemo, useState } from "react";
 import { Navigate, useLocation, useNavigate, useSearchParams } from "react-router-dom";
 
-import { PictureStep } from "./PictureStep.tsx";
+import { PictureStep, type Shown } from "./PictureStep.tsx";
 import { ProcessingStep } from "./ProcessingStep.tsx";
 import { purposeOf } from "./purpose.ts";
 
-/** What was shown to be tried, and what came of it. */
-export interface Shown {
-  readonly image: ShownImage | null;
-  /** The same picture, searched at one place; null before somebody asked for it. */
-  readonly hinted: ShownImage | null;
-  readonly failure: PortalError | null;
-  /** Where `hinted` is searched. */
-  readonly hint: SearchHint | null;
-}
+/** What this area showed, it forgets itself: the vault may not be there. */
+const keeper = { forgetShown };
 
 const nothing: Shown = { image: null, hinted: null, failure: null, hint: null };
 
@@ -37,8 +28,8 @@ export default function RecoveryFlowPage() {
   const access = useVault();
   const [shown, setShown] = useState<Shown>(nothing);
   const { image, hinted } = shown;
-  useForgetting(image);
-  useForgetting(hinted);
+  useForgetting(keeper, image);
+  useForgetting(keeper, hinted);
   useEffect(
     () =>
       onLock(() => {
@@ -80,15 +71,5 @@ export default function RecoveryFlowPage() {
         void navigate(-1);
       }}
     />
-  );
-}
-
-/** Forgets a picture when another takes its place, and when the flow is left. */
-function useForgetting(shown: ShownImage | null): void {
-  useEffect(
-    () => () => {
-      if (shown !== null) forgetShown(shown);
-    },
-    [shown],
   );
 }
