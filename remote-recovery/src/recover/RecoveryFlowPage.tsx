@@ -1,4 +1,4 @@
-import { usePortal, type ShownImage } from "@relicario/shared/contract";
+import { usePortal } from "@relicario/shared/contract";
 import { useForgetting, useVault } from "@relicario/shared/ui";
 import { forgetShown, showPicture, shownPicture } from "@relicario/vault/shown-image";
 import { useEffect, useMemo, useState } from "react";
