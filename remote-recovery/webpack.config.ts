@@ -3,6 +3,7 @@ import { remoteConfig, type BuildArguments } from "@relicario/shared/webpack";
 import type { Configuration } from "webpack";
 
 import { AssetsPlugin, builtWorkers } from "./webpack/assets.ts";
+import { builtKit } from "./webpack/kit-template.ts";
 
 const pageOf = remoteConfig(import.meta.dirname);
 const workers = {
@@ -16,8 +17,15 @@ const workers = {
   },
 };
 
+/** Page and worker of the kit, each one script, which its template takes in. */
+const kit = {
+  context: import.meta.dirname,
+  path: builtKit,
+  entry: { "kit-page": "@relicario/vault/kit-page", "kit-worker": "@relicario/vault/kit-worker" },
+};
+
 /** The page carries the workers, so it is built after them. */
 export default (environment: unknown, options: BuildArguments): Configuration[] => {
   const page = pageOf(environment, options);
-  return [workersConfig({ ...options, ...workers }), { ...page, dependencies: ["workers"], plugins: [...(page.plugins ?? []), new AssetsPlugin()] }];
+  return [workersConfig({ ...options, ...workers }), { ...workersConfig({ ...options, ...kit }), name: "kit" }, { ...page, dependencies: ["workers", "kit"], plugins: [...(page.plugins ?? []), new AssetsPlugin()] }];
 };

@@ -65,6 +65,35 @@ export async function openExport(zip: Buffer, identityText: string): Promise<Map
   }
 }
 
+/**
+ * Opens one secret of a kit as a person would: with the `commands` that the kit shows, where Go's age and a shell are there, else by
+ * typage. `place` is that of the secret, from 1 on.
+ */
+export async function openKitByAge(kitFile: string, identityText: string, commands: string, place: number): Promise<{ plain: Buffer; by: "age" | "typage" }> {
+  const html = await readFile(kitFile, "utf8");
+  const age = await ageCommand();
+  if (age === null || process.platform === "win32") {
+    const line = /^\{"image".*$/m.exec(html)?.[0] ?? "";
+    const { secrets } = Kit.parse(JSON.parse(line));
+    const one = secrets[place - 1];
+    if (one === undefined) throw new Error("the kit has fewer secrets");
+    const { plain: ticket } = await openWithAge(Buffer.from(one.ticket, "base64"), identityText);
+    const { content_identity: identity, size } = Ticket.parse(JSON.parse(ticket.toString("utf8")));
+    const { plain } = await openWithAge(Buffer.from(one.content, "base64"), identity);
+    return { plain: plain.subarray(0, size), by: "typage" };
+  }
+  const folder = await mkdtemp(path.join(tmpdir(), "age-"));
+  try {
+    await writeFile(path.join(folder, "kit.html"), html);
+    await writeFile(path.join(folder, "opener.txt"), identityText, { mode: 0o600 });
+    await run("sh", ["-euc", commands.replace("n=1", `n=${String(place)}`)], { cwd: folder, env: { ...process.env, PATH: `${path.dirname(age)}${path.delimiter}${process.env["PATH"] ?? ""}` } });
+    return { plain: await readFile(path.join(folder, "secret")), by: "age" };
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+const Kit = z.object({ secrets: z.array(z.object({ ticket: z.string(), content: z.string() })) });
 const Ticket = z.object({ title: z.string(), size: z.number(), content_identity: z.string() });
 
 async function openByTypage(folder: string, tickets: readonly string[], identityText: string): Promise<void> {

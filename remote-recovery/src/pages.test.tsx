@@ -1,4 +1,4 @@
-import { screen } from "@testing-library/react";
+import { screen, waitFor } from "@testing-library/react";
 
 import { expectAccessible, readTexts, renderApp, textKeys } from "@relicario/shared/testing";
 import manifest from "../manifest.json" with { type: "json" };
@@ -12,21 +12,24 @@ beforeEach(() => {
 // The vault has tests of its own; here only its face is needed.
 jest.mock("@relicario/vault", () => ({ createVault: jest.fn() }));
 
-const elsewhere = ["/provide-secret", "/processing"];
 
 describe("the face of recovery", () => {
-  it.each(manifest.routes.filter(({ path }) => !elsewhere.includes(path)).flatMap(({ path }) => [["en", "light", path] as const, ["es", "dark", path] as const]))(
+  it.each(manifest.routes.flatMap(({ path }) => [["en", "light", path] as const, ["es", "dark", path] as const]))(
     "draws in %s and %s: %s",
     async (language, theme, path) => {
       await renderApp(null, { routes: remote.routes, route: "/elsewhere", path, language, theme });
-      expect(await screen.findByRole("heading", { level: 1 })).toBeVisible();
+      await waitFor(() => {
+        expect(screen.getByRole("heading", { level: 1 })).toBeVisible(); // hidden while texts are on their way
+      });
       await expectAccessible();
     },
   );
 
-  it.each(elsewhere.map((path) => [path]))("takes %s to the form that protects", async (path) => {
+  it.each(["/provide-secret", "/processing", "/processing-recovery"])("leads from %s to the picture when nothing was chosen", async (path) => {
     const { location } = await renderApp(null, { routes: remote.routes, route: "/elsewhere", path });
-    expect(location()).toBe("/add-secret");
+    await waitFor(() => {
+      expect(location()).toBe(path === "/processing-recovery" ? "/provide-image-recovery" : "/provide-image");
+    });
   });
 
   it("provides the vault", () => {

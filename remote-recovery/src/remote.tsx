@@ -4,27 +4,27 @@ import { createVisitor } from "@relicario/vault/visitor";
 
 import { keepExaminer } from "./picture/examiner.ts";
 import { PictureFieldLater, SharePictureField } from "./picture/PictureFieldLater.tsx";
+import { tours } from "./tours.ts";
 
-const provideImageRecovery = () => import("./recover/ProvideImageRecoveryPage.tsx");
-const welcomeBackup = () => import("./backup/WelcomeBackupPage.tsx");
-const provideImage = () => import("./picture/ProvideImagePage.tsx");
-const toAddSecret = () => import("./backup/ToAddSecretPage.tsx");
+const backup = () => import("./backup/BackupFlowPage.tsx");
+const recovery = () => import("./recover/RecoveryFlowPage.tsx");
 
 const remote: RemoteModule = {
   routes: {
-    "/welcome-backup": welcomeBackup,
-    "/welcome": welcomeBackup,
-    "/provide-image": provideImage,
-    "/upload-image": provideImage,
-    "/provide-secret": toAddSecret,
-    "/processing": toAddSecret,
+    "/welcome-backup": backup,
+    "/welcome": backup,
+    "/provide-image": backup,
+    "/upload-image": backup,
+    "/provide-secret": backup,
+    "/processing": backup,
     "/congrats": () => import("./backup/CongratsPage.tsx"),
     "/safeguard": () => import("./safeguard/SafeguardPage.tsx"),
     "/welcome-recovery": () => import("./recover/WelcomeRecoveryPage.tsx"),
-    "/provide-image-recovery": provideImageRecovery,
-    "/processing-recovery": provideImageRecovery,
+    "/provide-image-recovery": recovery,
+    "/processing-recovery": recovery,
     "/congrats-recover": () => import("./recover/CongratsRecoverPage.tsx"),
   },
+  tours,
   provides: {
     vault: async (portal) => {
       const { examine, ...acts } = await createVault(portal);

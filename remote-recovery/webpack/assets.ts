@@ -1,9 +1,11 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { extname, join } from "node:path";
+import { extname, join, parse } from "node:path";
 
 import webpack, { type Compiler } from "webpack";
+
+import { kitTemplate } from "./kit-template.ts";
 
 const engine = join(import.meta.dirname, "../engine");
 /** Where the build puts the workers. */
@@ -51,14 +53,20 @@ function readAssets(): Asset[] {
     avif: packages.resolve("@jsquash/avif/codec/dec/avif_dec.wasm"),
     heic: packages.resolve("libheif-js/libheif-wasm/libheif.wasm"),
   };
+  const wasm = (name: string): Buffer => readFileSync(sources[name] ?? "");
+  const made: Readonly<Record<string, Buffer>> = {
+    // What goes into the kits that people make. It runs nowhere here, and no page is made of it: releases hold no HTML.
+    "kit.txt": Buffer.from(kitTemplate(Object.fromEntries(["engine-simd", "engine-scalar", "jpeg", "png", "webp", "avif", "heic"].map((name) => [name, wasm(name)])))),
+  };
   const extra = readdirSync(builtWorkers).filter((file) => extname(file) === ".js" && !(file.slice(0, -3) in sources));
   // A worker started from a blob address cannot load a second file.
   if (extra.length > 0) throw new Error(`a worker must be one file, but the build also made ${extra.join(", ")}`);
-  return Object.entries(sources).map(([name, source]) => {
-    const bytes = readFileSync(source);
+  const read = Object.entries(sources).map(([name, source]) => [`${name}${extname(source)}`, readFileSync(source)] as const);
+  return [...read, ...Object.entries(made)].map(([fileName, bytes]) => {
+    const name = parse(fileName).name;
     return {
       name,
-      file: `assets/${name}.${createHash("sha256").update(bytes).digest("hex").slice(0, 8)}${extname(source)}`,
+      file: `assets/${name}.${createHash("sha256").update(bytes).digest("hex").slice(0, 8)}${extname(fileName)}`,
       integrity: `sha384-${createHash("sha384").update(bytes).digest("base64")}`,
       bytes,
     };

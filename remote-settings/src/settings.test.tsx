@@ -14,6 +14,7 @@ const me: Me = {
   contact_email: null,
   contact_email_verified: false,
   licence: { plan: "free", storage_quota: 10_000_000_000, storage_used: 1_500_000, secrets: 2, shares: 0 },
+  rehearsal_due_at: null,
   created_at: "2026-11-01T09:00:00.000Z",
 };
 

@@ -11,30 +11,38 @@ const bytea = customType<{ data: Buffer; driverData: Buffer }>({ dataType: () =>
 const counter = (name: string) => bigint(name, { mode: "number" });
 const time = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: "date" });
 
-export const accounts = pgTable("accounts", {
-  id: uuid("id").primaryKey(),
-  vendorId: text("vendor_id").notNull(),
-  userName: text("user_name").notNull(),
-  /** The identity provider's name for the person, as of the last token exchange. */
-  username: text("username").notNull(),
-  contactEmail: text("contact_email"),
-  contactEmailVerified: boolean("contact_email_verified").notNull().default(false),
-  plan: text("plan").notNull().default("free"),
-  /** In which language mails are written: that of the last call that could lead to one. Null until there was such a call. */
-  language: text("language", { enum: ["en", "es"] }),
-  /**
-   * Bytes of everything sealed that is kept: contents of all versions and uploads under way (they take their place when they
-   * start), labels, tickets, the keyring, its states, and what a change replaced. Advanced in the transaction of each change.
-   */
-  storageUsed: counter("storage_used").notNull().default(0),
-  /** Grows in the transaction of every change of a row in `secrets`: `since` and the ETag of the list. */
-  changes: counter("changes").notNull().default(0),
-  /** When a mail last said that something went to the trash. */
-  trashMailAt: time("trash_mail_at"),
-  /** Since when the operator keeps the account closed (users/account-command.ts): it gets no session. */
-  lockedAt: time("locked_at"),
-  createdAt: time("created_at").notNull().defaultNow(),
-});
+export const accounts = pgTable(
+  "accounts",
+  {
+    id: uuid("id").primaryKey(),
+    vendorId: text("vendor_id").notNull(),
+    userName: text("user_name").notNull(),
+    /** The identity provider's name for the person, as of the last token exchange. */
+    username: text("username").notNull(),
+    contactEmail: text("contact_email"),
+    contactEmailVerified: boolean("contact_email_verified").notNull().default(false),
+    plan: text("plan").notNull().default("free"),
+    /** In which language mails are written: that of the last call that could lead to one. Null until there was such a call. */
+    language: text("language", { enum: ["en", "es"] }),
+    /**
+     * Bytes of everything sealed that is kept: contents of all versions and uploads under way (they take their place when they
+     * start), labels, tickets, the keyring, its states, and what a change replaced. Advanced in the transaction of each change.
+     */
+    storageUsed: counter("storage_used").notNull().default(0),
+    /** Grows in the transaction of every change of a row in `secrets`: `since` and the ETag of the list. */
+    changes: counter("changes").notNull().default(0),
+    /** When a mail last said that something went to the trash. */
+    trashMailAt: time("trash_mail_at"),
+    /** When the first secret is due for a rehearsal, as a device said; null when none is. */
+    rehearsalDueAt: time("rehearsal_due_at"),
+    /** For which due time a mail went out: one for each. */
+    rehearsalMailFor: time("rehearsal_mail_for"),
+    /** Since when the operator keeps the account closed (users/account-command.ts): it gets no session. */
+    lockedAt: time("locked_at"),
+    createdAt: time("created_at").notNull().defaultNow(),
+  },
+  (table) => [index("accounts_by_rehearsal").on(table.rehearsalDueAt).where(sql`rehearsal_due_at is not null`)],
+);
 
 /** Account = (vendor, issuer, subject), never e-mail. */
 export const identities = pgTable(
@@ -402,7 +410,7 @@ export const mails = pgTable(
     accountId: uuid("account_id").notNull(),
     id: uuid("id").notNull(),
     kind: text("kind", {
-      enum: ["openers_changed", "address_changed", "trashed", "drop_warning", "validate_email", "share_opened", "shared_with_you", "request_provided", "share_reported"],
+      enum: ["openers_changed", "address_changed", "trashed", "drop_warning", "validate_email", "share_opened", "shared_with_you", "request_provided", "share_reported", "rehearsal_due"],
     }).notNull(),
     /** Whom it goes to, where that is not the account's verified address. */
     address: text("address"),

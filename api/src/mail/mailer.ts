@@ -217,6 +217,7 @@ async function addressed({ db, vendors, origin, key }: MailerParts, { accountId,
   if (kind === "share_reported") return address === null || shareId === null ? null : { to: address, language: "en", facts: { ...facts, shareId } }; // the operator's, not the account's
   const to = address ?? (account.contactEmailVerified ? account.contactEmail : null);
   if (to === null) return null;
+  if (kind === "rehearsal_due" && (account.rehearsalDueAt === null || account.rehearsalDueAt > createdAt)) return null; // a device said since that it is not
   if (kind !== "drop_warning") return { to, language, facts };
   const [oldest] = await db
     .select({ deletedAt: min(secrets.deletedAt), warnedAt: min(secrets.dropWarnedAt) })

@@ -12,6 +12,7 @@ import type { Services } from "../services.ts";
 import { dropOldClaims, dropOldTickets } from "../shares/collector.ts";
 import { dropExpiredUploads } from "../uploads/remove.ts";
 import { dropOldQuestions } from "../users/contact-address.ts";
+import { remindOfRehearsals } from "../users/rehearsal-reminder.ts";
 import { dropRestedNames } from "../users/user-name.ts";
 import type { Sweeping } from "./sweeping.ts";
 
@@ -28,6 +29,7 @@ export interface SweepParts {
 /** In this order: objects come last, so that what was dropped before them goes in the same sweep. */
 const steps: Readonly<Record<string, (services: Services, sweeping: Sweeping) => Promise<unknown>>> = {
   warnings: ({ db, mailer }, sweeping) => warnOfDropping(db, mailer, sweeping),
+  rehearsals: ({ db, mailer }, sweeping) => remindOfRehearsals(db, mailer, sweeping),
   trash: ({ db }, sweeping) => dropTrashed(db, sweeping),
   uploads: ({ db }, sweeping) => dropExpiredUploads(db, sweeping),
   answers: ({ db }, sweeping) => dropUnfinishedAnswers(db, sweeping),

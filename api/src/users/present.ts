@@ -11,6 +11,7 @@ export function presentMe(account: Account, { secrets, shares }: { secrets: numb
     contact_email: account.contactEmail,
     contact_email_verified: account.contactEmailVerified,
     licence: { plan: account.plan, storage_quota: vendor.quotaBytes, storage_used: account.storageUsed, secrets, shares },
+    rehearsal_due_at: account.rehearsalDueAt?.toISOString() ?? null,
     created_at: account.createdAt.toISOString(),
   };
 }

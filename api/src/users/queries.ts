@@ -22,7 +22,7 @@ export async function readAccount(db: Db | Tx, { accountId }: OwnAccount): Promi
 export async function updateAccount(
   tx: Tx,
   own: OwnAccount,
-  { user_name: userName, contact_email: contactEmail }: UpdateMe,
+  { user_name: userName, contact_email: contactEmail, rehearsal_due_at: rehearsalDueAt }: UpdateMe,
   mailer: Mailer,
   when: Circumstances,
 ): Promise<void> {
@@ -34,6 +34,9 @@ export async function updateAccount(
       await mailer.queue(tx, own.accountId, "address_changed", { ...when, address: account.contactEmail });
     }
     await tx.update(accounts).set({ contactEmail, contactEmailVerified: false }).where(eq(accounts.id, own.accountId));
+  }
+  if (rehearsalDueAt !== undefined) {
+    await tx.update(accounts).set({ rehearsalDueAt: rehearsalDueAt === null ? null : new Date(rehearsalDueAt) }).where(eq(accounts.id, own.accountId));
   }
 }
 

@@ -26,11 +26,13 @@ interface Settings {
   readonly mobile?: boolean;
   readonly path?: string;
   readonly signedIn?: boolean;
+  /** False on a screen without navigation. */
+  readonly shell?: boolean;
   readonly tours?: readonly Tour[];
   readonly language?: "en" | "es";
 }
 
-async function show({ mobile = false, path = "/home", signedIn = true, tours: ofRemote = [], language = "en" }: Settings = {}) {
+async function show({ mobile = false, path = "/home", signedIn = true, shell = true, tours: ofRemote = [], language = "en" }: Settings = {}) {
   windowIs({ mobile });
   const fake = fakeHost();
   const load = (name: RemoteName): Promise<LoadedModule> =>
@@ -40,11 +42,11 @@ async function show({ mobile = false, path = "/home", signedIn = true, tours: of
   const app = await renderApp(
     <HostContext value={host}>
       <ToursProvider value={tours}>
-        <Frame userName="alba" shell signedIn={signedIn}>
+        <Frame userName="alba" shell={shell} signedIn={signedIn}>
           <h1 data-tour="home-create">Screen</h1>
           {path === "/help" && <HelpPage />}
         </Frame>
-        <TourHost signedIn={signedIn} shell remote="secrets" />
+        <TourHost signedIn={signedIn} shell={shell} remote="secrets" />
       </ToursProvider>
     </HostContext>,
     { path, language },
@@ -228,5 +230,20 @@ describe("targets", () => {
   it("that are not there are named", async () => {
     await show({ path: "/help" });
     expect(missingTourTargets(homeTour)).toEqual(["home-messages"]);
+  });
+});
+
+describe("a screen without navigation", () => {
+  const tour: Tour = { name: "secrets/picture", path: "/provide-image", steps: [{ target: "home-create", titleKey: "joyride:home.create_title", bodyKey: "joyride:home.create_body" }] };
+
+  it("has its tour, once the first one was seen", async () => {
+    localStorage.setItem(onboardingKey, "true");
+    await show({ path: "/provide-image", shell: false, tours: [tour] });
+    expect(await tooltip("Keep something safe")).toBeVisible();
+  });
+
+  it("begins no onboarding", async () => {
+    const { tours } = await show({ path: "/provide-image", shell: false, tours: [tour] });
+    expect(tours.getState()).toEqual({ status: "idle" });
   });
 });

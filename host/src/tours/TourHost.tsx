@@ -96,9 +96,9 @@ function useOffers({ signedIn, shell, remote }: TourHostProps): { readonly intro
   const intro = firstVisit && mobile;
 
   useEffect(() => {
-    if (!shell || !signedIn) return undefined;
+    if (!signedIn) return undefined;
     if (!memory.onboarded()) {
-      if (!mobile && mayBegin({ onboarded: false, signedIn, pathname })) dispatch({ type: "offered", tour: frameTour(mobile) });
+      if (shell && !mobile && mayBegin({ onboarded: false, signedIn, pathname })) dispatch({ type: "offered", tour: frameTour(mobile) });
       return undefined; // the tours of screens come after the first one
     }
     let gone = false;

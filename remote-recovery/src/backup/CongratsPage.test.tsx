@@ -4,6 +4,11 @@ import userEvent from "@testing-library/user-event";
 import { createFakeVault, expectAccessible, renderApp, type FakeVaultSettings } from "@relicario/shared/testing";
 import CongratsPage from "./CongratsPage.tsx";
 
+// jsdom draws no canvas. What the library is asked for is what counts here.
+const fire = jest.fn(() => Promise.resolve());
+const create = jest.fn((_canvas: HTMLCanvasElement, _options: object) => Object.assign(fire, { reset: jest.fn() }));
+jest.mock("canvas-confetti", () => ({ __esModule: true, default: { create: (...args: Parameters<typeof create>) => create(...args) } }));
+
 const draw = async (settings: FakeVaultSettings) => {
   const vault = createFakeVault({ secrets: [{ title: "Wallet", content: "x" }], ...settings });
   await renderApp(
@@ -19,7 +24,7 @@ describe("CongratsPage", () => {
   it("says what to keep, and offers to try it", async () => {
     await draw({});
     expect(screen.getByRole("link", { name: "What to keep, and how" })).toHaveAttribute("href", "/safeguard");
-    expect(screen.getByRole("link", { name: "Try it now" })).toHaveAttribute("href", "/provide-image-recovery?secret=01890a5d-ac96-7000-8000-000000000001");
+    expect(screen.getByRole("link", { name: "Try it now" })).toHaveAttribute("href", "/provide-image-recovery?rehearse=01890a5d-ac96-7000-8000-000000000001");
     await expectAccessible();
   });
 
@@ -41,6 +46,27 @@ describe("CongratsPage", () => {
     await userEvent.click(await screen.findByRole("button", { name: "A shared computer" }));
     expect(await screen.findByRole("alert")).toHaveTextContent("no room left");
   });
+});
+
+it("celebrates without a worker, and not for people who want no motion", async () => {
+  await draw({});
+  await waitFor(() => {
+    expect(create).toHaveBeenCalledWith(expect.any(HTMLCanvasElement), expect.objectContaining({ useWorker: false, disableForReducedMotion: true }));
+  });
+  expect(fire).toHaveBeenCalledWith(expect.objectContaining({ particleCount: 100 }));
+});
+
+it("says after a rehearsal that the copy works, and when it is asked for again", async () => {
+  const vault = createFakeVault({ secrets: [{ title: "Wallet", content: "x" }], device: "own" });
+  await renderApp(
+    <main>
+      <CongratsPage />
+    </main>,
+    { vault, path: "/congrats?rehearsed=01890a5d-ac96-7000-8000-000000000001", route: "/congrats" },
+  );
+  expect(await screen.findByRole("heading", { level: 1, name: "Your copy works!" })).toBeVisible();
+  expect(screen.getByText(/We ask again in 180 days/)).toBeVisible();
+  await expectAccessible();
 });
 
 const unanswered = { status: "unlocked", device: null } as const;

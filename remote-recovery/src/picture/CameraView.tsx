@@ -1,5 +1,5 @@
 import { Button, s, space, SpacedRow } from "@relicario/shared/ui";
-import { Camera } from "lucide-react";
+import { Camera, SwitchCamera } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
@@ -9,11 +9,13 @@ import { takePicture } from "./useCamera.ts";
 interface CameraViewProps {
   readonly stream: MediaStream;
   readonly onTaken: (picture: File) => void;
+  /** To another camera; null where there is none. */
+  readonly onTurn: (() => void) | null;
   readonly onClose: () => void;
 }
 
 /** What the camera sees, and the button that takes it. */
-export function CameraView({ stream, onTaken, onClose }: CameraViewProps) {
+export function CameraView({ stream, onTaken, onTurn, onClose }: CameraViewProps) {
   const { t } = useTranslation("provide-image");
   const video = useRef<HTMLVideoElement>(null);
   const [ready, setReady] = useState(false);
@@ -40,6 +42,11 @@ export function CameraView({ stream, onTaken, onClose }: CameraViewProps) {
         <Button icon={<Camera aria-hidden />} disabled={!ready} onClick={() => void handleTake()}>
           {t("camera.take_action")}
         </Button>
+        {onTurn !== null && (
+          <Button tone="quiet" icon={<SwitchCamera aria-hidden />} onClick={onTurn}>
+            {t("camera.turn_action")}
+          </Button>
+        )}
         <Button tone="quiet" onClick={onClose}>
           {t("camera.cancel_action")}
         </Button>

@@ -3,17 +3,22 @@ import { Button, Notice } from "@relicario/shared/ui";
 import { Download } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
+import { noteTakenSaved, type TakenPicture } from "./taken-picture.ts";
+
 interface KeepTakenProps {
-  readonly picture: File;
+  readonly taken: TakenPicture;
+  /** Called once it was handed to the browser. */
+  readonly onSaved?: () => void;
 }
 
 /** A picture that was taken here exists nowhere else: asks to save it. */
-export function KeepTaken({ picture }: KeepTakenProps) {
+export function KeepTaken({ taken: { picture, saved }, onSaved }: KeepTakenProps) {
   const { t } = useTranslation("provide-image");
   return (
     <Notice
-      tone="warn"
-      title={t("camera.keep_title")}
+      tone={saved ? "success" : "warn"}
+      role="status"
+      title={t(saved ? "camera.saved_title" : "camera.keep_title")}
       actions={
         <Button
           tone="quiet"
@@ -21,13 +26,15 @@ export function KeepTaken({ picture }: KeepTakenProps) {
           icon={<Download aria-hidden />}
           onClick={() => {
             saveFile(picture.name, picture);
+            noteTakenSaved(picture);
+            onSaved?.();
           }}
         >
-          {t("camera.save_action")}
+          {t(saved ? "camera.save_again_action" : "camera.save_action")}
         </Button>
       }
     >
-      {t("camera.keep_body")}
+      {t(saved ? "camera.saved_body" : "camera.keep_body")}
     </Notice>
   );
 }

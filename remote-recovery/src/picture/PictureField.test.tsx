@@ -54,9 +54,27 @@ async function draw(purpose: "choose" | "show" = "choose", vaultSettings: AreaVa
 }
 const choose = (file: File) => userEvent.upload(screen.getByLabelText("Picture file"), file, { applyAccept: false });
 
-/** jsdom has no camera. */
-function withCamera(getUserMedia: () => Promise<unknown>) {
-  Object.defineProperty(navigator, "mediaDevices", { configurable: true, value: { getUserMedia } });
+interface FakeCamera {
+  readonly id: string;
+  readonly facing?: "user" | "environment";
+}
+
+/** jsdom has no camera. What was asked for is noted; `end` is what unplugging does. */
+function withCamera(getUserMedia: (constraints: MediaStreamConstraints) => Promise<unknown>, cameras: readonly FakeCamera[] = [{ id: "one" }]) {
+  const enumerateDevices = () => Promise.resolve(cameras.map(({ id }) => ({ kind: "videoinput", deviceId: id })));
+  Object.defineProperty(navigator, "mediaDevices", { configurable: true, value: { getUserMedia, enumerateDevices } });
+}
+function fakeStream(stop: () => void = () => undefined, { id, facing }: FakeCamera = { id: "one" }) {
+  const track = Object.assign(new EventTarget(), { stop, getSettings: () => ({ deviceId: id, ...(facing === undefined ? {} : { facingMode: facing }) }) });
+  return { getTracks: () => [track], getVideoTracks: () => [track], end: () => track.dispatchEvent(new Event("ended")) };
+}
+/** Takes what the camera shows: a picture that says `text`. */
+async function takePictureOf(text: string) {
+  HTMLCanvasElement.prototype.toBlob = (callback) => {
+    callback(new Blob([text], { type: "image/jpeg" }));
+  };
+  fireEvent.loadedData(await screen.findByLabelText("What the camera sees"));
+  await userEvent.click(screen.getByRole("button", { name: "Take the picture" }));
 }
 afterEach(() => {
   Reflect.deleteProperty(navigator, "mediaDevices");
@@ -100,13 +118,13 @@ describe("PictureField for choosing", () => {
 
   it("takes a picture with the camera, and asks to keep it", async () => {
     const stopped = jest.fn();
-    withCamera(() => Promise.resolve({ getTracks: () => [{ stop: stopped }] }));
+    withCamera(() => Promise.resolve(fakeStream(stopped)));
     const saved = jest.spyOn(HTMLAnchorElement.prototype, "click").mockImplementation(() => undefined);
     HTMLCanvasElement.prototype.toBlob = (callback) => {
       callback(new Blob(["garden"], { type: "image/jpeg" }));
     };
     await draw();
-    await userEvent.click(screen.getByRole("button", { name: "Take a picture" }));
+    await userEvent.click(screen.getByRole("tab", { name: "Take picture" }));
     const view = await screen.findByLabelText("What the camera sees");
     expect(screen.getByRole("button", { name: "Take the picture" })).toBeDisabled();
     await expectAccessible();
@@ -119,13 +137,64 @@ describe("PictureField for choosing", () => {
     expect(saved).toHaveBeenCalledTimes(1);
   });
 
+  it("gives a taken picture out only once it was saved, and asks again for one that is taken again", async () => {
+    withCamera(() => Promise.resolve(fakeStream()));
+    jest.spyOn(HTMLAnchorElement.prototype, "click").mockImplementation(() => undefined);
+    await draw();
+    await userEvent.click(screen.getByRole("tab", { name: "Take picture" }));
+    await takePictureOf("garden");
+    await userEvent.click(await screen.findByRole("checkbox", { name: /Go without a passphrase/ }));
+    expect(given).toBeNull();
+    await userEvent.click(screen.getByRole("button", { name: "Save the picture" }));
+    expect(shown()).toMatchObject({ passphrase: null });
+    expect(screen.getByText("The picture was handed to your browser")).toBeVisible();
+    await expectAccessible();
+    await userEvent.click(screen.getByRole("button", { name: "Take it again" }));
+    await takePictureOf("market");
+    expect(await screen.findByText("Keep this picture")).toBeVisible();
+    expect(given).toBeNull();
+  });
+
+  it.each<[string, readonly FakeCamera[], unknown]>([
+    ["to the other side", [{ id: "back", facing: "environment" }, { id: "front", facing: "user" }], { facingMode: "user" }],
+    ["to the next one, where they do not say where they look", [{ id: "one" }, { id: "two" }], { deviceId: { exact: "two" } }],
+  ])("turns %s", async (_what, cameras, wanted) => {
+    const asked: MediaStreamConstraints[] = [];
+    withCamera((constraints) => {
+      asked.push(constraints);
+      return Promise.resolve(fakeStream(undefined, cameras[asked.length - 1]));
+    }, cameras);
+    await draw();
+    await userEvent.click(screen.getByRole("tab", { name: "Take picture" }));
+    await userEvent.click(await screen.findByRole("button", { name: "Other camera" }));
+    await waitFor(() => {
+      expect(asked).toHaveLength(2);
+    });
+    expect(asked[0]?.video).toMatchObject({ facingMode: "environment" });
+    expect(asked[1]?.video).toMatchObject(wanted ?? {});
+  });
+
+  it("says when the camera is switched off meanwhile, and offers no other where there is none", async () => {
+    const stream = fakeStream();
+    withCamera(() => Promise.resolve(stream));
+    await draw();
+    await userEvent.click(screen.getByRole("tab", { name: "Take picture" }));
+    await screen.findByLabelText("What the camera sees");
+    expect(screen.queryByRole("button", { name: "Other camera" })).not.toBeInTheDocument();
+    act(() => {
+      stream.end();
+    });
+    expect(await screen.findByRole("alert")).toHaveTextContent("The camera was switched off");
+    expect(screen.getByRole("button", { name: "Open the camera" })).toBeEnabled();
+  });
+
   it("does not ask to keep a picture of the camera that cannot be used", async () => {
-    withCamera(() => Promise.resolve({ getTracks: () => [] }));
+    withCamera(() => Promise.resolve(fakeStream()));
     HTMLCanvasElement.prototype.toBlob = (callback) => {
       callback(new Blob(["red"], { type: "image/jpeg" }));
     };
     await draw();
-    await userEvent.click(screen.getByRole("button", { name: "Take a picture" }));
+    await userEvent.click(screen.getByRole("tab", { name: "Take picture" }));
     fireEvent.loadedData(await screen.findByLabelText("What the camera sees"));
     await userEvent.click(screen.getByRole("button", { name: "Take the picture" }));
     expect(await screen.findByText("This picture cannot be used")).toBeVisible();
@@ -138,14 +207,15 @@ describe("PictureField for choosing", () => {
   ])("falls back to choosing when the camera fails (%s)", async (name, text) => {
     withCamera(() => Promise.reject(new DOMException("", name)));
     await draw();
-    await userEvent.click(screen.getByRole("button", { name: "Take a picture" }));
+    await userEvent.click(screen.getByRole("tab", { name: "Take picture" }));
     expect(await screen.findByRole("alert")).toHaveTextContent(text);
+    await userEvent.click(screen.getByRole("tab", { name: "Upload" }));
     expect(screen.getByRole("button", { name: "Choose a picture" })).toBeEnabled();
   });
 
   it("offers no camera where the browser gives none", async () => {
     await draw();
-    expect(screen.queryByRole("button", { name: "Take a picture" })).not.toBeInTheDocument();
+    expect(screen.queryByRole("tab", { name: "Take picture" })).not.toBeInTheDocument();
   });
 
   it("says when the second passphrase differs", async () => {

@@ -1,8 +1,9 @@
 import { FieldError } from "@relicario/shared/forms";
 import { Button, ErrorNotice, media, Progress, s, SmallText, space, SpacedRow, useErrorSentence, useVault, visuallyHidden, type VaultAccess } from "@relicario/shared/ui";
-import { usePortal, type PictureFieldProps, type VaultProgress } from "@relicario/shared/contract";
+import { usePortal, type PictureFieldProps, type Vault, type VaultProgress } from "@relicario/shared/contract";
+import * as Tabs from "@radix-ui/react-tabs";
 import { Camera, ImagePlus } from "lucide-react";
-import { useEffect, useId, useRef, useState } from "react";
+import { useEffect, useEffectEvent, useId, useRef, useState } from "react";
 import { useDropzone } from "react-dropzone";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
@@ -13,7 +14,7 @@ import { KeepTaken } from "./KeepTaken.tsx";
 import { maxPictureBytes, type PictureStanding } from "./picture-draft.ts";
 import { PictureAdvice } from "./PictureAdvice.tsx";
 import { PictureVerdictNotice } from "./PictureVerdictNotice.tsx";
-import { forgetTaken, keepTaken, useTaken } from "./taken-picture.ts";
+import { forgetTaken, isTaken, keepTaken, useTaken } from "./taken-picture.ts";
 import { hasCamera, useCamera } from "./useCamera.ts";
 import { usePreview } from "./usePreview.ts";
 
@@ -22,7 +23,11 @@ interface PicturePickerProps {
   readonly standing: PictureStanding;
   readonly disabled: boolean;
   readonly onChange: (standing: PictureStanding) => void;
+  /** Called once a picture that was taken here was handed to the browser to save. */
+  readonly onSaved: () => void;
 }
+
+type Way = "upload" | "take";
 
 /** Takes a picture for protecting, which is judged. */
 export function JudgingPicker(props: Omit<PicturePickerProps, "purpose">) {
@@ -30,10 +35,10 @@ export function JudgingPicker(props: Omit<PicturePickerProps, "purpose">) {
 }
 
 /**
- * Takes one picture by choosing, dropping or pasting, shows it, and says what it is good for. Only judging takes the vault: a page
- * without an account has none.
+ * Takes one picture by choosing, dropping or pasting, or with the camera, shows it, and says what it is good for. Only judging takes
+ * the vault: a page without an account has none.
  */
-export function PicturePicker({ purpose, standing, disabled, onChange, access = null }: PicturePickerProps & { readonly access?: VaultAccess | null }) {
+export function PicturePicker({ purpose, standing, disabled, onChange, onSaved, access = null }: PicturePickerProps & { readonly access?: VaultAccess | null }) {
   const { t } = useTranslation("provide-image");
   const sentence = useErrorSentence();
   const titleId = useId();
@@ -41,12 +46,15 @@ export function PicturePicker({ purpose, standing, disabled, onChange, access = 
   const [localError, setLocalError] = useState<"empty" | "too_large" | "several" | null>(null);
   const portal = usePortal();
   const taken = useTaken();
-  const { camera, start, stop } = useCamera();
+  const { camera, start, stop, turn } = useCamera();
+  const picture = "picture" in standing ? standing.picture : null;
+  const [way, setWay] = useState<Way>(isTaken(picture) ? "take" : "upload");
 
   const take = (files: readonly File[]) => {
     const file = files[0];
     if (file === undefined) return;
     stop();
+    setWay("upload");
     if (purpose === "choose") forgetTaken();
     const wrong = files.length > 1 ? "several" : file.size === 0 ? "empty" : file.size > maxPictureBytes ? "too_large" : null;
     setLocalError(wrong);
@@ -57,53 +65,85 @@ export function PicturePicker({ purpose, standing, disabled, onChange, access = 
     else if (access?.status === "ready") examination.start(examinerOf(access.vault), file);
   };
   // A picture that was taken for another form is not this one's.
+  const forgetForeign = useEffectEvent(() => {
+    if (purpose === "choose" && !isTaken(picture)) forgetTaken();
+  });
   useEffect(() => {
-    if (purpose === "choose") forgetTaken();
-  }, [purpose]);
+    forgetForeign();
+  }, []);
+  // Judging ends with the screen that asked for it: it begins anew where the picture is shown again.
+  const examine = access?.status === "ready" && standing.status === "examining" ? access.vault : null;
+  const judgeAgain = useEffectEvent((vault: Vault) => {
+    if (standing.status === "examining" && !examination.isRunning()) examination.start(examinerOf(vault), standing.picture);
+  });
+  useEffect(() => {
+    if (examine !== null) judgeAgain(examine);
+  }, [examine]);
   const ready = !disabled && (purpose !== "choose" || access?.status === "ready");
   // The kind of a file is judged by its content, so nothing is refused by its name here.
   const { getRootProps, getInputProps, open, isDragActive } = useDropzone({ onDrop: take, disabled: !ready, noClick: true, noKeyboard: true });
-  const picture = "picture" in standing ? standing.picture : null;
   const preview = usePreview(picture);
+  const handleWay = (next: Way) => {
+    setWay(next);
+    if (next === "upload") stop();
+    else if (!isTaken(picture)) void start();
+  };
+  const taking = way === "take";
 
-  return (
-    <Box role="group" aria-labelledby={titleId}>
-      <Title id={titleId}>{t(`field.${purpose}_title`)}</Title>
-      {camera.status === "on" && (
-        <CameraView
-          stream={camera.stream}
-          onClose={stop}
-          onTaken={(file) => {
-            take([file]);
-            keepTaken(file, portal);
-          }}
-        />
-      )}
-      <Drop {...getRootProps()} hidden={camera.status === "on"} data-drag={isDragActive} data-chosen={picture !== null}>
-        <FileInput {...getInputProps({ accept: "image/*", "aria-label": t("field.file_aria"), style: {} })} />
-        {preview !== null && <Preview key={preview} src={preview} alt={t("field.preview_aria")} onError={(event) => { event.currentTarget.hidden = true; }} />}
-        {picture === null && (
-          <DropIcon aria-hidden>
-            <ImagePlus />
-          </DropIcon>
-        )}
-        <DropText>
-          {picture instanceof File ? <FileName>{picture.name}</FileName> : <span>{t("field.drop_body")}</span>}
-          <SmallText>{t("field.private_hint")}</SmallText>
-          {picture === null && <SmallText>{t("field.cloud_hint")}</SmallText>}
-          <SpacedRow>
+  const drop = (
+    <Drop {...getRootProps()} data-drag={isDragActive} data-chosen={picture !== null}>
+      <FileInput {...getInputProps({ accept: "image/*", "aria-label": t("field.file_aria"), style: {} })} />
+      {preview !== null && <Preview key={preview} src={preview} alt={t("field.preview_aria")} onError={(event) => { event.currentTarget.hidden = true; }} />}
+      {picture === null && <DropIcon aria-hidden>{taking ? <Camera /> : <ImagePlus />}</DropIcon>}
+      <DropText>
+        {picture instanceof File ? <FileName>{picture.name}</FileName> : <span>{t(taking ? "camera.start_body" : "field.drop_body")}</span>}
+        <SmallText>{t("field.private_hint")}</SmallText>
+        {picture === null && !taking && <SmallText>{t("field.cloud_hint")}</SmallText>}
+        <SpacedRow>
+          {taking ? (
+            <Button tone={picture === null ? "primary" : "quiet"} icon={<Camera aria-hidden />} disabled={!ready} pending={camera.status === "starting"} onClick={() => void start()}>
+              {t(picture === null ? "camera.open_action" : "camera.again_action")}
+            </Button>
+          ) : (
             <Button tone={picture === null ? "primary" : "quiet"} disabled={!ready} onClick={open}>
               {t(picture === null ? "field.choose_action" : "field.another_action")}
             </Button>
-            {purpose === "choose" && hasCamera() && (
-              <Button tone="quiet" icon={<Camera aria-hidden />} disabled={!ready} pending={camera.status === "starting"} onClick={() => void start()}>
-                {t("camera.open_action")}
-              </Button>
-            )}
-          </SpacedRow>
-        </DropText>
-      </Drop>
-      {taken !== null && picture === taken && isWorthKeeping(standing) && <KeepTaken picture={taken} />}
+          )}
+        </SpacedRow>
+      </DropText>
+    </Drop>
+  );
+  const capture =
+    camera.status === "on" ? (
+      <CameraView
+        stream={camera.stream}
+        onClose={stop}
+        onTurn={camera.others ? () => void turn() : null}
+        onTaken={(file) => {
+          take([file]);
+          setWay("take");
+          keepTaken(file, portal);
+        }}
+      />
+    ) : (
+      drop
+    );
+  return (
+    <Box role="group" aria-labelledby={titleId} data-tour="picture-field">
+      <Title id={titleId}>{t(`field.${purpose}_title`)}</Title>
+      {purpose === "choose" && hasCamera() ? (
+        <Tabs.Root value={way} onValueChange={(next) => { handleWay(next === "take" ? "take" : "upload"); }} activationMode="manual">
+          <Ways aria-label={t("way.list_aria")}>
+            <WayTab value="upload" disabled={!ready}>{t("way.upload_label")}</WayTab>
+            <WayTab value="take" disabled={!ready} data-tour="picture-take">{t("way.take_label")}</WayTab>
+          </Ways>
+          <Tabs.Content value="upload" tabIndex={-1}>{drop}</Tabs.Content>
+          <Tabs.Content value="take" tabIndex={-1}>{capture}</Tabs.Content>
+        </Tabs.Root>
+      ) : (
+        drop
+      )}
+      {taken !== null && picture === taken.picture && isWorthKeeping(standing) && <KeepTaken taken={taken} onSaved={onSaved} />}
       {camera.status === "failed" && <FieldError>{t(`camera.${camera.reason}_error`)}</FieldError>}
       {access?.status === "failed" && <ErrorNotice error={access.error} onRetry={access.retry} />}
       {localError !== null && <FieldError>{t(`field.${localError}_error`)}</FieldError>}
@@ -130,7 +170,13 @@ function useExamination(onChange: (standing: PictureStanding) => void) {
   useEffect(() => {
     report.current = onChange;
   });
-  useEffect(() => () => running.current?.abort(), []);
+  useEffect(
+    () => () => {
+      running.current?.abort();
+      running.current = null; // what it still answers is not told
+    },
+    [],
+  );
 
   const stop = () => {
     running.current?.abort();
@@ -150,7 +196,8 @@ function useExamination(onChange: (standing: PictureStanding) => void) {
       },
     );
   };
-  return { start, stop, progress };
+  const isRunning = () => running.current !== null;
+  return { start, stop, isRunning, progress };
 }
 
 const Box = styled.div`
@@ -164,6 +211,26 @@ const Title = styled.span`
   font-weight: 600;
 `;
 
+const Ways = styled(Tabs.List)`
+  display: flex;
+  gap: ${space(1)};
+  margin-bottom: ${space(3)};
+  border-bottom: 1px solid ${s("border")};
+`;
+
+const WayTab = styled(Tabs.Trigger)`
+  min-height: 44px;
+  padding: ${space(2)} ${space(4)};
+  border: 0;
+  border-bottom: 2px solid transparent;
+  background: none;
+  color: ${s("textMuted")};
+  font: inherit;
+  cursor: pointer;
+  &[data-state="active"] { border-bottom-color: ${s("accent")}; color: ${s("text")}; font-weight: 600; }
+  &:disabled { cursor: default; opacity: 0.6; }
+`;
+
 const Drop = styled.div`
   position: relative;
   display: flex;
@@ -174,7 +241,6 @@ const Drop = styled.div`
   border-radius: ${s("radius")};
   background: ${s("surfaceSunken")};
   min-height: 148px;
-  &[hidden] { display: none; }
   &:focus-visible { outline: 2px solid ${s("focus")}; }
   &[data-drag="true"] { border-color: ${s("accent")}; background: ${s("accentSoft")}; }
   &[data-chosen="true"] { border-style: solid; border-color: ${s("border")}; }

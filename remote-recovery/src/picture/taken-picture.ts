@@ -6,13 +6,19 @@ import { useSyncExternalStore } from "react";
  * saved after the form that it was taken for. Memory only. It goes when another picture is chosen, when another form asks
  * for one, when Safeguard is left, and when the portal locks or signs out.
  */
-let taken: File | null = null;
+let taken: TakenPicture | null = null;
 let stopListening: (() => void) | null = null;
 const listeners = new Set<() => void>();
 
+export interface TakenPicture {
+  readonly picture: File;
+  /** It was handed to the browser to save: where that put it, no page can know. */
+  readonly saved: boolean;
+}
+
 export function keepTaken(picture: File, portal: Pick<Portal, "onLock">): void {
   forgetTaken();
-  taken = picture;
+  taken = { picture, saved: false };
   stopListening = portal.onLock(forgetTaken);
   tell();
 }
@@ -25,7 +31,23 @@ export function forgetTaken(): void {
   tell();
 }
 
-export function useTaken(): File | null {
+/** The taken picture was saved. Without effect on any other. */
+export function noteTakenSaved(picture: Blob): void {
+  if (taken?.picture !== picture || taken.saved) return;
+  taken = { ...taken, saved: true };
+  tell();
+}
+
+/** Whether a picture was taken here and exists nowhere else: nothing may be protected with it yet. */
+export function isUnsaved(picture: Blob): boolean {
+  return taken?.picture === picture && !taken.saved;
+}
+
+export function isTaken(picture: Blob | null): boolean {
+  return taken !== null && taken.picture === picture;
+}
+
+export function useTaken(): TakenPicture | null {
   return useSyncExternalStore(watch, () => taken);
 }
 

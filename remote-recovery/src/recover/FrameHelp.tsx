@@ -9,16 +9,18 @@ import { moveSide, sides, sideStep, wholeFrame, type Frame, type Side } from "./
 
 interface FrameHelpProps {
   readonly picture: Blob;
+  /** Where it was searched last, in vain; null before. */
+  readonly before?: SearchHint | null;
   readonly disabled: boolean;
   readonly onTry: (hint: SearchHint) => void;
 }
 
 /** For a picture inside another one, such as a screenshot: searches inside it, or where the person draws a frame. */
-export function FrameHelp({ picture, disabled, onTry }: FrameHelpProps) {
+export function FrameHelp({ picture, before = null, disabled, onTry }: FrameHelpProps) {
   const { t } = useTranslation("image-recovery");
   const titleId = useId();
   const preview = usePreview(picture);
-  const [frame, setFrame] = useState<Frame>(wholeFrame);
+  const [frame, setFrame] = useState<Frame>(before?.kind === "frame" ? before : wholeFrame);
   const [visible, setVisible] = useState(true);
   const [of, setOf] = useState(picture);
   if (of !== picture) {

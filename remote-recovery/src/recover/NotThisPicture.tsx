@@ -1,4 +1,5 @@
 import { Notice, Stack } from "@relicario/shared/ui";
+import { useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
 
 interface NotThisPictureProps {
@@ -6,17 +7,22 @@ interface NotThisPictureProps {
   readonly maybePassphrase: boolean;
 }
 
-/** Says kindly that it did not open, what is promised, what is not, and that trying goes on. */
+/** Says kindly that it did not open, what is promised, what is not, and that trying goes on. It takes the focus, so that it is in sight. */
 export function NotThisPicture({ maybePassphrase }: NotThisPictureProps) {
   const { t } = useTranslation("image-recovery");
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    place.current?.focus();
+  }, []);
   return (
-    <Notice tone="warn" role="alert" title={t(maybePassphrase ? "wrong.either_title" : "wrong.picture_title")}>
-      <Stack $gap={2}>
-        <p>{t(maybePassphrase ? "wrong.either_body" : "wrong.picture_body")}</p>
-        <p>{t("wrong.promised_body")}</p>
-        <p>{t("wrong.not_promised_body")}</p>
-        <p>{t("wrong.again_body")}</p>
-      </Stack>
-    </Notice>
+    <div ref={place} tabIndex={-1}>
+      <Notice tone="warn" role="alert" title={t(maybePassphrase ? "wrong.either_title" : "wrong.picture_title")}>
+        <Stack $gap={2}>
+          <p>{t(maybePassphrase ? "wrong.either_body" : "wrong.picture_body")}</p>
+          <p>{t("wrong.promised_body")}</p>
+          <p>{t("wrong.not_promised_body")}</p>
+        </Stack>
+      </Notice>
+    </div>
   );
 }

@@ -1,28 +1,80 @@
-import { ButtonLink, Card, Muted, Page, SectionTitle, SpacedRow, Stack } from "@relicario/shared/ui";
+import { ButtonLink, Card, Muted, Page, s, SectionTitle, space, SpacedRow, Stack } from "@relicario/shared/ui";
+import { ChevronRight } from "lucide-react";
 import { useTranslation } from "react-i18next";
+import { Link, useSearchParams } from "react-router-dom";
+import { styled } from "styled-components";
 
-const cases = ["copy", "changed", "none"] as const;
+import { FlowSteps } from "../flow/FlowSteps.tsx";
 
-/** What do you still have? A short decision page. */
+/** What a person may still have, the likeliest first. Each has its advice; those in `opens` lead to showing a picture. */
+const cases = ["copy", "changed", "inside", "several", "phrase", "kit", "device", "none"] as const;
+const opens: readonly Case[] = ["copy", "changed", "inside", "several"];
+type Case = (typeof cases)[number];
+
+/** Route `/welcome-recovery`: what do you still have? `?have=` is the answer, so that the browser's buttons go back and forth; `?secret=` names what is wanted. */
 export default function WelcomeRecoveryPage() {
   const { t } = useTranslation("image-recovery");
+  const [query] = useSearchParams();
+  const have = cases.find((each) => each === query.get("have"));
+  const secretId = query.get("secret");
+  const secret = secretId === null ? {} : { secret: secretId };
+  const to = (answer: Case) => `/welcome-recovery?${new URLSearchParams({ ...secret, have: answer }).toString()}`;
+  const forward = secretId === null ? "/secrets" : `/provide-image-recovery?${new URLSearchParams(secret).toString()}`;
+
+  if (have === undefined) {
+    return (
+      <Page title={t("welcome.title")} lead={t("welcome.lead_body")}>
+        <FlowSteps flow="recovery" step="start" />
+        <Choices aria-label={t("welcome.title")}>
+          {cases.map((each) => (
+            <li key={each}>
+              <Link to={to(each)}>
+                {t(`welcome.${each}_title`)}
+                <ChevronRight aria-hidden />
+              </Link>
+            </li>
+          ))}
+        </Choices>
+      </Page>
+    );
+  }
   return (
-    <Page title={t("welcome.title")} lead={t("welcome.lead_body")}>
-      {cases.map((each) => (
-        <Card key={each} aria-labelledby={`case-${each}`}>
-          <Stack $gap={3}>
-            <SectionTitle id={`case-${each}`}>{t(`welcome.${each}_title`)}</SectionTitle>
-            <Muted>{t(`welcome.${each}_body`)}</Muted>
-            {each !== "none" && (
-              <SpacedRow>
-                <ButtonLink tone={each === "copy" ? "primary" : "quiet"} to="/secrets">
-                  {t(`welcome.${each}_action`)}
-                </ButtonLink>
-              </SpacedRow>
-            )}
-          </Stack>
-        </Card>
-      ))}
+    <Page title={t(`welcome.${have}_title`)}>
+      <FlowSteps flow="recovery" step="start" />
+      <Card aria-labelledby="what-to-do">
+        <Stack $gap={3}>
+          <SectionTitle id="what-to-do">{t("welcome.advice_title")}</SectionTitle>
+          <Muted>{t(`welcome.${have}_body`)}</Muted>
+          <SpacedRow>
+            {opens.includes(have) && <ButtonLink to={forward}>{t(secretId === null ? "welcome.choose_action" : "welcome.show_action")}</ButtonLink>}
+            <ButtonLink tone="quiet" to={`/welcome-recovery${secretId === null ? "" : `?${new URLSearchParams(secret).toString()}`}`}>
+              {t("welcome.back_action")}
+            </ButtonLink>
+          </SpacedRow>
+        </Stack>
+      </Card>
     </Page>
   );
 }
+
+const Choices = styled.ul`
+  display: flex;
+  flex-direction: column;
+  gap: ${space(2)};
+  & a {
+    display: flex;
+    align-items: center;
+    justify-content: space-between;
+    gap: ${space(3)};
+    min-height: 52px;
+    padding: ${space(3)} ${space(4)};
+    border: 1px solid ${s("border")};
+    border-radius: ${s("radius")};
+    background: ${s("surface")};
+    color: ${s("text")};
+    font-weight: 600;
+    text-decoration: none;
+  }
+  & a:hover { border-color: ${s("accent")}; }
+  & svg { flex: none; color: ${s("textMuted")}; }
+`;

@@ -1,52 +1,57 @@
-import { usePortal, type ShownImage, type Vault, type VaultProgress } from "@relicario/shared/contract";
+import { usePortal, type CallOptions, type ShownImage, type Vault, type VaultProgress } from "@relicario/shared/contract";
 import { toPortalError, type PortalError } from "@relicario/shared/errors";
-import { useEffect, useRef, useState } from "react";
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useEffectEvent, useState } from "react";
 
 import { keepOpened } from "./opened-secret.ts";
+import type { Purpose } from "./purpose.ts";
 
 export type Opening =
-  | { readonly status: "idle" }
   | { readonly status: "running"; readonly progress: VaultProgress | null }
   | { readonly status: "failed"; readonly error: PortalError }
   | { readonly status: "done" };
 
-/** Opens the account, or one secret of it, an older version where one is named, with a picture. Leaving the screen cancels. */
-export function useOpening(secretId: string | null, version: number | null = null) {
+/** Opens what the picture is shown for, as soon as there is a vault. Leaving the screen cancels. */
+export function useOpening(vault: Vault | null, purpose: Purpose, image: ShownImage): Opening {
   const portal = usePortal();
-  const [opening, setOpening] = useState<Opening>({ status: "idle" });
-  const running = useRef<AbortController | null>(null);
-  useEffect(() => () => running.current?.abort(), []);
+  const client = useQueryClient();
+  const [opening, setOpening] = useState<Opening>({ status: "running", progress: null });
 
-  const open = async (vault: Vault, shown: ShownImage): Promise<void> => {
-    const own = new AbortController();
-    running.current = own;
-    setOpening({ status: "running", progress: null });
-    const options = {
-      signal: own.signal,
-      onProgress: (progress: VaultProgress) => {
-        if (!own.signal.aborted) setOpening({ status: "running", progress });
-      },
-    };
-    try {
-      if (secretId === null) {
-        await vault.unlock(shown, options);
-      } else {
-        const recovered = await vault.recover(secretId, shown, version === null ? options : { ...options, version });
-        if (own.signal.aborted) {
-          recovered.content?.fill(0);
-          recovered.putAway();
-          return;
-        }
-        keepOpened(recovered, portal);
-      }
-      if (!own.signal.aborted) setOpening({ status: "done" });
-    } catch (error) {
-      if (!own.signal.aborted) setOpening({ status: "failed", error: toPortalError(error) });
+  const act = useEffectEvent(async (ready: Vault, options: CallOptions & { readonly signal: AbortSignal }): Promise<void> => {
+    if (purpose.kind === "unlock") return ready.unlock(image, options);
+    if (purpose.kind === "rehearse") {
+      await ready.rehearse(purpose.secretId, image, options);
+      void client.invalidateQueries(); // lists on other screens say when it was rehearsed
+      return;
     }
-  };
-  const cancel = () => {
-    running.current?.abort();
-    setOpening({ status: "idle" });
-  };
-  return { opening, open, cancel };
+    const { secretId, version } = purpose;
+    const recovered = await ready.recover(secretId, image, version === null ? options : { ...options, version });
+    if (options.signal.aborted) {
+      recovered.content?.fill(0);
+      recovered.putAway();
+    } else keepOpened(recovered, portal);
+  });
+  useEffect(() => {
+    if (vault === null) return undefined;
+    const controller = new AbortController();
+    const { signal } = controller;
+    const tell = (next: Opening) => {
+      if (!signal.aborted) setOpening(next);
+    };
+    const onProgress = (progress: VaultProgress) => {
+      tell({ status: "running", progress });
+    };
+    act(vault, { signal, onProgress }).then(
+      () => {
+        tell({ status: "done" });
+      },
+      (error: unknown) => {
+        tell({ status: "failed", error: toPortalError(error) });
+      },
+    );
+    return () => {
+      controller.abort();
+    };
+  }, [vault]);
+  return opening;
 }

@@ -8,7 +8,7 @@ import { keepOpened, useOpened } from "../recover/opened-secret.ts";
 import SafeguardPage from "./SafeguardPage.tsx";
 
 function Kept() {
-  return <p>{`photo: ${useTaken()?.name ?? "none"}, secret: ${useOpened()?.title ?? "none"}`}</p>;
+  return <p>{`photo: ${useTaken()?.picture.name ?? "none"}, secret: ${useOpened()?.title ?? "none"}`}</p>;
 }
 
 async function draw(page = <SafeguardPage />, path = "/safeguard") {

@@ -1,21 +1,27 @@
 import { ButtonLink, Card, Muted, Notice, Page, SectionTitle, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useEffect } from "react";
 import { useTranslation } from "react-i18next";
+import { useSearchParams } from "react-router-dom";
 
+import { FlowSteps } from "../flow/FlowSteps.tsx";
 import { KeepTaken } from "../picture/KeepTaken.tsx";
 import { useTaken } from "../picture/taken-picture.ts";
+import { KitSection } from "./KitSection.tsx";
 import { showSafeguard } from "./leave-safeguard.ts";
 
 const things = ["picture", "passphrase", "account", "exit"] as const;
 
-/** What to keep, and how, in words. */
+/** What to keep, and how: in words, and as a kit that opens without the portal. `?secret=` names what a backup has just protected: then it is a step on the way to its end. */
 export default function SafeguardPage() {
   const { t } = useTranslation(["safeguard", "provide-image"]);
+  const [query] = useSearchParams();
+  const secretId = query.get("secret");
   const taken = useTaken();
   useEffect(showSafeguard, []);
   return (
     <Page title={t("page.title")} lead={t("page.lead_body")}>
-      {taken !== null && <KeepTaken picture={taken} />}
+      {secretId !== null && <FlowSteps flow="backup" step="safeguard" />}
+      {taken !== null && <KeepTaken taken={taken} />}
       {things.map((thing) => (
         <Card key={thing} aria-labelledby={`keep-${thing}`}>
           <Stack $gap={2}>
@@ -24,9 +30,14 @@ export default function SafeguardPage() {
           </Stack>
         </Card>
       ))}
+      <KitSection />
       <Notice tone="warn">{t("page.lost_body")}</Notice>
       <SpacedRow>
-        <ButtonLink to="/secrets">{t("page.list_action")}</ButtonLink>
+        {secretId === null ? (
+          <ButtonLink to="/secrets">{t("page.list_action")}</ButtonLink>
+        ) : (
+          <ButtonLink to={`/congrats?${new URLSearchParams({ secret: secretId }).toString()}`}>{t("page.next_action")}</ButtonLink>
+        )}
       </SpacedRow>
     </Page>
   );

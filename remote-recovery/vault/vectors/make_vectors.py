@@ -200,7 +200,7 @@ def main():
     label = {
         "v": 1, "title": "Árbol \U0001F333", "tags": ["paper"], "content_kind": "text", "name": "secret.txt", "size": len(text), "openers": [image_id],
         "ticket_sha256": b64u(sha256(sealed_ticket)), "former_sha256": None, "rehearsed": [{"opener_id": image_id, "at": when}],
-        "kits": [{"sha256": b64u(fixed("kit")), "made_at": when}], "source": b64u(fixed("source")),
+        "kits": [{"sha256": b64u(fixed("kit")), "made_at": when, "key_epoch": 1, "ticket_sha256": b64u(sha256(sealed_ticket))}], "source": b64u(fixed("source")),
     }
     label_jwe = jwe(derived["label"], {"typ": "relicario-label", "user_id": user_id, "key_epoch": 1, "secret_id": secret_id, "version": 1, "rev": 1}, label, fixed("label iv", 12))
     whose = {"user_id": user_id, "key_epoch": 1}

@@ -3,6 +3,7 @@ import { Card, ErrorNotice, Loading, Page, Skeleton, Stack, useVault, useVaultSt
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
+import { Navigate, useSearchParams } from "react-router-dom";
 
 import { imagesQuery, refreshQuery, rowsQuery, useClearOnLock, vaultOf } from "../data/secrets.ts";
 import { UnlockNotice } from "../notices/UnlockNotice.tsx";
@@ -14,10 +15,11 @@ interface Snapshot {
   readonly images: readonly RecoveryImage[];
 }
 
-/** Route `/add-secret`. A locked vault is unlocked before the form is shown, because unlocking leaves the page and would lose input. */
+/** Route `/add-secret`; with `?guided` a first secret goes step by step instead. A locked vault is unlocked before the form is shown, because unlocking leaves the page and would lose input. */
 export default function AddSecretPage() {
   const { t } = useTranslation(["beta-add-secret", "beta-home", "file-upload"]);
   const { user } = usePortal();
+  const [query] = useSearchParams();
   const access = useVault();
   const state = useVaultState(access);
   const vault = vaultOf(access);
@@ -32,6 +34,7 @@ export default function AddSecretPage() {
   if (snapshot === null && state.status === "unlocked" && images.data !== undefined) setSnapshot({ first: false, images: images.data });
   if (snapshot !== null && state.status === "locked") setSnapshot(null);
 
+  if (query.has("guided") && state.status === "empty") return <Navigate to="/welcome-backup" replace />;
   const failure = access.status === "failed" ? { error: access.error, retry: access.retry } : (failed(refresh) ?? failed(images));
   return (
     <Page title={t("page.title")} lead={t("page.lead_body")}>

@@ -3,7 +3,7 @@ import type { SecretLabel, SecretRow } from "@relicario/shared/contract";
 import { tagsOf } from "./secrets.ts";
 
 const at = "2026-11-01T00:00:00.000Z";
-const label: SecretLabel = { title: "", tags: [], contentKind: "text", name: "secret.txt", size: 1, openers: [], rehearsedAt: null };
+const label: SecretLabel = { title: "", tags: [], contentKind: "text", name: "secret.txt", size: 1, openers: [], rehearsedAt: null, kits: [] };
 const withTags = (tags: readonly string[]): SecretRow => ({ secretId: tags.join(), version: 1, rev: 1, favorite: false, sealedSize: 1, createdAt: at, updatedAt: at, deletedAt: null, droppedAt: null, label: { ...label, tags } });
 const locked: SecretRow = { ...withTags([]), label: null };
 

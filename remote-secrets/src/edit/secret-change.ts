@@ -1,6 +1,7 @@
 import type { ContentKind, SecretChange, SecretRow } from "@relicario/shared/contract";
+import { contentOf } from "@relicario/shared/forms";
 
-import { contentOf, protectionOf, sameImages, type SecretDraft } from "../form/secret-draft.ts";
+import { protectionOf, sameImages, type SecretDraft } from "../form/secret-draft.ts";
 
 /** A secret as it was read: base of an edit, or the other device's version in a conflict. */
 export interface EditingSecret {

@@ -1,10 +1,10 @@
-import { FileField, KindChoice, SeedField, TextArea } from "@relicario/shared/forms";
+import { FileField, KindChoice, SeedField, TextArea, titleOfFile } from "@relicario/shared/forms";
 import { Stack } from "@relicario/shared/ui";
 import { Controller, useFormContext, useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 
 import { useProblemText } from "./useProblemText.ts";
-import { titleOfFile, type SecretDraft } from "./secret-draft.ts";
+import type { SecretDraft } from "./secret-draft.ts";
 
 interface ContentSectionProps {
   readonly disabled: boolean;

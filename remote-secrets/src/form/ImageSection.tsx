@@ -1,6 +1,6 @@
 import type { RecoveryImage, Vault } from "@relicario/shared/contract";
 import type { PortalError } from "@relicario/shared/errors";
-import { ChoiceGroup, FieldError, TextField, type Choice } from "@relicario/shared/forms";
+import { ChoiceGroup, FieldError, maxImageNameLength, TextField, type Choice } from "@relicario/shared/forms";
 import { Card, SectionTitle, Stack, useErrorSentence, useForgetting } from "@relicario/shared/ui";
 import type { TFunction } from "i18next";
 import { useState } from "react";
@@ -8,7 +8,7 @@ import { Controller, useFormContext, useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 
 import { useProblemText } from "./useProblemText.ts";
-import { allImages, maxImageNameLength, newImage, sameImages, type SecretDraft } from "./secret-draft.ts";
+import { allImages, newImage, sameImages, type SecretDraft } from "./secret-draft.ts";
 
 interface ImageSectionProps {
   readonly vault: Vault;

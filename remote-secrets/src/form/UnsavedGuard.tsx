@@ -2,7 +2,6 @@ import { LeaveGuard } from "@relicario/shared/ui";
 import { useEffect } from "react";
 import { useTranslation } from "react-i18next";
 
-
 interface UnsavedGuardProps {
   /** The form has unsaved input. */
   readonly dirty: boolean;

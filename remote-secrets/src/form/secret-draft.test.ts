@@ -1,8 +1,9 @@
 import { maxFileBytes, maxTags, maxTagLength, maxTitleLength } from "@relicario/shared/api";
 import type { ShownImage } from "@relicario/shared/contract";
+import { maxTextBytes } from "@relicario/shared/forms";
 import { shownImage } from "@relicario/shared/testing";
 
-import { allImages, isDraftProblem, maxTextBytes, newImage, protectRequestOf, sameImages, SecretDraft, titleOfFile } from "./secret-draft.ts";
+import { allImages, isDraftProblem, newImage, protectRequestOf, sameImages, SecretDraft } from "./secret-draft.ts";
 
 const shown: ShownImage = shownImage(new Blob(["garden"]), " as typed ");
 const draft: SecretDraft = { kind: "text", file: null, contentKept: false, text: "abandon ability\n", title: "Wallet", tags: ["family"], image: newImage, imageName: "Garden", shown, first: false, promised: false };
@@ -80,13 +81,4 @@ it("knows its own problems from other words", () => {
   expect(isDraftProblem("title_missing")).toBe(true);
   expect(isDraftProblem("Required")).toBe(false);
   expect(isDraftProblem(undefined)).toBe(false);
-});
-
-it.each([
-  ["pasaporte.pdf", "pasaporte"],
-  ["archive.tar.gz", "archive.tar"],
-  [".env", ".env"],
-  ["README", "README"],
-])("makes a title of the name %s", (name, title) => {
-  expect(titleOfFile(name)).toBe(title);
 });

@@ -1,12 +1,7 @@
-import { maxFileBytes, maxFileNameLength, maxSmallContentBytes, maxTagLength, maxTags, maxTitleLength } from "@relicario/shared/api";
+import { maxTagLength, maxTags, maxTitleLength } from "@relicario/shared/api";
 import type { ContentKind, ProtectRequest, ShownImage } from "@relicario/shared/contract";
+import { contentOf, contentProblem, contentProblems, maxImageNameLength } from "@relicario/shared/forms";
 import { z } from "zod";
-
-/** Bytes of UTF-8: a text is always sent in one request. */
-export const maxTextBytes = maxSmallContentBytes;
-
-/** UTF-16 code units, as `maxLength` of an input counts them. */
-export const maxImageNameLength = 80;
 
 /** Values of `image` besides the id of an image in use: a new one, all in use, or (edit only) the same as before. */
 export const newImage = "new";
@@ -19,13 +14,7 @@ const wellFormed = (text: string): boolean => text.isWellFormed();
 
 /** Validation errors; each has a text `problem.<name>_error`. */
 export const draftProblems = [
-  "text_missing",
-  "text_long",
-  "text_broken",
-  "file_missing",
-  "file_empty",
-  "file_large",
-  "file_name_long",
+  ...contentProblems,
   "content_needed",
   "title_missing",
   "title_long",
@@ -63,7 +52,7 @@ export const SecretDraft = z
       context.addIssue({ code: "custom", path: [path], message });
     };
     if (!draft.contentKept) {
-      const wrong = draft.kind === "file" ? fileProblem(draft.file) : textProblem(draft.text);
+      const wrong = contentProblem(draft);
       if (wrong !== null) add(draft.kind === "file" ? "file" : "text", wrong);
     }
     if (draft.contentKept && draft.image !== sameImages) add("image", "content_needed");
@@ -73,28 +62,8 @@ export const SecretDraft = z
   });
 export type SecretDraft = z.infer<typeof SecretDraft>;
 
-function textProblem(text: string): DraftProblem | null {
-  if (text === "") return "text_missing";
-  if (!wellFormed(text)) return "text_broken";
-  return new TextEncoder().encode(text).length > maxTextBytes ? "text_long" : null;
-}
-
-function fileProblem(file: File | null): DraftProblem | null {
-  if (file === null) return "file_missing";
-  if (file.size === 0) return "file_empty";
-  if (file.size > maxFileBytes) return "file_large";
-  if (!wellFormed(file.name)) return "text_broken";
-  return file.name.length > maxFileNameLength ? "file_name_long" : null;
-}
-
 export function isDraftProblem(message: string | undefined): message is DraftProblem {
   return draftProblems.some((each) => each === message);
-}
-
-/** The content as the vault seals it: a text or seed phrase becomes the file `secret.txt`, a file is passed on unchanged. */
-export function contentOf({ kind, text, file }: Pick<SecretDraft, "kind" | "text" | "file">): Pick<ProtectRequest, "contentKind" | "name" | "mime" | "content"> {
-  const content = kind === "file" && file !== null ? file : new File([text], "secret.txt", { type: "text/plain" });
-  return { contentKind: kind, name: content.name, mime: content.type === "" ? "application/octet-stream" : content.type, content };
 }
 
 export function protectionOf({ image, imageName, shown }: SecretDraft): ProtectRequest["protection"] {
@@ -104,9 +73,4 @@ export function protectionOf({ image, imageName, shown }: SecretDraft): ProtectR
 export function protectRequestOf(draft: SecretDraft): ProtectRequest {
   const { title, tags } = draft;
   return { title, tags, ...contentOf(draft), protection: protectionOf(draft) };
-}
-
-/** Suggested title: the file name without its extension. */
-export function titleOfFile(name: string): string {
-  return name.replace(/(?<=.)\.[^.]*$/, "").slice(0, maxTitleLength);
 }

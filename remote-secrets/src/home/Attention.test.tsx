@@ -3,27 +3,16 @@ import userEvent from "@testing-library/user-event";
 
 import type { SecretRow } from "@relicario/shared/contract";
 import { createFakeHttp, createFakeVault, expectAccessible, renderApp } from "@relicario/shared/testing";
-import { Attention, endingSoon, notRehearsed } from "./Attention.tsx";
+import { Attention, endingSoon } from "./Attention.tsx";
 
 const day = 86_400_000;
 const now = Date.parse("2026-11-21T12:00:00Z");
 const ago = (days: number, from = now) => new Date(from - days * day).toISOString();
 
 function row(title: string, updatedAt: string, more: Partial<SecretRow> = {}, rehearsedAt: string | null = null): SecretRow {
-  const label = { title, tags: [], contentKind: "text" as const, name: "secret.txt", size: 1, openers: [], rehearsedAt };
+  const label = { title, tags: [], contentKind: "text" as const, name: "secret.txt", size: 1, openers: [], rehearsedAt, kits: [] };
   return { secretId: `id-${title}`, version: 1, rev: 1, favorite: false, sealedSize: 1, createdAt: updatedAt, updatedAt, deletedAt: null, droppedAt: null, label, ...more };
 }
-
-describe("notRehearsed", () => {
-  it("finds what was not opened for more than 180 days, the longest waiting first", () => {
-    const rows = [row("new", ago(179)), row("old", ago(181)), row("older", ago(300)), row("tried", ago(300), {}, ago(10)), row("tried long ago", ago(500), {}, ago(200))];
-    expect(notRehearsed(rows, now).map(({ label }) => label?.title)).toEqual(["older", "tried long ago", "old"]);
-  });
-
-  it("leaves out what is in the trash, and what is locked", () => {
-    expect(notRehearsed([row("gone", ago(300), { deletedAt: ago(1) }), row("locked", ago(300), { label: null })], now)).toEqual([]);
-  });
-});
 
 describe("endingSoon", () => {
   const share = (secretId: string, hours: number) => ({ shareId: `${secretId}-${String(hours)}`, secretId, version: 1, audience: "public" as const, createdAt: ago(5), expiresAt: new Date(now + hours * 3_600_000).toISOString(), revokedAt: null });
@@ -46,6 +35,7 @@ const me = (contact_email: string | null, contact_email_verified: boolean) => ({
   contact_email,
   contact_email_verified,
   licence: { plan: "free", storage_quota: 1, storage_used: 0, secrets: 0, shares: 0 },
+  rehearsal_due_at: null,
   created_at: "2026-11-01T09:00:00.000Z",
 });
 
@@ -60,7 +50,7 @@ describe("Attention", () => {
     expect(await screen.findByText("One secret was not opened for long")).toBeVisible();
     await expectAccessible();
     await userEvent.click(screen.getByRole("button", { name: "Try with “Diary”" }));
-    expect(record.paths).toEqual(["/provide-image-recovery?secret=id-Diary"]);
+    expect(record.paths).toEqual(["/provide-image-recovery?rehearse=id-Diary"]);
   });
 
   it("says that a share is about to expire, and leads to it", async () => {
@@ -74,6 +64,32 @@ describe("Attention", () => {
     expect(await screen.findByText("A share of “Diary” is about to expire")).toBeVisible();
     expect(screen.getByRole("link", { name: "Go to its shares" })).toHaveAttribute("href", "/share/id-Diary");
     await expectAccessible();
+  });
+
+  it("tells the service when the first secret is due, once, and nothing where it knows", async () => {
+    const rows = [row("Diary", "2026-11-01T09:00:00.000Z"), row("Letter", "2026-11-05T09:00:00.000Z", {}, "2026-11-10T09:00:00.000Z")];
+    const due = "2027-04-30T09:00:00.000Z";
+    const known = { ...me("alba@example.org", true), rehearsal_due_at: due };
+    const http = createFakeHttp({ "GET /user/me": () => me("alba@example.org", true), "POST /user/me": () => known });
+    await renderApp(<Attention vault={createFakeVault()} rows={rows} />, { http });
+    await waitFor(() => {
+      expect(http.calls.filter(({ method }) => method === "POST").map(({ body }) => body)).toEqual([{ rehearsal_due_at: due }]);
+    });
+    const informed = createFakeHttp({ "GET /user/me": () => known });
+    const { queryClient } = await renderApp(<Attention vault={createFakeVault()} rows={rows} />, { http: informed });
+    await waitFor(() => {
+      expect(queryClient.isFetching()).toBe(0);
+    });
+    expect(informed.calls.map(({ method }) => method)).toEqual(["GET"]);
+  });
+
+  it("tells nothing of secrets whose labels are locked", async () => {
+    const http = createFakeHttp({ "GET /user/me": () => ({ ...me("alba@example.org", true), rehearsal_due_at: "2027-04-30T09:00:00.000Z" }) });
+    const { queryClient } = await renderApp(<Attention vault={createFakeVault()} rows={[row("locked", ago(1), { label: null })]} />, { http });
+    await waitFor(() => {
+      expect(queryClient.isFetching()).toBe(0);
+    });
+    expect(http.calls.map(({ method }) => method)).toEqual(["GET"]);
   });
 
   it("is not there when all is well", async () => {

@@ -1,19 +1,15 @@
 import { Me } from "@relicario/shared/api";
-import { usePortal, type Portal, type SecretRow, type ShareMark, type Vault } from "@relicario/shared/contract";
+import { dueForRehearsal, rehearsalDays, rehearsalDueAt, usePortal, type Portal, type SecretRow, type ShareMark, type Vault } from "@relicario/shared/contract";
 import { formatsOf } from "@relicario/shared/i18n";
 import { Button, ButtonLink, Notice, SectionTitle, Stack } from "@relicario/shared/ui";
-import { queryOptions, useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { liveSharesQuery } from "../data/secrets.ts";
 
-/** A secret that no picture has opened for this long is suggested for a rehearsal. */
-const rehearsalDays = 180;
-const dayMilliseconds = 86_400_000;
-
 /** A share that ends within this time is named. */
-const soonMilliseconds = 2 * dayMilliseconds;
+const soonMilliseconds = 2 * 86_400_000;
 const mostEnding = 3;
 
 interface AttentionProps {
@@ -28,7 +24,8 @@ export function Attention({ vault, rows }: AttentionProps) {
   const { data: shares = [] } = useQuery(liveSharesQuery(vault, user.userId, vault.getState().status));
   const [now] = useState(() => Date.now());
   const me = useQuery(accountQuery(http, user.userId));
-  const overdue = notRehearsed(rows, now);
+  const overdue = dueForRehearsal(rows, now);
+  useRehearsalDue(rows, me.data?.rehearsal_due_at);
   const [first] = overdue;
   const address = me.data === undefined || me.data.contact_email_verified ? null : me.data.contact_email === null ? "missing" : "unverified";
   const ending = endingSoon(shares, rows, now);
@@ -45,7 +42,7 @@ export function Attention({ vault, rows }: AttentionProps) {
               tone="quiet"
               size="small"
               onClick={() => {
-                navigate(`/provide-image-recovery?${new URLSearchParams({ secret: first.secretId }).toString()}`);
+                navigate(`/provide-image-recovery?${new URLSearchParams({ rehearse: first.secretId }).toString()}`);
               }}
             >
               {t("attention.rehearse_action", { title: first.label?.title ?? "" })}
@@ -86,12 +83,22 @@ export function Attention({ vault, rows }: AttentionProps) {
   );
 }
 
-/** Kept secrets that were not opened for {@link rehearsalDays}, the longest unopened first. Locked rows are left out, because the date is in their sealed label. */
-export function notRehearsed(rows: readonly SecretRow[], now: number): readonly SecretRow[] {
-  const since = (row: SecretRow) => Date.parse(row.label?.rehearsedAt ?? row.updatedAt);
-  return rows
-    .filter((row) => row.deletedAt === null && row.label !== null && now - since(row) > rehearsalDays * dayMilliseconds)
-    .toSorted((a, b) => since(a) - since(b));
+/**
+ * Tells the service when the first of these secrets is due, where it does not know: it changes with every rehearsal, edit and
+ * removal on any device. A failure is made up for at the next visit.
+ */
+function useRehearsalDue(rows: readonly SecretRow[], known: string | null | undefined): void {
+  const { user, http } = usePortal();
+  const client = useQueryClient();
+  const locked = rows.some((row) => row.deletedAt === null && row.label === null);
+  const due = rehearsalDueAt(rows);
+  useEffect(() => {
+    if (known === undefined || locked || due === known) return;
+    http.request("POST", "/user/me", Me, { body: { rehearsal_due_at: due } }).then(
+      (me) => client.setQueryData(accountQuery(http, user.userId).queryKey, me),
+      () => undefined,
+    );
+  }, [http, client, user.userId, locked, due, known]);
 }
 
 /** Secrets whose last share ends within two days, with that share, the soonest first; at most three. */

@@ -1,4 +1,4 @@
-import { screen, within } from "@testing-library/react";
+import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
 import { createFakeHttp, createFakeVault, expectAccessible, renderApp, type FakeVault, type FakeVaultSettings } from "@relicario/shared/testing";
@@ -19,8 +19,28 @@ describe("HomePage", () => {
   it("greets, and offers the one thing to do", async () => {
     const { location } = await draw();
     expect(screen.getByRole("heading", { level: 1, name: "Hello, alba" })).toBeVisible();
+    await waitFor(() => {
+      expect(screen.getByRole("link", { name: "Protect a secret" })).toHaveAttribute("href", "/welcome-backup");
+    });
     await userEvent.click(screen.getByRole("link", { name: "Protect a secret" }));
-    expect(location()).toBe("/add-secret");
+    expect(location()).toBe("/welcome-backup");
+  });
+
+  it("lets the form find out whether it is the first, for whoever is faster than the vault", async () => {
+    const routes = { "/add-secret": () => import("../add/AddSecretPage.tsx") };
+    const { location } = await draw({}, { path: "/add-secret?guided", routes });
+    await waitFor(() => {
+      expect(location()).toBe("/welcome-backup");
+    });
+    const waiting: FakeVault = { ...createFakeVault({}), refresh: () => new Promise(() => undefined), getState: () => unknown };
+    await renderApp(<HomePage />, { vault: waiting, path: "/home", route: "/home" });
+    expect(screen.getByRole("link", { name: "Protect a secret" })).toHaveAttribute("href", "/add-secret?guided");
+  });
+
+  it("leads to the one page form once something is kept", async () => {
+    await draw({ secrets: [{ title: "Keys", content: "x" }] });
+    await screen.findByRole("list", { name: "Recent" });
+    expect(screen.getByRole("link", { name: "Protect a secret" })).toHaveAttribute("href", "/add-secret");
   });
 
   it("explains itself to somebody who keeps nothing yet", async () => {

@@ -6,7 +6,7 @@ import { useTranslation } from "react-i18next";
 import { Link } from "react-router-dom";
 import { styled } from "styled-components";
 
-import { useSecrets } from "../data/secrets.ts";
+import { useSecrets, type Secrets } from "../data/secrets.ts";
 import { SecretList } from "./SecretList.tsx";
 import { ReadFailureNotice } from "../notices/ReadFailureNotice.tsx";
 import { UnlockNotice } from "../notices/UnlockNotice.tsx";
@@ -28,7 +28,7 @@ export default function HomePage() {
           <SectionTitle>{t("home.create_title")}</SectionTitle>
           <Muted>{t("home.create_body")}</Muted>
         </HeroText>
-        <ButtonLink size="large" to="/add-secret" icon={<ShieldPlus aria-hidden />}>
+        <ButtonLink size="large" to={protectPath(secrets)} icon={<ShieldPlus aria-hidden />}>
           {t("home.create_action")}
         </ButtonLink>
       </Hero>
@@ -54,6 +54,12 @@ export default function HomePage() {
       {secrets.status !== "loading" && <Messages />}
     </Page>
   );
+}
+
+/** The first secret goes step by step. Until it is known whether there is one, the form finds out. */
+function protectPath(secrets: Secrets): string {
+  if (secrets.status !== "ready") return "/add-secret?guided";
+  return secrets.vaultStatus === "empty" ? "/welcome-backup" : "/add-secret";
 }
 
 /** Rows in each short list. */

@@ -1,7 +1,7 @@
 import type { SecretLabel, SecretRow } from "@relicario/shared/contract";
 import { countFilters, defaultView, filterRows, searchRows, sortRows } from "./visible-rows.ts";
 
-const plain: SecretLabel = { title: "", tags: [], contentKind: "text", name: "secret.txt", size: 1, openers: [], rehearsedAt: null };
+const plain: SecretLabel = { title: "", tags: [], contentKind: "text", name: "secret.txt", size: 1, openers: [], rehearsedAt: null, kits: [] };
 function row(title: string, label: Partial<SecretLabel> | null = {}, more: Partial<SecretRow> = {}): SecretRow {
   const at = "2026-11-01T00:00:00.000Z";
   return { secretId: title, version: 1, rev: 1, favorite: false, sealedSize: 1, createdAt: at, updatedAt: at, deletedAt: null, droppedAt: null, label: label === null ? null : { ...plain, title, ...label }, ...more };

@@ -17,7 +17,7 @@ const row: SecretRow = {
   updatedAt: "2026-11-01T00:00:00.000Z",
   deletedAt: null,
   droppedAt: null,
-  label: { title: "Letter", tags: ["old"], contentKind: "text", name: "secret.txt", size: 12, openers: [], rehearsedAt: null },
+  label: { title: "Letter", tags: ["old"], contentKind: "text", name: "secret.txt", size: 12, openers: [], rehearsedAt: null, kits: [] },
 };
 
 async function draw(change: Partial<SecretRow>, canPurge = true, shared = false) {

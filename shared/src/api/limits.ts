@@ -49,6 +49,17 @@ export const quotaBytes = 10 * 1024 ** 3;
 /** ASCII alone, so that no other script has a letter that looks the same. Compared without case. */
 export const userNamePattern = /^[A-Za-z0-9._-]{3,32}$/;
 
+/** Plain content that stands inside a kit; what is larger lies beside it. */
+export const maxKitContentBytes = 1024 ** 2;
+/** All contents inside one kit; what does not fit in any more lies beside it. */
+export const maxKitContentsBytes = 8 * 1024 ** 2;
+export const maxKitSecrets = 64;
+/** A whole kit: its program, a decoder and all contents inside as base64. What is larger is none. */
+export const maxKitBytes = 16 * 1024 ** 2;
+export const maxKitNoteLength = 200; // characters
+/** Kits that the label of a secret names, the newest. */
+export const maxKitsOfSecret = 16;
+
 export const imageRecordReadsAnHour = 60;
 export const emailValidationHours = 24;
 

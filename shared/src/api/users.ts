@@ -20,12 +20,14 @@ export const Me = z.strictObject({
     secrets: z.int().min(0),
     shares: z.int().min(0),
   }),
+  /** When the first of the account's secrets is due for a rehearsal, as a device says; all that the service learns of them. */
+  rehearsal_due_at: Timestamp.nullable(),
   created_at: Timestamp,
 });
 export type Me = z.infer<typeof Me>;
 
 /** Body of `POST /user/me`: what is to change. */
-export const UpdateMe = z.strictObject({ user_name: UserName.optional(), contact_email: ContactEmail.optional() });
+export const UpdateMe = z.strictObject({ user_name: UserName.optional(), contact_email: ContactEmail.optional(), rehearsal_due_at: Timestamp.nullable().optional() });
 export type UpdateMe = z.infer<typeof UpdateMe>;
 
 /** Query of `GET /user/validate-contact-email`: what the mail's link carried. 128 bits, once, within 24 hours. */

@@ -19,6 +19,7 @@ export {
   type Report,
   type ThemeName,
 } from "./portal.ts";
+export { dueForRehearsal, rehearsalDays, rehearsalDueAt } from "./rehearsal.ts";
 export {
   capabilities,
   CONTRACT_VERSION,
@@ -65,7 +66,10 @@ export {
   type AutoLock,
   type DeviceKind,
   type ExportedSecrets,
+  type KitOfSecret,
+  type KitOptions,
   type ListOptions,
+  type MadeKit,
   type ProtectRequest,
   type RecoverOptions,
   type ResumeOptions,

@@ -112,12 +112,27 @@ export interface Vault {
   readonly recover: (secretId: string, opener: ShownImage, options?: RecoverOptions) => Promise<RecoveredSecret>;
 
   /**
+   * Proves that a kept copy still opens a secret, without giving out anything of it, and notes the date in the secret's label.
+   * All of a content that goes in one call is opened and checked; of a larger one its key. On a locked device it unlocks.
+   * As {@link recover}, and `state_conflict` after eight tries.
+   */
+  readonly rehearse: (secretId: string, shown: ShownImage, options?: CallOptions) => Promise<{ readonly rehearsedAt: string }>;
+
+  /**
    * Writes an archive of sealed secrets that opens with the standard `age`, without this portal. What the picture does not open
    * is left out and named. Nothing is given before the last content fits its digest.
    * `opener_needed` when it opens none, `not_found`, `list_mismatch`, `decryption_failed`, `storage_full`, `cancelled`,
    * `vault_locked` when it was locked meanwhile; otherwise as {@link recover}.
    */
   readonly exportSecrets: (secretIds: readonly string[], opener: ShownImage, options?: CallOptions) => Promise<ExportedSecrets>;
+
+  /**
+   * Makes one HTML file that opens these secrets with their picture, offline and without this portal, and names it in their labels.
+   * What the picture does not open is left out and named; contents over 1 MiB lie beside the file, sealed. Nothing is given
+   * before the labels are published: a kit that was given is one that {@link SecretLabel.kits} knows.
+   * `validation_error` for more than 64 secrets or a note that is too long; otherwise as {@link exportSecrets} and {@link update}.
+   */
+  readonly makeKit: (secretIds: readonly string[], opener: ShownImage, options?: KitOptions) => Promise<MadeKit>;
 
   /** The answer to "my own device or a shared computer", asked once after the first unlocking. */
   readonly answerDevice: (kind: DeviceKind) => Promise<void>;
@@ -184,6 +199,11 @@ export interface RecoverOptions extends CallOptions {
   readonly version?: number;
 }
 
+export interface KitOptions extends CallOptions {
+  /** Stands on the kit for everybody to read, up to 200 characters; nothing unless it is given. */
+  readonly note?: string;
+}
+
 export interface ResumeOptions extends CallOptions {
   /** The picture that is asked for after `opener_needed` or `show_opener_first`: it protects what is published. */
   readonly protection?: ProtectRequest["protection"];
@@ -229,6 +249,17 @@ export interface SecretLabel {
   readonly openers: readonly string[];
   /** The newest rehearsal with any of these openers. RFC 3339; null when it was never rehearsed. */
   readonly rehearsedAt: string | null;
+  /** Kits that hold this secret, the newest last. */
+  readonly kits: readonly KitOfSecret[];
+}
+
+export interface KitOfSecret {
+  /** Of the file, in lower-case hex. */
+  readonly sha256: string;
+  /** RFC 3339. */
+  readonly madeAt: string;
+  /** The secret was edited since, or is opened by other pictures, or the account has another key. */
+  readonly outdated: boolean;
 }
 
 export interface ProtectRequest {
@@ -303,3 +334,23 @@ export interface ExportedSecrets {
   readonly notVerified: readonly string[];
 }
 
+/** A kit as it was made. Its file and those beside it are sealed. */
+export interface MadeKit {
+  /** File name: `kit-<date>.html`. */
+  readonly name: string;
+  readonly file: Blob;
+  /** Of the file, in lower-case hex. */
+  readonly sha256: string;
+  /** RFC 3339. */
+  readonly madeAt: string;
+  /** Whether the picture takes a passphrase. Without one the kit beside its picture opens for anybody. */
+  readonly passphrase: boolean;
+  /** Ids of the secrets that it opens. */
+  readonly secretIds: readonly string[];
+  /** Sealed contents that are too large for the file: they have to lie beside it, under these names. */
+  readonly beside: readonly { readonly secretId: string; readonly name: string; readonly file: Blob }[];
+  /** Ids of those that are not in it: this picture does not open them, or their content is gone. */
+  readonly left: readonly string[];
+  /** Ids of those in it that opened, but that no signing key of this account signed. */
+  readonly notVerified: readonly string[];
+}

@@ -1,10 +1,10 @@
 import { Printer } from "lucide-react";
-import { useEffect, useState } from "react";
-import { createPortal } from "react-dom";
-import { createGlobalStyle, styled } from "styled-components";
+import { useState } from "react";
+import { styled } from "styled-components";
 
 import { Button, type ButtonTone } from "../ui/Button.tsx";
 import { s, space } from "../ui/tokens.ts";
+import { PrintSheet } from "./PrintSheet.tsx";
 
 export interface PrintButtonProps {
   readonly label: string;
@@ -20,18 +20,6 @@ export interface PrintButtonProps {
 /** Prints a text on a sheet of its own, without showing it on the screen. */
 export function PrintButton({ label, title, text, tone = "quiet", onPrinted }: PrintButtonProps) {
   const [sheet, setSheet] = useState<string | null>(null);
-  useEffect(() => {
-    if (sheet === null) return;
-    const end = () => {
-      setSheet(null);
-      onPrinted?.();
-    };
-    window.addEventListener("afterprint", end);
-    window.print();
-    return () => {
-      window.removeEventListener("afterprint", end);
-    };
-  }, [sheet, onPrinted]);
   return (
     <>
       <Button
@@ -43,30 +31,29 @@ export function PrintButton({ label, title, text, tone = "quiet", onPrinted }: P
       >
         {label}
       </Button>
-      {sheet !== null &&
-        createPortal(
-          <Sheet data-print aria-hidden>
-            <OnlySheet />
-            <h1>{title}</h1>
-            <pre>{sheet}</pre>
-          </Sheet>,
-          document.body,
-        )}
+      {sheet !== null && (
+        <PrintSheet
+          onEnd={() => {
+            setSheet(null);
+            onPrinted?.();
+          }}
+        >
+          <Title>{title}</Title>
+          <Text>{sheet}</Text>
+        </PrintSheet>
+      )}
     </>
   );
 }
 
-const OnlySheet = createGlobalStyle`
-  @media print { body > :not([data-print]) { display: none !important; } }
+const Title = styled.h1`
+  font-size: 14pt;
 `;
 
-const Sheet = styled.div`
-  display: none;
-  @media print {
-    display: block;
-    color: #000;
-    background: #fff;
-    & > h1 { font-size: 14pt; }
-    & > pre { margin-top: ${space(4)}; font-family: ${s("fontMono")}; font-size: 12pt; white-space: pre-wrap; overflow-wrap: anywhere; }
-  }
+const Text = styled.pre`
+  margin-top: ${space(4)};
+  font-family: ${s("fontMono")};
+  font-size: 12pt;
+  white-space: pre-wrap;
+  overflow-wrap: anywhere;
 `;

@@ -5,10 +5,12 @@ export { clipboardMilliseconds, copyForAWhile, type CopiedForAWhile } from "./cl
 export { CopyButton, type CopyButtonProps } from "./CopyButton.tsx";
 export { Field, FieldError, Hint, Label, type ControlWiring, type FieldProps } from "./Field.tsx";
 export { PasswordField, TextArea, TextField, type PasswordFieldProps, type TextAreaProps, type TextFieldProps } from "./inputs.tsx";
+export { contentOf, contentProblem, contentProblems, maxImageNameLength, maxTextBytes, titleOfFile, type ChosenContent, type ContentProblem } from "./content/chosen-content.ts";
 export { FileField, type FileFieldProps } from "./content/FileField.tsx";
 export { KindChoice, type KindChoiceProps } from "./content/KindChoice.tsx";
 export { PrintButton, type PrintButtonProps } from "./PrintButton.tsx";
 export { RevealedContent, type RevealedContentProps } from "./RevealedContent.tsx";
+export { PrintSheet, type PrintSheetProps } from "./PrintSheet.tsx";
 export { saveFile } from "./save-file.ts";
 export { SeedField, type SeedFieldProps } from "./seed/SeedField.tsx";
 export { loadWords } from "./seed/word-lists.ts";

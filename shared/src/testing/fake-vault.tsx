@@ -3,6 +3,7 @@ import type {
   CallOptions,
   ContentKind,
   DeviceKind,
+  KitOfSecret,
   ListOptions,
   ProtectRequest,
   RecoveredSecret,
@@ -46,6 +47,8 @@ export interface FakeSecret {
   readonly foreign?: boolean;
   /** Contents of the versions before, oldest first. */
   readonly former?: readonly string[];
+  /** Kits that hold it, the newest last. */
+  readonly kits?: readonly KitOfSecret[];
 }
 
 /** An upload that an earlier page left. Resumed with a file of the text `content`, it is published. */
@@ -115,7 +118,9 @@ interface Kept {
   readonly large: boolean;
   readonly dropped: boolean;
   readonly foreign: boolean;
+  readonly rehearsedAt: string | null;
   readonly versions: readonly [KeptVersion, ...KeptVersion[]];
+  readonly kits: readonly KitOfSecret[];
 }
 
 interface KeptUpload extends WaitingUpload {
@@ -148,11 +153,11 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
   };
   const addSecret = (secret: FakeSecret): string => {
     const secretId = nextId();
-    const { title, tags = [], favorite = false, large = false, dropped = false, foreign = false, former = [], contentKind = "text", name = "secret.txt", mime = "text/plain" } = secret;
+    const { title, tags = [], favorite = false, large = false, dropped = false, foreign = false, former = [], kits = [], contentKind = "text", name = "secret.txt", mime = "text/plain" } = secret;
     const version = (content: string): KeptVersion => ({ content, contentKind, name, mime, createdAt: nextTime() });
     const [first, ...rest] = [...former, secret.content];
     const deletedAt = secret.deleted === true ? nextTime() : null;
-    kept.set(secretId, { secretId, title, tags, favorite, large, dropped, foreign, deletedAt, rev: 1 + former.length, versions: [version(first), ...rest.map(version)] });
+    kept.set(secretId, { secretId, title, tags, favorite, large, dropped, foreign, rehearsedAt: null, deletedAt, rev: 1 + former.length, versions: [version(first), ...rest.map(version)], kits });
     return secretId;
   };
   for (const image of settings.images ?? []) addImage(image);
@@ -213,7 +218,7 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
   };
   const addVersion = (secret: Kept, version: Omit<KeptVersion, "createdAt">, change: { title?: string; tags?: readonly string[] } = {}): number => {
     made++;
-    kept.set(secret.secretId, { ...secret, ...change, rev: secret.rev + 1, versions: [...secret.versions, { ...version, createdAt: nextTime() }] });
+    kept.set(secret.secretId, { ...secret, ...change, rev: secret.rev + 1, versions: [...secret.versions, { ...version, createdAt: nextTime() }], kits: secret.kits.map((kit) => ({ ...kit, outdated: true })) });
     return secret.versions.length + 1;
   };
   const update = async (secretId: string, { baseVersion, baseRev, title, tags, content, protection }: SecretChange): Promise<number> => {
@@ -380,6 +385,16 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
       unlock();
       return recoveredOf(secret, version, wanted);
     },
+    rehearse: async (secretId, shown, options) => {
+      enter("rehearse", options);
+      const secret = require(secretId);
+      requireVersion(secret, secret.versions.length);
+      await open(shown);
+      unlock();
+      const rehearsedAt = nextTime();
+      kept.set(secretId, { ...require(secretId), rehearsedAt });
+      return { rehearsedAt };
+    },
     exportSecrets: async (secretIds, shown, options) => {
       enter("exportSecrets", options);
       const secrets = secretIds.map(require);
@@ -388,6 +403,28 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
       options?.onProgress?.({ phase: "fetching", done: 1, total: 1 });
       const left = secrets.filter(({ dropped }) => dropped).map(({ secretId }) => secretId);
       return { identity: "AGE-SECRET-KEY-PQ-1FAKE", archive: new Blob([`archive of ${String(secrets.length)}`]), exported: secrets.length - left.length, left, notVerified: secrets.filter(({ foreign }) => foreign).map(({ secretId }) => secretId) };
+    },
+    makeKit: async (secretIds, shown, options) => {
+      enter("makeKit", options);
+      const secrets = secretIds.map(require);
+      await open(shown);
+      unlock();
+      options?.onProgress?.({ phase: "fetching", done: 1, total: 1 });
+      const packed = secrets.filter(({ dropped }) => !dropped);
+      const madeAt = nextTime();
+      const kit = { sha256: (++made).toString(16).padStart(64, "0"), madeAt, outdated: false };
+      for (const secret of packed) kept.set(secret.secretId, { ...secret, rev: secret.rev + 1, kits: [...secret.kits, kit] });
+      return {
+        name: `kit-${madeAt.slice(0, 10)}.html`,
+        file: new Blob([`kit of ${String(packed.length)}: ${options?.note ?? ""}`]),
+        sha256: kit.sha256,
+        madeAt,
+        passphrase: resolve(shown).passphrase !== null,
+        secretIds: packed.map(({ secretId }) => secretId),
+        beside: packed.filter(({ large }) => large).map(({ secretId }) => ({ secretId, name: `${secretId}.age`, file: new Blob(["sealed"]) })),
+        left: secrets.filter(({ dropped }) => dropped).map(({ secretId }) => secretId),
+        notVerified: packed.filter(({ foreign }) => foreign).map(({ secretId }) => secretId),
+      };
     },
     answerDevice: async (device) => {
       enter("answerDevice");
@@ -473,7 +510,7 @@ function rowOf(secret: Kept, locked: boolean, book: readonly RecoveryImage[]): S
   const { content, contentKind, name, createdAt } = newestOf(secret);
   const size = bytesOf(content);
   const { secretId, title, tags, favorite, deletedAt, dropped, rev, versions } = secret;
-  const label = { title, tags, contentKind, name, size, openers: book.map(({ id }) => id), rehearsedAt: null };
+  const label = { title, tags, contentKind, name, size, openers: book.map(({ id }) => id), rehearsedAt: secret.rehearsedAt, kits: secret.kits };
   return { secretId, version: versions.length, rev, favorite, sealedSize: size + 2048, createdAt: versions[0].createdAt, updatedAt: createdAt, deletedAt, droppedAt: dropped ? deletedAt : null, label: locked ? null : label };
 }
 

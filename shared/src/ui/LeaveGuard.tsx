@@ -10,12 +10,14 @@ export interface LeaveGuardProps {
   readonly body: string;
   readonly leave: string;
   readonly stay: string;
+  /** Paths that lose nothing, such as the next screen of the same flow. */
+  readonly passes?: (pathname: string) => boolean;
 }
 
 /** While `guarding`, asks before leaving: on navigation with the portal's dialog, on closing the tab with the browser's. */
-export function LeaveGuard({ guarding, title, body, leave, stay }: LeaveGuardProps) {
+export function LeaveGuard({ guarding, title, body, leave, stay, passes }: LeaveGuardProps) {
   const { confirm } = usePortal();
-  useLeaveGuard(guarding, () => confirm({ title, description: body, confirmLabel: leave, cancelLabel: stay, alert: true, danger: true }));
+  useLeaveGuard(guarding, async (pathname) => passes?.(pathname) === true || confirm({ title, description: body, confirmLabel: leave, cancelLabel: stay, alert: true, danger: true }));
 
   useEffect(() => {
     if (!guarding) return undefined;

@@ -38,6 +38,8 @@ const uses = [
   { from: from("vault"), others: ["engine"] },
   // The engine's browsers, and what a person's picture gives, for attacks.
   { from: from("e2e"), others: ["tooling", "engine"] },
+  // What opens a kit on the command line is the vault's, with the engine's decoders.
+  { from: fromFiles("tooling/src/kit/**"), others: ["engine", "vault"] },
   // Tests of the service start a database server.
   { from: fromFiles("api/**/*.test.ts", "api/**/testing/**", "api/**/*.{config,setup}.*"), others: ["tooling"] },
 ];

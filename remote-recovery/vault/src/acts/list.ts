@@ -1,3 +1,5 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
+import { fromB64u } from "@relicario/shared/api";
 import type { ListOptions, SecretLabel, SecretRow } from "@relicario/shared/contract";
 
 import type { Label } from "../seal/label.ts";
@@ -26,14 +28,14 @@ export async function list(vault: VaultContext, { signal, onRows }: ListOptions 
     refuseCancelled(signal);
     const rows = newestFirst.slice(from, from + size);
     const labels = keys === null ? null : await Promise.all(rows.map((row) => labelOf(vault.userId, keys, row)));
-    const batch = rows.map((row, index) => presentRow(row, labels?.[index] ?? null));
+    const batch = rows.map((row, index) => presentRow(row, labels?.[index] ?? null, keys?.keyEpoch ?? 0));
     shown.push(...batch);
     onRows?.(batch, { opened: shown.length, total: newestFirst.length });
   }
   return shown.reverse();
 }
 
-function presentRow({ version, rev, secretId, stored }: AccountRow, label: Label | null): SecretRow {
+function presentRow({ version, rev, secretId, stored }: AccountRow, label: Label | null, keyEpoch: number): SecretRow {
   return {
     secretId,
     version,
@@ -44,12 +46,17 @@ function presentRow({ version, rev, secretId, stored }: AccountRow, label: Label
     updatedAt: stored.updated_at,
     deletedAt: stored.deleted_at ?? null,
     droppedAt: stored.dropped_at ?? null,
-    label: label === null ? null : presentLabel(label),
+    label: label === null ? null : presentLabel(label, keyEpoch),
   };
 }
 
-function presentLabel(label: Label): SecretLabel {
+function presentLabel(label: Label, keyEpoch: number): SecretLabel {
   const { title, tags, name, size, openers, rehearsed } = label;
   const rehearsedAt = rehearsed.reduce<string | null>((newest, { at }) => (newest === null || at > newest ? at : newest), null);
-  return { title, tags, contentKind: label.content_kind, name, size, openers, rehearsedAt };
+  const kits = label.kits.map((kit) => ({
+    sha256: bytesToHex(fromB64u(kit.sha256)),
+    madeAt: kit.made_at,
+    outdated: kit.ticket_sha256 !== label.ticket_sha256 || kit.key_epoch !== keyEpoch,
+  }));
+  return { title, tags, contentKind: label.content_kind, name, size, openers, rehearsedAt, kits };
 }

@@ -62,21 +62,31 @@ export async function recover(vault: VaultContext, secretId: string, shown: Show
 
 /** The same for contents of any size; a large one is checked when it is saved. */
 export function recoverAny(vault: VaultContext, secretId: string, shown: ShownPicture, options: ActOptions & WantedVersion = {}): Promise<OpenedSecret | OpenedLarge> {
-  return withShownOpener(vault, shown, options, async (account, show) => {
-    const { opened, row } = requireRow(account, secretId);
-    const version = options.version ?? row.version;
-    if (version > row.version) throw new PortalError("not_found");
-    const label = await labelOf(vault.userId, opened.keys, row);
-    const opener = await show();
-    if (version === row.version && !label.openers.includes(opener.openerId)) throw new PortalError("opener_needed");
-    refuseCancelled(options.signal);
-    options.onProgress?.({ phase: "fetching", done: 0, total: 1 });
-    const stored = await vault.service.secret(secretId, version === row.version ? null : version, options.signal);
-    options.onProgress?.({ phase: "opening", done: 0, total: 1 });
-    const secret = await openSecret(vault.userId, opened, { row, label, version }, stored, opener);
-    options.onProgress?.({ phase: "opening", done: 1, total: 1 });
-    return secret;
-  });
+  return withShownOpener(vault, shown, options, async (account, show) => (await openWith(vault, account, secretId, show, options)).secret);
+}
+
+/** Opens one secret with an opener that is shown for it, and says which one that was. */
+export async function openWith(
+  vault: VaultContext,
+  account: AccountView | null,
+  secretId: string,
+  show: () => Promise<ShownOpener>,
+  options: ActOptions & WantedVersion,
+): Promise<{ readonly secret: OpenedSecret | OpenedLarge; readonly openerId: string }> {
+  const { opened, row } = requireRow(account, secretId);
+  const version = options.version ?? row.version;
+  if (version > row.version) throw new PortalError("not_found");
+  const label = await labelOf(vault.userId, opened.keys, row);
+  const opener = await show();
+  const { openerId } = opener;
+  if (version === row.version && !label.openers.includes(openerId)) throw new PortalError("opener_needed");
+  refuseCancelled(options.signal);
+  options.onProgress?.({ phase: "fetching", done: 0, total: 1 });
+  const stored = await vault.service.secret(secretId, version === row.version ? null : version, options.signal);
+  options.onProgress?.({ phase: "opening", done: 0, total: 1 });
+  const secret = await openSecret(vault.userId, opened, { row, label, version }, stored, opener);
+  options.onProgress?.({ phase: "opening", done: 1, total: 1 });
+  return { secret, openerId };
 }
 
 /**
@@ -187,6 +197,6 @@ function fitsLabel(ticket: OwnerTicket, row: AccountRow, label: Label): boolean 
 }
 
 /** The key derived from the account key and the book's old ones: never one read from a directory. */
-function ownSigningKeys(keys: TitlesKeys, book: Book): Bytes[] {
+export function ownSigningKeys(keys: TitlesKeys, book: Book): Bytes[] {
   return [keys.signingKey, ...book.old_signing_keys.map((old) => fromB64u(old.signing_key))];
 }

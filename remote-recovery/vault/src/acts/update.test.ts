@@ -254,7 +254,7 @@ describe("what a label carries over", () => {
     const { opener } = await recogniseImage(laptop, market, null, {});
     const [at, earlier] = ["2026-11-21T11:00:00.000Z", "2026-11-20T11:00:00.000Z"];
     const digest = toB64u(randomBytes(32));
-    const carried = { rehearsed: [{ opener_id: opener.openerId, at: earlier }], kits: [{ sha256: digest, made_at: at }], source: digest };
+    const carried = { rehearsed: [{ opener_id: opener.openerId, at: earlier }], kits: [{ sha256: digest, made_at: at, key_epoch: 1, ticket_sha256: digest }], source: digest };
     await rewriteRow(world, laptop, secretId, opener, { label: carried, seal: (ticket) => sealTo([opener.recipient], documentBytes(ticket)) });
     const labelNow = async () => {
       const row = world.service.account.rows.get(secretId);

@@ -49,13 +49,24 @@ async function refuseEarly(vault: VaultContext, secretId: string, base: Base, si
 type Naming = Pick<SecretChange, "title" | "tags">;
 
 function relabel(vault: VaultContext, secretId: string, base: Base, { title, tags }: Naming, options: ActOptions): Promise<NewVersion> {
+  const edit: LabelEdit = (before, row) => {
+    refuseConflict(row, base);
+    return { ...before, title: title ?? before.title, tags: tags === undefined ? before.tags : [...tags] };
+  };
+  return sayVersion(vault, secretId, base, changeLabel(vault, secretId, edit, options));
+}
+
+/** The label that takes the place of `before`; made anew at each try. */
+export type LabelEdit = (before: Label, row: AccountRow) => Label;
+
+/** Publishes a new label of the version that stands: `rev` grows. Nothing is sent when the edit changes nothing. */
+export function changeLabel(vault: VaultContext, secretId: string, edit: LabelEdit, options: ActOptions): Promise<NewVersion> {
   const sent = new Set<string>();
   const prepare = async (account: AccountView | null): Promise<Attempt<NewVersion> | { done: NewVersion }> => {
     const { opened, row } = requireRow(account, secretId);
-    refuseConflict(row, base);
     const result = { version: row.version };
     const before = await labelOf(vault.userId, opened.keys, row);
-    const label: Label = { ...before, title: title ?? before.title, tags: tags === undefined ? before.tags : [...tags] };
+    const label = edit(before, row);
     if (JSON.stringify(label) === JSON.stringify(before)) return { done: result };
     const place = { secretId, version: row.version, rev: row.rev + 1 };
     const sealed = await sealLabel(opened.keys, vault.userId, place, label);
@@ -65,7 +76,7 @@ function relabel(vault: VaultContext, secretId: string, base: Base, { title, tag
     const send = (): Promise<unknown> => vault.service.store({ secret_db_id: secretId, base_version: row.version, label: sealed, keyring: change.keyring });
     return { change, send, result };
   };
-  return sayVersion(vault, secretId, base, publishUntilItFits(vault, { prepare, published: (account) => publishedVersion(account, secretId, sent) }, options));
+  return publishUntilItFits(vault, { prepare, published: (account) => publishedVersion(account, secretId, sent) }, options);
 }
 
 /** Naming, content and openers of a version that is made now. */

@@ -91,3 +91,17 @@ export async function withSecret<T>(secret: Bytes, work: (secret: Bytes) => T | 
     wipe(secret);
   }
 }
+
+/** The chunks of a stream. Streams can be iterated over in newer browsers only. */
+export async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = stream.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined); // what failed first is told
+  }
+}

@@ -64,6 +64,24 @@ export async function openContentHead(identity: string, head: Bytes): Promise<{ 
   return { payloadKey, prefixLength: length + payloadNonceBytes };
 }
 
+/**
+ * The plaintext of a whole sealed content, by typage alone: for whoever has no workers for the pieces. The stream fails at a piece
+ * that was changed, or when the last one is missing.
+ *
+ * @param head the first {@link contentHeadBytes} of it, or all of a shorter one
+ * @throws PortalError `decryption_failed`.
+ */
+export async function openContentStream(identity: string, head: Uint8Array, sealed: ReadableStream<Uint8Array>): Promise<ReadableStream<Uint8Array>> {
+  if (ownHeaderLength(head, "one") === null) throw new PortalError("decryption_failed");
+  const decrypter = new Decrypter();
+  decrypter.addIdentity(identity);
+  try {
+    return await decrypter.decrypt(sealed);
+  } catch {
+    throw new PortalError("decryption_failed");
+  }
+}
+
 /** Nonce of a piece: 11 bytes of its number, big-endian, and 1 behind them for the last one (age's STREAM). */
 export function pieceNonce(index: number, last: boolean): Bytes {
   const nonce = new Uint8Array(12);

@@ -26,8 +26,8 @@ export const Label = z.strictObject({
   former_sha256: Digest.nullable(),
   /** When it was proved, with which opener, that the copy that its owner keeps still opens it. */
   rehearsed: z.array(z.strictObject({ opener_id: Id, at: Timestamp })),
-  /** Kits that were stored: SHA-256 of the file. */
-  kits: z.array(z.strictObject({ sha256: Digest, made_at: Timestamp })),
+  /** Kits that were made: SHA-256 of the file, and what it was made of. */
+  kits: z.array(z.strictObject({ sha256: Digest, made_at: Timestamp, key_epoch: Counter, ticket_sha256: Digest })),
   /** HMAC-SHA-256 of an imported item under the book's `import_key`; null for what was not imported. */
   source: Digest.nullable(),
 });

@@ -148,7 +148,7 @@ describe("a label", () => {
     ["former_sha256", null], // of version 2
     ["rehearsed", "yesterday"],
     ["rehearsed", [{ opener_id: otherId, at: "yesterday" }]],
-    ["kits", [{ sha256: "short", made_at: "2026-11-21T10:00:00.000Z" }]],
+    ["kits", [{ sha256: "short", made_at: "2026-11-21T10:00:00.000Z", key_epoch: 1, ticket_sha256: toB64u(new Uint8Array(32)) }]],
     ["source", "short"],
   ])("is refused with a %s of %j", async (member, value) => {
     const document: Record<string, Json> = { ...label(), [member]: value };

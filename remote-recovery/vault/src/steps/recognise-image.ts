@@ -44,8 +44,11 @@ export async function recogniseImage(vault: VaultContext, shown: ShownPicture, b
   return recogniseAmong(vault, shown, await vault.service.imageRecords(options.signal), book, options);
 }
 
+/** What recognising takes of a vault; a kit has it too. */
+type Recogniser = Pick<VaultContext, "engine">;
+
 /** The same among given image records. */
-export async function recogniseAmong(vault: VaultContext, shown: ShownPicture, records: readonly ImageRecord[], book: Book | null, options: ActOptions): Promise<RecognisedImage> {
+export async function recogniseAmong(vault: Recogniser, shown: ShownPicture, records: readonly ImageRecord[], book: Book | null, options: ActOptions): Promise<RecognisedImage> {
   const given = candidatesOf(records, book);
   const picture = await pictureBytes(shown.picture);
   try {
@@ -55,7 +58,7 @@ export async function recogniseAmong(vault: VaultContext, shown: ShownPicture, r
   }
 }
 
-async function recogniseBytes(vault: VaultContext, { candidates, broken }: Candidates, picture: Bytes, shown: ShownPicture, options: ActOptions): Promise<RecognisedImage> {
+async function recogniseBytes(vault: Recogniser, { candidates, broken }: Candidates, picture: Bytes, shown: ShownPicture, options: ActOptions): Promise<RecognisedImage> {
   const passphrase = typedPassphrase(shown);
   const plain = candidates.filter(({ helper }) => !helper.encrypted);
   const encrypted = candidates.filter(({ helper }) => helper.encrypted);
@@ -165,7 +168,7 @@ function candidatesOf(records: readonly ImageRecord[], book: Book | null): Candi
   return { candidates, broken: broken ?? (missing ? new PortalError("helper_changed") : null) };
 }
 
-async function fitsPlain(vault: VaultContext, picture: Bytes, plain: readonly Candidate[], options: RecoverOptions): Promise<boolean> {
+async function fitsPlain(vault: Recogniser, picture: Bytes, plain: readonly Candidate[], options: RecoverOptions): Promise<boolean> {
   if (plain.length === 0) return false;
   const sketches = await Promise.all(plain.map(({ helper }) => sketchOf(helper, null)));
   const found = await vault.engine.recover(picture, sketches, options);

@@ -7,6 +7,7 @@ import type { RunningWorker, WorkerStarter } from "../worker/start-workers.ts";
 import { createVaultWorkerApi, type VaultWorkerApi } from "../worker/vault-worker-api.ts";
 import { createVisitorWorkerApi, type VisitorWorkerApi } from "../worker/visitor-worker-api.ts";
 import { createFakeEngine } from "./fake-engine.ts";
+import { kitFile } from "./kit-files.ts";
 
 /** Node waits for ports that somebody listens at, browsers do not: here nobody does. */
 export function leavePortsUnwaited(): void {
@@ -42,6 +43,7 @@ export function channelWorkers(): WorkerStarter & { readonly started: string[]; 
     visitor: () => attempt(() => run<VisitorWorkerApi>("visitor", createVisitorWorkerApi((port) => callsTo<EngineWorkerApi>(port)))),
     transfer: () => attempt(() => run<TransferWorkerApi>("transfer", createTransferWorkerApi())),
     engine: () => attempt(() => run<EngineWorkerApi>("engine", engineApi())),
+    kitFile,
   };
   return starter;
 }

@@ -178,6 +178,7 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     const answers: VaultPage = {
       ...pageHttp(portal.http),
       startEngine: engine.ensure,
+      kitFile: workers.kitFile,
       tell: (next) => {
         if (!ended) setState(next);
       },
@@ -273,6 +274,8 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     restoreVersion: inWorker((worker) => worker.restoreVersion),
     unlock: inWorker((worker) => worker.unlock),
     exportSecrets: inWorker((worker) => worker.exportSecrets),
+    makeKit: inWorker((worker) => worker.makeKit),
+    rehearse: inWorker((worker) => worker.rehearse),
   };
 
   // A handle is exchanged for its picture before anything else: one that stands for nothing reaches no worker.
@@ -334,7 +337,9 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     autoLock,
     unlock: async (opener, options) => acts.unlock(requireShown(opener), options),
     recover: async (secretId, opener, options) => present(await acts.recover(secretId, requireShown(opener), options)),
+    rehearse: async (secretId, shown, options) => acts.rehearse(secretId, requireShown(shown), options),
     exportSecrets: async (secretIds, opener, options) => acts.exportSecrets(secretIds, requireShown(opener), options),
+    makeKit: async (secretIds, opener, options) => acts.makeKit(secretIds, requireShown(opener), options),
     answerDevice: inWorker((worker) => worker.answerDevice),
     setFavorite: inWorker((worker) => worker.setFavorite),
     trash: inWorker((worker) => worker.trash),

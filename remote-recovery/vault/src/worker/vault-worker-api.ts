@@ -1,6 +1,6 @@
 import type { Engine } from "@relicario/engine";
 import { callsTo } from "@relicario/engine/worker-calls";
-import type { AgeFile, DeviceAccount, ListOptions, OpenedAnswer, OpenedShare, RecoveredSecret, RecoverOptions, VaultState } from "@relicario/shared/contract";
+import type { AgeFile, DeviceAccount, KitOptions, ListOptions, OpenedAnswer, OpenedShare, RecoveredSecret, RecoverOptions, VaultState } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
@@ -8,9 +8,11 @@ import { examine, images } from "../acts/examine.ts";
 import { exportSecrets } from "../acts/export-secrets.ts";
 import { restore, setFavorite, trash } from "../acts/favorite-and-trash.ts";
 import { list } from "../acts/list.ts";
+import { makeKit, type KitParts } from "../acts/make-kit.ts";
 import { protect } from "../acts/protect.ts";
 import { purge } from "../acts/purge.ts";
 import { recoverAny } from "../acts/recover.ts";
+import { rehearse } from "../acts/rehearse.ts";
 import { answerDevice, unlock } from "../acts/unlock.ts";
 import { update } from "../acts/update.ts";
 import { beginUpload, discardUpload, finishUpload, restartUpload, uploads, type Protection, type UploadOrder, type UploadParts } from "../acts/resumable-uploads.ts";
@@ -47,6 +49,8 @@ export interface VaultSettings extends DeviceAccount {
 export interface VaultPage extends PageHttp {
   /** Called before each call to the engine; its port is connected when this is answered. `vault_unavailable`. */
   readonly startEngine: () => Promise<void>;
+  /** Bytes of a file of the release that goes into kits. `vault_unavailable`. */
+  readonly kitFile: KitParts["file"];
   /** Called after each change of the state. */
   readonly tell: (state: VaultState) => void;
 }
@@ -60,16 +64,22 @@ interface OpenedHere {
   readonly sealed: SealedContentKey;
 }
 
+interface Started {
+  readonly vault: VaultContext;
+  readonly parts: UploadParts;
+  readonly kitFile: KitParts["file"];
+}
+
 /** What the vault's worker offers. Each act of the vault is one line here; the page takes its types from this. */
 export type VaultWorkerApi = ReturnType<typeof createVaultWorkerApi>;
 
 /** @param engineOn how the worker reaches the engine on a port; it and the device are seams for tests */
 export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, deviceFor: (account: DeviceAccount) => Promise<Device> = openDevice) {
-  let started: { readonly vault: VaultContext; readonly parts: UploadParts } | null = null;
+  let started: Started | null = null;
   let told: Promise<unknown> = Promise.resolve();
   const opened = createOpenedContents<OpenedHere>(() => requireStarted().parts.calls);
 
-  function requireStarted(): { readonly vault: VaultContext; readonly parts: UploadParts } {
+  function requireStarted(): Started {
     if (started === null) throw new PortalError("vault_unavailable");
     return started;
   }
@@ -105,7 +115,7 @@ export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, de
           told = page.tell(state).catch(() => undefined); // a listener of the page that throws is no failure of the act
         },
       });
-      started = { vault, parts: { records: lazyRecords(device.name), calls: transferCallsOn(http), running: runningUploads, patience: browserPatience } };
+      started = { vault, parts: { records: lazyRecords(device.name), calls: transferCallsOn(http), running: runningUploads, patience: browserPatience }, kitFile: page.kitFile };
     },
 
     refresh: act(async (vault) => {
@@ -131,9 +141,14 @@ export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, de
       const { ageFile, sealed, ...secret } = await recoverAny(vault, secretId, shown, options);
       return Comlink.transfer({ ...secret, openedId: opened.keep({ ageFile, sealed }) }, secret.content === null ? [] : [secret.content.buffer]);
     }),
+    rehearse: act(rehearse),
     exportSecrets: act(async (vault, secretIds: readonly string[], shown: ShownPicture, options?: ActOptions) => {
       const { calls, patience } = requireStarted().parts;
       return exportSecrets(vault, { range: calls.range, patience, openSink: privateFile }, secretIds, shown, options);
+    }),
+    makeKit: act(async (vault, secretIds: readonly string[], shown: ShownPicture, options?: KitOptions) => {
+      const { parts, kitFile } = requireStarted();
+      return makeKit(vault, { range: parts.calls.range, patience: parts.patience, file: kitFile, openSink: privateFile }, secretIds, shown, options);
     }),
     answerDevice: act(answerDevice),
 

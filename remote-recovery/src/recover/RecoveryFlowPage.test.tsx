@@ -8,7 +8,7 @@ import { requireShown } from "@relicario/vault/shown-image";
 
 import { createAreaVault } from "../testing/area-vault.ts";
 import { dropOpened } from "./opened-secret.ts";
-import ProvideImageRecoveryPage from "./ProvideImageRecoveryPage.tsx";
+import RecoveryFlowPage from "./RecoveryFlowPage.tsx";
 
 const kept: FakeVaultSettings = {
   images: [
@@ -19,14 +19,19 @@ const kept: FakeVaultSettings = {
   unlocked: false,
 };
 const route = "/provide-image-recovery";
+function Flow() {
+  return (
+    <main>
+      <RecoveryFlowPage />
+    </main>
+  );
+}
+const flow = () => Promise.resolve({ default: Flow });
+const routes = { [route]: flow, "/processing-recovery": flow };
+
 
 async function draw({ vault = createAreaVault(kept), query = "", settings = {} }: { vault?: FakeVault; query?: string; settings?: Parameters<typeof renderApp>[1] } = {}) {
-  const app = await renderApp(
-    <main>
-      <ProvideImageRecoveryPage />
-    </main>,
-    { vault, path: `${route}${query}`, route, ...settings },
-  );
+  const app = await renderApp(null, { vault, path: `${route}${query}`, route: "/elsewhere", routes, ...settings });
   return { vault, ...app };
 }
 async function secretQuery(vault: FakeVault) {
@@ -152,12 +157,17 @@ describe("recovering", () => {
     left.focus();
     await userEvent.keyboard("{Shift>}{ArrowRight}{/Shift}");
     await userEvent.click(screen.getByRole("button", { name: "Search in this frame" }));
+    await waitFor(() => {
+      expect(hints).toHaveLength(2);
+    });
     expect(hints).toEqual([undefined, { kind: "frame", left: 0.05, right: 1, top: 0, bottom: 1 }]);
-    expect(screen.getByRole("slider", { name: "Left side of the frame" })).toHaveAttribute("aria-valuenow", "5");
-    expect(screen.getByRole("button", { name: "Search in this frame" })).toBeDisabled();
+    await waitFor(() => {
+      expect(gates).toHaveLength(1);
+    });
+    expect(screen.getByRole("progressbar")).toBeVisible();
     act(() => gates[0]?.());
     expect(await screen.findByRole("alert")).toHaveTextContent("This picture does not open it");
-    expect(screen.getByRole("slider", { name: "Left side of the frame" })).toHaveAttribute("aria-valuenow", "5");
+    expect(await screen.findByRole("slider", { name: "Left side of the frame" })).toHaveAttribute("aria-valuenow", "5");
   });
 
   it("does not say whether picture or passphrase was wrong, and keeps both", async () => {
@@ -206,14 +216,17 @@ describe("recovering", () => {
     await draw({ vault, query: await secretQuery(fake) });
     await show(picture("garden", "garden.jpg"));
     await userEvent.click(screen.getByRole("button", { name: "Recover" }));
+    await waitFor(() => {
+      expect(asked).toHaveLength(1);
+    });
     act(() => asked[0]?.onProgress?.({ phase: "picture", done: 3, total: 4 }));
     expect(screen.getByRole("progressbar", { name: "Reading your picture" })).toHaveAttribute("aria-valuenow", "75");
     await expectAccessible();
     await userEvent.click(screen.getByRole("button", { name: "Cancel" }));
     expect(asked[0]?.signal?.aborted).toBe(true);
+    expect(await screen.findByText("garden.jpg")).toBeVisible();
     expect(screen.queryByRole("progressbar")).not.toBeInTheDocument();
     expect(screen.queryByRole("alert")).not.toBeInTheDocument();
-    expect(screen.getByText("garden.jpg")).toBeVisible();
   });
 
   it("is whole in Spanish and in the dark", async () => {

@@ -3,17 +3,20 @@ import { Image, LifeBuoy, LockKeyhole } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
+import { FlowSteps } from "../flow/FlowSteps.tsx";
+
 const steps = [
   { name: "picture", Icon: Image },
   { name: "secret", Icon: LockKeyhole },
   { name: "keep", Icon: LifeBuoy },
 ] as const;
 
-/** Before the first secret: what is going to happen, in three steps. */
-export default function WelcomeBackupPage() {
+/** Route `/welcome-backup`: what is going to happen, in three steps. */
+export function WelcomeStep() {
   const { t } = useTranslation("welcome");
   return (
     <Page title={t("page.title")} lead={t("page.lead_body")}>
+      <FlowSteps flow="backup" step="start" />
       <Steps>
         {steps.map(({ name, Icon }) => (
           <Card as="li" key={name}>
@@ -26,11 +29,11 @@ export default function WelcomeBackupPage() {
         ))}
       </Steps>
       <SpacedRow>
-        <ButtonLink size="large" to="/add-secret">
+        <ButtonLink size="large" to="/provide-image">
           {t("page.start_action")}
         </ButtonLink>
-        <ButtonLink size="large" tone="quiet" to="/provide-image">
-          {t("page.try_action")}
+        <ButtonLink size="large" tone="quiet" to="/welcome-recovery">
+          {t("page.recover_action")}
         </ButtonLink>
       </SpacedRow>
     </Page>

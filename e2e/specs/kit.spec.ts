@@ -1,0 +1,119 @@
+import { createHash } from "node:crypto";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+
+import { AxeBuilder } from "@axe-core/playwright";
+
+import { newAccount, signUp } from "../pages/account.ts";
+import { kitText, makeKit, showToKit, type KeptKit } from "../pages/kit.ts";
+import { answerDevice, protect, row } from "../pages/secrets.ts";
+import { hasGo, openKitByAge } from "../support/age.ts";
+import { messengerCopies, photographs } from "../support/photographs.ts";
+import { expect, test } from "../support/portal-test.ts";
+import { relicarioOpen } from "../support/relicario-open.ts";
+import { sentinel } from "../support/sentinel.ts";
+
+test("kit: what was kept opens from a file on the disk, without network, portal or account", async ({ page, browser }) => {
+  test.setTimeout(480_000);
+  const passphrase = `four words and ${sentinel()}`;
+  const phrase = `legal winner ${sentinel()} thank year`;
+  const hostile = { title: `</script><img src=x onerror="document.title='owned'"> ${sentinel()}`, text: `<script>document.title = "owned"</script> ${sentinel()}` };
+  const copy = await messengerCopies["1280 pixels, quality 75"](photographs.mountains);
+  const folder = await mkdtemp(path.join(tmpdir(), "relicario-kit-"));
+  let kit: KeptKit = { file: "", sha256: "" };
+  let commands = "";
+  const asked: string[] = [];
+  const offline = async (language: string, colorScheme: "light" | "dark", width: number) => {
+    const context = await browser.newContext({ offline: true, locale: language, colorScheme, viewport: { width, height: 900 } });
+    context.on("request", (request) => asked.push(request.url()));
+    context.on("dialog", () => asked.push("a dialog"));
+    const opened = await context.newPage();
+    await opened.goto(pathToFileURL(kit.file).href);
+    return opened;
+  };
+
+  await test.step("a person makes a kit of all secrets on Safeguard", async () => {
+    await signUp(page, newAccount());
+    await protect(page, { text: phrase, title: "Wallet", tags: ["paper"], image: { file: photographs.mountains, passphrase } });
+    await answerDevice(page, "My own device");
+    await protect(page, { text: hostile.text, title: hostile.title, tags: [], image: null });
+    kit = await makeKit(page, folder, photographs.mountains, passphrase);
+    const bytes = await readFile(kit.file);
+    expect(createHash("sha256").update(bytes).digest("hex")).toBe(kit.sha256);
+    expect(bytes.length).toBeLessThan(3_000_000);
+    await expect(page.getByRole("region", { name: "Kits you have made" }).getByText("Up to date")).toBeVisible({ timeout: 60_000 });
+  });
+
+  await test.step("it opens from the disk with a copy as messengers make them, and sends nothing", async () => {
+    const file = await offline("en-GB", "light", 1280);
+    await showToKit(file, photographs.sunset, passphrase);
+    await expect(file.getByRole("alert")).toContainText("not the picture of this kit, or not its passphrase", { timeout: 90_000 });
+    await showToKit(file, copy, passphrase);
+    expect(await kitText(file, "Wallet")).toBe(phrase);
+    expect(await kitText(file, hostile.title)).toBe(hostile.text);
+    await expect(file).toHaveTitle("Kit for opening secrets");
+    const [download] = await Promise.all([file.waitForEvent("download"), file.getByRole("article").first().getByRole("button", { name: "Save as a file" }).click()]);
+    expect(await readFile(await download.path(), "utf8")).toBe(phrase);
+    await file.getByRole("heading", { name: "Without this page" }).click();
+    commands = (await file.locator("details pre").nth(1).textContent()) ?? "";
+    expect((await new AxeBuilder({ page: file }).setLegacyMode().analyze()).violations).toEqual([]);
+    await file.getByRole("button", { name: "Put away" }).click();
+    await expect(file.getByText(phrase)).toHaveCount(0);
+    await file.context().close();
+  });
+
+  await test.step("in Spanish, in the dark, on a small phone, by keyboard alone", async () => {
+    const file = await offline("es-ES", "dark", 320);
+    await expect(file.getByRole("heading", { level: 1, name: "Kit para abrir secretos" })).toBeVisible();
+    expect((await new AxeBuilder({ page: file }).setLegacyMode().analyze()).violations).toEqual([]);
+    expect(await file.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+    await file.getByLabel("Imagen", { exact: true }).setInputFiles(copy);
+    await file.getByLabel("Imagen", { exact: true }).focus();
+    await file.keyboard.press("Tab");
+    await file.keyboard.type(passphrase);
+    await file.keyboard.press("Enter");
+    await expect(file.getByRole("heading", { name: "2 secretos están abiertos" })).toBeFocused({ timeout: 90_000 });
+    await file.keyboard.press("Tab");
+    await file.keyboard.press("Enter");
+    await expect(file.locator("pre", { hasText: phrase })).toBeVisible();
+    await file.getByRole("button", { name: "English" }).click();
+    await expect(file.getByRole("button", { name: "Hide" })).toBeVisible();
+    expect(await file.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+    await file.context().close();
+    expect(asked.filter((address) => !address.startsWith("file:") && !address.startsWith("blob:"))).toEqual([]);
+  });
+
+  await test.step("it opens by the command line, and with the plain age", async () => {
+    await writeFile(path.join(folder, "copy.jpg"), copy.buffer);
+    const ran = await relicarioOpen(["kit.html", "copy.jpg", "--passphrase-stdin"], { folder, input: `${passphrase}\n` });
+    expect(ran).toMatchObject({ code: 0, complained: "" });
+    expect(ran.said).toContain("“Wallet”: secret.txt");
+    expect(await readFile(path.join(folder, "secret.txt"), "utf8")).toBe(phrase);
+    expect(await readFile(path.join(folder, "secret (2).txt"), "utf8")).toBe(hostile.text);
+    const { said: identity } = await relicarioOpen(["kit.html", "copy.jpg", "--passphrase-stdin", "--identity"], { folder, input: passphrase });
+    const { plain, by } = await openKitByAge(kit.file, identity, commands, 1);
+    expect(by).toBe((await hasGo()) ? "age" : "typage");
+    expect(plain.toString("utf8")).toBe(phrase);
+    const wrong = await relicarioOpen(["kit.html", "copy.jpg", "--passphrase-stdin", "--out", folder], { folder, input: "another" });
+    expect(wrong).toEqual({ code: 1, said: "", complained: "This is not the picture of this kit, or not its passphrase.\n" });
+    expect((await readdir(folder)).filter((name) => name.endsWith(".part"))).toEqual([]);
+  });
+
+  await test.step("after an edit the portal says that the kit is out of date", async () => {
+    await page.goto("/secrets");
+    await row(page, "Wallet").getByRole("button", { name: /More for/ }).click();
+    await page.getByRole("menuitem", { name: "Edit" }).click();
+    await page.getByRole("button", { name: "Open and change" }).click();
+    await page.getByLabel("Picture file").setInputFiles(photographs.mountains);
+    await page.getByRole("textbox", { name: "Passphrase, if the picture has one" }).fill(passphrase);
+    await page.getByRole("button", { name: "Open", exact: true }).click();
+    await page.getByRole("textbox", { name: "Your secret" }).fill("another phrase", { timeout: 90_000 });
+    await page.getByRole("button", { name: "Save changes" }).click();
+    await expect(page).not.toHaveURL(/edit/, { timeout: 60_000 });
+    await page.goto("/safeguard");
+    await expect(page.getByRole("region", { name: "Kits you have made" }).getByText("Changed since: Wallet.")).toBeVisible({ timeout: 60_000 });
+  });
+  await rm(folder, { recursive: true, force: true });
+});

@@ -1,0 +1,28 @@
+import { ButtonLink, Notice, Page } from "@relicario/shared/ui";
+import { Lock } from "lucide-react";
+import { useTranslation } from "react-i18next";
+
+import { FlowSteps } from "../flow/FlowSteps.tsx";
+import { LostNotice } from "./LostNotice.tsx";
+import type { Lost } from "./step-props.ts";
+
+/** An account that keeps something already is unlocked before anything is chosen: unlocking leaves the flow. */
+export function LockedStep({ lost }: { readonly lost: Lost | null }) {
+  const { t } = useTranslation("provide-image");
+  return (
+    <Page title={t("page.title")}>
+      <FlowSteps flow="backup" step="picture" />
+      <LostNotice lost={lost} />
+      <Notice
+        title={t("locked.title")}
+        actions={
+          <ButtonLink size="small" icon={<Lock aria-hidden />} to={`/provide-image-recovery?${new URLSearchParams({ then: "/provide-image" }).toString()}`}>
+            {t("locked.unlock_action")}
+          </ButtonLink>
+        }
+      >
+        {t("locked.body")}
+      </Notice>
+    </Page>
+  );
+}

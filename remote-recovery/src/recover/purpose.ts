@@ -1,0 +1,32 @@
+import { safePath, versionOf } from "./paths.ts";
+
+/** What a picture is shown for, as the address says it. */
+export type Purpose =
+  /** One secret, an older version of it where one is named. */
+  | { readonly kind: "recover"; readonly secretId: string; readonly version: number | null }
+  /** To prove that a kept copy still opens a secret, without showing it. */
+  | { readonly kind: "rehearse"; readonly secretId: string }
+  /** The whole account; `then` is where to go afterwards. */
+  | { readonly kind: "unlock"; readonly then: string };
+
+/** `?secret=` (with `&version=`), `?rehearse=`, or `?then=`. */
+export function purposeOf(query: URLSearchParams): Purpose {
+  const secretId = query.get("secret");
+  if (secretId !== null) return { kind: "recover", secretId, version: versionOf(query.get("version")) };
+  const rehearsed = query.get("rehearse");
+  return rehearsed === null ? { kind: "unlock", then: safePath(query.get("then")) } : { kind: "rehearse", secretId: rehearsed };
+}
+
+/** Where it ends. */
+export function targetOf(purpose: Purpose): string {
+  switch (purpose.kind) {
+    case "recover":
+      return "/congrats-recover";
+    case "rehearse":
+      return `/congrats?${new URLSearchParams({ rehearsed: purpose.secretId }).toString()}`;
+    case "unlock":
+      return purpose.then;
+    default:
+      return purpose satisfies never;
+  }
+}

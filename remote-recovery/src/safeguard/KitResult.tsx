@@ -1,0 +1,110 @@
+import type { MadeKit, SecretRow } from "@relicario/shared/contract";
+import { CopyButton, saveFile } from "@relicario/shared/forms";
+import { Button, Muted, Notice, s, SectionTitle, SmallText, SpacedRow, Stack } from "@relicario/shared/ui";
+import { Download, Printer } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { styled } from "styled-components";
+
+import { KitSheet } from "./KitSheet.tsx";
+import { useTitlesOf } from "./title-of.ts";
+
+interface KitResultProps {
+  readonly kit: MadeKit;
+  readonly rows: readonly SecretRow[];
+  readonly onAgain: () => void;
+}
+
+/** A kit that was handed to the downloads: what to keep with it, its digest, and its sheet. */
+export function KitResult({ kit, rows, onAgain }: KitResultProps) {
+  const { t } = useTranslation("safeguard");
+  const titlesOf = useTitlesOf(rows);
+  const [printing, setPrinting] = useState(false);
+  const title = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    title.current?.focus();
+  }, []);
+  return (
+    <Stack $gap={4}>
+      <SectionTitle ref={title} tabIndex={-1}>
+        {t("kit.done_title")}
+      </SectionTitle>
+      <Muted>{t("kit.done_body", { name: kit.name })}</Muted>
+      {!kit.passphrase && (
+        <Notice tone="warn" title={t("kit.open_title")}>
+          {t("kit.open_body")}
+        </Notice>
+      )}
+      {kit.beside.length > 0 && (
+        <Notice
+          tone="warn"
+          title={t("kit.beside_title")}
+          actions={kit.beside.map(({ name, file }) => (
+            <Button
+              key={name}
+              tone="quiet"
+              size="small"
+              icon={<Download aria-hidden />}
+              onClick={() => {
+                saveFile(name, file);
+              }}
+            >
+              {t("kit.beside_action", { name })}
+            </Button>
+          ))}
+        >
+          {t("kit.beside_body")}
+        </Notice>
+      )}
+      {kit.left.length > 0 && <Notice title={t("kit.left_title")}>{t("kit.left_body", { titles: titlesOf(kit.left) })}</Notice>}
+      {kit.notVerified.length > 0 && (
+        <Notice tone="warn" title={t("kit.author_title")}>
+          {t("kit.author_body", { titles: titlesOf(kit.notVerified) })}
+        </Notice>
+      )}
+      <Stack $gap={2}>
+        <SmallText id="kit-digest">{t("kit.digest_label")}</SmallText>
+        <Digest tabIndex={0} aria-labelledby="kit-digest">
+          {kit.sha256}
+        </Digest>
+      </Stack>
+      <SpacedRow $align="start">
+        <Button
+          icon={<Printer aria-hidden />}
+          onClick={() => {
+            setPrinting(true);
+          }}
+        >
+          {t("kit.print_action")}
+        </Button>
+        <Button
+          tone="quiet"
+          icon={<Download aria-hidden />}
+          onClick={() => {
+            saveFile(kit.name, kit.file);
+          }}
+        >
+          {t("kit.save_action")}
+        </Button>
+        <CopyButton label={t("kit.copy_action")} text={() => kit.sha256} />
+        <Button tone="plain" onClick={onAgain}>
+          {t("kit.again_action")}
+        </Button>
+      </SpacedRow>
+      {printing && (
+        <KitSheet
+          kit={kit}
+          onEnd={() => {
+            setPrinting(false);
+          }}
+        />
+      )}
+    </Stack>
+  );
+}
+
+const Digest = styled.code.attrs({ role: "group" })`
+  font-family: ${s("fontMono")};
+  font-size: ${s("textSmall")};
+  overflow-wrap: anywhere;
+`;

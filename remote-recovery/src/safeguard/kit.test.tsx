@@ -1,0 +1,137 @@
+import { createFakeVault, expectAccessible, picture, renderApp, type FakeSecret } from "@relicario/shared/testing";
+import { act, screen, waitFor, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+
+import SafeguardPage from "./SafeguardPage.tsx";
+
+const some: readonly FakeSecret[] = [
+  { title: "Cold wallet", content: "abandon ability" },
+  { title: "The deed", content: "of the house", foreign: true },
+  { title: "Film", content: "long", large: true },
+  { title: "In the trash", content: "x", deleted: true },
+];
+
+/** What was handed to the downloads: names. */
+const saved: string[] = [];
+
+beforeEach(() => {
+  saved.length = 0;
+  URL.createObjectURL = jest.fn(() => "blob:test/1"); // jsdom has no object URLs
+  URL.revokeObjectURL = jest.fn();
+  jest.spyOn(HTMLAnchorElement.prototype, "click").mockImplementation(function (this: HTMLAnchorElement) {
+    saved.push(this.download);
+  });
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+async function draw(settings: Parameters<typeof createFakeVault>[0] = {}, language: "en" | "es" = "en") {
+  const vault = createFakeVault({ secrets: some, images: [{ name: "Garden", picture: "garden" }], ...settings });
+  const app = await renderApp(<main><SafeguardPage /></main>, { vault, path: "/safeguard", route: "/safeguard", language });
+  return { vault, ...app };
+}
+
+async function makeWith(name: string): Promise<void> {
+  await userEvent.upload(await screen.findByLabelText("Choose a picture"), picture(name));
+  await userEvent.click(screen.getByRole("button", { name: "Make the kit" }));
+}
+
+describe("the kit on Safeguard", () => {
+  it("hands over a kit of all secrets, says what belongs to it, and lists it", async () => {
+    await draw();
+    await expectAccessible();
+    expect((await screen.findAllByRole("checkbox")).map((box) => box.closest("label")?.textContent)).toEqual(["Cold wallet", "The deed", "Film"]);
+    await makeWith("garden");
+    expect(await screen.findByRole("heading", { name: "The kit is made" })).toHaveFocus();
+    expect(saved).toEqual([expect.stringMatching(/^kit-\d{4}-\d{2}-\d{2}\.html$/)]);
+    expect(screen.getByText("This kit has no passphrase")).toBeVisible();
+    expect(screen.getByText(/do not carry your signature: The deed\.$/)).toBeVisible();
+    await userEvent.click(screen.getByRole("button", { name: /^Save .*\.age$/ }));
+    expect(saved[1]).toMatch(/\.age$/);
+    const kits = within(await screen.findByRole("region", { name: "Kits you have made" }));
+    expect(kits.getByText("Up to date")).toBeVisible();
+    expect(kits.getByText("Holds: Cold wallet, The deed, Film.")).toBeVisible();
+    await expectAccessible();
+  });
+
+  it("asks for secrets and a picture, and says that it is not this picture", async () => {
+    await draw();
+    await userEvent.click(await screen.findByRole("button", { name: "Choose none" }));
+    await userEvent.click(screen.getByRole("button", { name: "Make the kit" }));
+    expect(screen.getByText("Choose at least one secret.")).toBeVisible();
+    await userEvent.click(screen.getByRole("checkbox", { name: "The deed" }));
+    await userEvent.click(screen.getByRole("button", { name: "Make the kit" }));
+    expect(screen.getByText("Choose the picture first.")).toBeVisible();
+    await makeWith("lake");
+    expect(await screen.findByRole("alert")).toBeVisible();
+    expect(saved).toEqual([]);
+    await makeWith("garden");
+    expect(await screen.findByText("Holds: The deed.")).toBeVisible();
+  });
+
+  it("says which kits are out of date, and since which secrets changed", async () => {
+    const kit = { sha256: "ab".repeat(32), madeAt: "2026-11-02T10:00:00.000Z" };
+    await draw({
+      secrets: [
+        { title: "Edited", content: "x", kits: [{ ...kit, outdated: true }] },
+        { title: "Same", content: "x", kits: [{ ...kit, outdated: false }, { sha256: "cd".repeat(32), madeAt: "2026-11-03T10:00:00.000Z", outdated: false }] },
+      ],
+    });
+    const entries = within(await screen.findByRole("region", { name: "Kits you have made" })).getAllByRole("listitem");
+    expect(entries.map((entry) => within(entry).queryByText("Out of date") !== null)).toEqual([false, true]);
+    expect(entries[1]).toHaveTextContent("Holds: Edited, Same.");
+    expect(entries[1]).toHaveTextContent("Changed since: Edited.");
+    expect(entries[1]).toHaveTextContent("SHA-256 begins with abababababababab");
+    await expectAccessible();
+  });
+
+  it("prints a sheet with digest, QR code and lines to fill in, and no title of a secret", async () => {
+    const print = jest.fn();
+    window.print = print;
+    const { vault } = await draw();
+    await makeWith("garden");
+    await userEvent.click(await screen.findByRole("button", { name: "Print the sheet" }));
+    expect(print).toHaveBeenCalledTimes(1);
+    const sheet = document.querySelector("[data-print]");
+    const sha256 = (await vault.list())[0]?.label?.kits[0]?.sha256 ?? "";
+    expect(sheet).toHaveTextContent("Where copies of the picture are kept");
+    expect(sheet).toHaveTextContent("The kit has no passphrase");
+    expect(sheet?.querySelector("code")?.textContent.replaceAll(" ", "")).toBe(sha256);
+    expect(sheet?.querySelector("svg")).toHaveAttribute("aria-label", sha256);
+    for (const { title } of some) expect(sheet).not.toHaveTextContent(title);
+    act(() => {
+      window.dispatchEvent(new Event("afterprint"));
+    });
+    await waitFor(() => {
+      expect(document.querySelector("[data-print]")).toBeNull();
+    });
+  });
+
+  it("ends the act and leaves the form as it is after cancelling", async () => {
+    const vault = createFakeVault({ secrets: some, images: [{ name: "Garden", picture: "garden" }] });
+    const signals: (AbortSignal | undefined)[] = [];
+    const waiting: typeof vault = {
+      ...vault,
+      makeKit: (_secretIds, _opener, options) => {
+        signals.push(options?.signal);
+        return new Promise(() => undefined);
+      },
+    };
+    await renderApp(<main><SafeguardPage /></main>, { vault: waiting, path: "/safeguard", route: "/safeguard" });
+    await makeWith("garden");
+    await userEvent.click(await screen.findByRole("button", { name: "Cancel" }));
+    expect(signals.map((signal) => signal?.aborted)).toEqual([true]);
+    expect(screen.getByRole("button", { name: "Make the kit" })).toBeEnabled();
+  });
+
+  it.each([
+    ["en", "Unlock with your picture"],
+    ["es", "Desbloquear con tu imagen"],
+  ] as const)("asks to unlock first on a locked device, in %s", async (language, action) => {
+    await draw({ unlocked: false }, language);
+    expect(await screen.findByRole("link", { name: action })).toHaveAttribute("href", "/provide-image-recovery?then=%2Fsafeguard");
+    expect(screen.queryByRole("checkbox")).not.toBeInTheDocument();
+    await expectAccessible();
+  });
+});

@@ -1,0 +1,93 @@
+import { createEngineWorkerApi, type EngineWorkerApi } from "@relicario/engine/worker-api";
+import type { CallOptions } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
+import * as Comlink from "comlink";
+
+import { copyOf, type Bytes } from "../seal/bytes.ts";
+import type { ContentKind } from "../seal/label.ts";
+import { besideName, type Kit } from "./kit-document.ts";
+import { contentBeside, contentInside, openKit, type KitSecret } from "./open-kit.ts";
+import type { z } from "zod";
+
+/** What the page shows of an opened secret; its content stays in the worker until it is asked for. */
+export interface ShownSecret {
+  readonly secretId: string;
+  readonly title: string;
+  readonly tags: readonly string[];
+  readonly name: string;
+  readonly contentKind: z.infer<typeof ContentKind>;
+  /** Bytes of the plain content. */
+  readonly size: number;
+  /** When this version was made. RFC 3339. */
+  readonly createdAt: string;
+  readonly author: KitSecret["author"];
+  /** Name of the file beside the kit; null when the content is inside. */
+  readonly beside: string | null;
+}
+
+/** Plain bytes that become one part of a Blob, so that a large content is not in memory at once. */
+const partBytes = 8 * 1024 ** 2;
+
+/** What the worker of a kit offers. */
+export type KitWorkerApi = ReturnType<typeof createKitWorkerApi>;
+
+export function createKitWorkerApi(engine: EngineWorkerApi = createEngineWorkerApi()) {
+  let opened: readonly (KitSecret | null)[] = [];
+
+  function requireSecret(index: number): KitSecret {
+    const secret = opened[index];
+    if (secret == null) throw new PortalError("not_found");
+    return secret;
+  }
+
+  return {
+    /** Answers when the worker runs. */
+    ping: () => undefined,
+    /** As that of the engine's worker. */
+    init: engine.init,
+
+    /** In the order of the kit; null for a secret that is damaged. Errors: those of `openKit`. */
+    open: async (kit: Kit, picture: Blob, passphrase: string | null, options?: CallOptions): Promise<(ShownSecret | null)[]> => {
+      // What the engine's worker is given it overwrites.
+      const own = { ...engine, recover: (...[bytes, ...given]: Parameters<EngineWorkerApi["recover"]>) => engine.recover(copyOf(bytes), ...given) };
+      const { secrets } = await openKit(own, kit, { picture, passphrase }, options);
+      opened = secrets;
+      return secrets.map((secret) => (secret === null ? null : shown(secret)));
+    },
+
+    /** The content of a secret that is inside the kit. `decryption_failed`. */
+    content: async (index: number): Promise<Bytes> => {
+      const bytes = await contentInside(requireSecret(index));
+      return Comlink.transfer(bytes, [bytes.buffer]);
+    },
+
+    /** The content of a secret from the file beside the kit. `digest_mismatch` for another file, `decryption_failed`, `cancelled`. */
+    beside: async (index: number, file: Blob, options?: CallOptions): Promise<Blob> => {
+      const parts: Blob[] = [];
+      let pieces: Bytes[] = [];
+      let held = 0;
+      for await (const bytes of contentBeside(requireSecret(index), file, options)) {
+        pieces.push(copyOf(bytes));
+        held += bytes.length;
+        if (held < partBytes) continue;
+        parts.push(new Blob(pieces));
+        [pieces, held] = [[], 0];
+      }
+      return new Blob([...parts, ...pieces]);
+    },
+  };
+}
+
+function shown({ ticket, sealed, author }: KitSecret): ShownSecret {
+  return {
+    secretId: ticket.secret_id,
+    title: ticket.title,
+    tags: ticket.tags,
+    name: ticket.name,
+    contentKind: ticket.content_kind,
+    size: ticket.size,
+    createdAt: ticket.created_at,
+    author,
+    beside: sealed === null ? besideName(ticket.secret_id) : null,
+  };
+}

@@ -1,0 +1,119 @@
+import type { Engine } from "@relicario/engine";
+import { fromB64u, toB64u } from "@relicario/shared/api";
+import { isPortalError, PortalError } from "@relicario/shared/errors";
+
+import { recogniseAmong } from "../steps/recognise-image.ts";
+import { chunksOf, concat, newSha256, type Bytes } from "../seal/bytes.ts";
+import { openContent } from "../seal/content.ts";
+import { contentHeadBytes } from "../seal/content-pieces.ts";
+import { openContentStream } from "../seal/content-stream.ts";
+import { parseHelper } from "../seal/helper.ts";
+import type { ShownOpener } from "../seal/opener.ts";
+import { isSignedBy, ticketFor, type OwnerTicket } from "../seal/ticket.ts";
+import type { ShownPicture } from "../shown-image.ts";
+import { refuseCancelled } from "../cancelled.ts";
+import type { ActOptions } from "../vault-context.ts";
+import { fromBase64, type Kit } from "./kit-document.ts";
+
+/** One secret of a kit whose picture was shown. */
+export interface KitSecret {
+  readonly ticket: OwnerTicket;
+  /** Null when the content lies beside the kit. */
+  readonly sealed: Bytes | null;
+  readonly author: "verified" | "not_verified";
+}
+
+export interface OpenedKit {
+  /** Opens the tickets with the plain `age`. Secret. */
+  readonly identity: string;
+  /** In the order of the kit; null for one that is damaged: the others open all the same. */
+  readonly secrets: readonly (KitSecret | null)[];
+}
+
+/** Whether the picture takes a passphrase. @throws PortalError `decryption_failed` for a broken helper. */
+export function takesPassphrase(kit: Kit): boolean {
+  return parseHelper(fromB64u(kit.image.helper)).encrypted;
+}
+
+/**
+ * Opens the tickets of a kit with its picture, as the portal does, without the portal.
+ *
+ * @throws PortalError `not_this_picture`, `not_this_picture_or_passphrase`, `plain_helper_refused`, `picture_unreadable`,
+ *   `picture_too_large`, `decryption_failed`, `cancelled`.
+ */
+export async function openKit(engine: Engine, kit: Kit, shown: ShownPicture, options: ActOptions = {}): Promise<OpenedKit> {
+  const record = { ...kit.image, created_at: kit.made_at };
+  const { opener } = await recogniseAmong({ engine }, shown, [record], null, options);
+  try {
+    const secrets: (KitSecret | null)[] = [];
+    for (const [index, secret] of kit.secrets.entries()) {
+      options.onProgress?.({ phase: "opening", done: index, total: kit.secrets.length });
+      secrets.push(await openSecret(opener, kit, secret));
+    }
+    return { identity: opener.identity, secrets };
+  } finally {
+    opener.forget();
+  }
+}
+
+async function openSecret(opener: ShownOpener, kit: Kit, { secret_id: secretId, version, ticket: sealed, content }: Kit["secrets"][number]): Promise<KitSecret | null> {
+  try {
+    const ticket = await ticketFor(opener, fromBase64(sealed));
+    if (ticket?.secret_id !== secretId || ticket.version !== version || ticket.owner !== kit.user_id) return null;
+    const author = isSignedBy(ticket, kit.signing_keys.map(fromB64u)) ? "verified" : "not_verified";
+    return { ticket, sealed: content === null ? null : fromBase64(content), author };
+  } catch (error) {
+    if (isPortalError(error, "decryption_failed")) return null;
+    throw error;
+  }
+}
+
+/** The content of a secret that stands inside the kit. @throws PortalError `decryption_failed`. */
+export function contentInside({ ticket, sealed }: KitSecret): Promise<Bytes> {
+  if (sealed === null) throw new PortalError("decryption_failed");
+  return openContent(ticket.content_kind, sealed, { sha256: ticket.content_sha256, identity: ticket.content_identity, size: ticket.size });
+}
+
+/** A file that can be read from its beginning more than once: a `Blob`, or a file of the disk. */
+export interface Readable {
+  readonly stream: () => ReadableStream<Uint8Array>;
+}
+
+/**
+ * The content of a secret that lies beside the kit, piece by piece. Whoever takes it keeps it apart until its last piece came.
+ *
+ * @throws PortalError `digest_mismatch` for another file, before anything is given; `decryption_failed`; `cancelled`.
+ */
+export async function* contentBeside({ ticket }: KitSecret, file: Readable, { signal }: Pick<ActOptions, "signal"> = {}): AsyncGenerator<Uint8Array> {
+  const digest = newSha256();
+  let head = new Uint8Array();
+  for await (const bytes of chunksOf(file.stream())) {
+    refuseCancelled(signal);
+    digest.update(bytes);
+    if (head.length < contentHeadBytes) head = concat(head, bytes.subarray(0, contentHeadBytes - head.length));
+  }
+  if (toB64u(digest.finish()) !== ticket.content_sha256) throw new PortalError("digest_mismatch");
+  const plain = await openContentStream(ticket.content_identity, head, file.stream());
+  try {
+    for await (const bytes of cutTo(ticket.size, plain)) {
+      refuseCancelled(signal);
+      yield bytes;
+    }
+  } catch (error) {
+    throw isPortalError(error) ? error : new PortalError("decryption_failed", { cause: error });
+  }
+}
+
+/** What is behind `size` is padding: line feeds. */
+async function* cutTo(size: number, stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let left = size;
+  for await (const bytes of chunksOf(stream)) {
+    const kept = bytes.subarray(0, Math.min(left, bytes.length));
+    left -= kept.length;
+    if (bytes.subarray(kept.length).some((byte) => byte !== lineFeed)) throw new PortalError("decryption_failed");
+    if (kept.length > 0) yield kept;
+  }
+  if (left > 0) throw new PortalError("decryption_failed");
+}
+
+const lineFeed = 0x0a;

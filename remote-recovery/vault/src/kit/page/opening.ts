@@ -1,0 +1,82 @@
+/** What the page has of the program: its parts are read, compared with the SHA-256 that the script knows, and started. */
+import { compileModule, compileModules, type LazyCodec } from "@relicario/engine/modules";
+import { callsTo } from "@relicario/engine/worker-calls";
+import { PortalError } from "@relicario/shared/errors";
+import * as Comlink from "comlink";
+import { bytesToHex } from "@noble/hashes/utils.js";
+
+import { digestOf, type Bytes } from "../../seal/bytes.ts";
+import { fromBase64, partElement } from "../kit-document.ts";
+import type { KitWorkerApi } from "../kit-worker-api.ts";
+
+/** SHA-256 in hex of every part, unpacked. Stands before this script, under the same hash of the page's policy. */
+declare const kitParts: Readonly<Record<string, string>>;
+
+export interface KitWorker {
+  readonly remote: Comlink.Remote<KitWorkerApi>;
+  readonly end: () => void;
+  /** Settles when the worker fails by itself. */
+  readonly failed: Promise<PortalError>;
+}
+
+/** Starts the worker. @throws PortalError `vault_unavailable` where the browser cannot, `decryption_failed` for a part that was changed. */
+export async function startKitWorker(): Promise<KitWorker> {
+  const script = await part("worker");
+  const address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
+  const worker = new Worker(address);
+  const failed = new Promise<PortalError>((resolve) => {
+    worker.addEventListener("error", (event) => {
+      resolve(new PortalError("vault_unavailable", { cause: event.error }));
+    });
+  });
+  const remote = callsTo<KitWorkerApi>(worker);
+  const end = (): void => {
+    worker.terminate();
+  };
+  try {
+    await orFailed(failed, remote.ping());
+    const modules = await compileModules(fetchPart);
+    await orFailed(failed, remote.init(modules, Comlink.proxy(loadCodec)));
+    return { remote, end, failed };
+  } catch (error) {
+    end();
+    throw error;
+  } finally {
+    URL.revokeObjectURL(address);
+  }
+}
+
+/** A call to a worker that fails would never settle. */
+export async function orFailed<T>(failed: Promise<PortalError>, call: Promise<T>): Promise<T> {
+  return Promise.race([
+    call,
+    failed.then((error) => {
+      throw error;
+    }),
+  ]);
+}
+
+async function loadCodec(name: LazyCodec) {
+  if (document.getElementById(partElement(name)) === null) throw new PortalError("picture_unreadable", { details: { reason: "unsupported", kind: name } });
+  return compileModule(name, fetchPart);
+}
+
+/** As the portal's page fetches its files; here they are in the document. */
+async function fetchPart(name: string): Promise<Response> {
+  return new Response(await part(name));
+}
+
+async function part(name: string): Promise<Bytes> {
+  const packed = fromBase64(document.getElementById(partElement(name))?.textContent ?? "");
+  const bytes = await unpacked(packed);
+  if (bytesToHex(await digestOf(bytes)) !== kitParts[name]) throw new PortalError("decryption_failed");
+  return bytes;
+}
+
+async function unpacked(packed: Bytes): Promise<Bytes> {
+  try {
+    return new Uint8Array(await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
+  } catch (cause) {
+    throw new PortalError(typeof DecompressionStream === "undefined" ? "vault_unavailable" : "decryption_failed", { cause });
+  }
+}

@@ -1,0 +1,44 @@
+import { useEffect, useEffectEvent, type ReactNode } from "react";
+import { createPortal } from "react-dom";
+import { createGlobalStyle, styled } from "styled-components";
+
+export interface PrintSheetProps {
+  /** Called when the browser's dialog was closed. A page cannot know whether it was printed. */
+  readonly onEnd: () => void;
+  readonly children: ReactNode;
+}
+
+/** Prints its children alone, on A4 or Letter, as soon as it is drawn; the screen does not show them. */
+export function PrintSheet({ onEnd, children }: PrintSheetProps) {
+  const end = useEffectEvent(onEnd);
+  useEffect(() => {
+    const ended = () => {
+      end();
+    };
+    window.addEventListener("afterprint", ended);
+    window.print();
+    return () => {
+      window.removeEventListener("afterprint", ended);
+    };
+  }, []);
+  return createPortal(
+    <Sheet data-print aria-hidden>
+      <OnlySheet />
+      {children}
+    </Sheet>,
+    document.body,
+  );
+}
+
+const OnlySheet = createGlobalStyle`
+  @media print { body > :not([data-print]) { display: none !important; } }
+`;
+
+const Sheet = styled.div`
+  display: none;
+  @media print {
+    display: block;
+    color: #000;
+    background: #fff;
+  }
+`;

@@ -1,0 +1,30 @@
+import { createInterface } from "node:readline/promises";
+import { text } from "node:stream/consumers";
+import { Writable } from "node:stream";
+
+import { PortalError } from "@relicario/shared/errors";
+
+/**
+ * The passphrase, from standard input as it comes (without one line end behind it), or typed at the terminal without an echo.
+ *
+ * @throws PortalError `cancelled`, and `validation_error` where nobody can be asked.
+ */
+export async function askPassphrase(fromInput: boolean): Promise<string> {
+  if (fromInput) return (await text(process.stdin)).replace(/\r?\n$/, "");
+  if (!process.stdin.isTTY) throw new PortalError("validation_error", { details: { reason: "no_terminal" } });
+  process.stderr.write("Passphrase: ");
+  // What is typed is written back here, and goes nowhere.
+  const silence = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const terminal = createInterface({ input: process.stdin, output: silence, terminal: true, historySize: 0 });
+  const ended = new AbortController();
+  terminal.once("SIGINT", () => ended.abort());
+  terminal.once("close", () => ended.abort());
+  try {
+    return await terminal.question("", { signal: ended.signal });
+  } catch (cause) {
+    throw new PortalError("cancelled", { cause });
+  } finally {
+    terminal.close();
+    process.stderr.write("\n");
+  }
+}

@@ -1,0 +1,111 @@
+import { spawn } from "node:child_process";
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+
+import { maxKitBytes } from "@relicario/shared/api";
+
+import { rootFolder } from "../paths.ts";
+import { main } from "./relicario-open.ts";
+import { writeFree } from "./write-free.ts";
+
+jest.setTimeout(120_000); // a real picture and 64 MiB of Argon2id, on a busy machine
+
+const kit = join(rootFolder, "remote-recovery/vault/vectors/kit.html");
+const photo = (name: string) => join(rootFolder, "e2e/fixtures/photos", name);
+const picture = photo("picos-1200x900.jpg");
+const passphrase = "correct horse";
+
+let folder = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "relicario-open-"));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function run(words: readonly string[], input = ""): Promise<{ code: number | null; said: string; complained: string }> {
+  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", join(rootFolder, "tooling/bin/relicario-open.mjs"), ...words], { cwd: folder, env: { ...process.env, NODE_OPTIONS: "" } });
+  child.stdin.on("error", () => undefined); // a call that is refused reads nothing
+  child.stdin.end(input);
+  const [said, complained, code] = await Promise.all([text(child.stdout), text(child.stderr), new Promise<number | null>((resolve) => child.once("close", resolve))]);
+  return { code, said, complained };
+}
+
+/** The same in this process, for what ends before a passphrase is read. */
+async function runHere(words: readonly string[]): Promise<{ code: number; complained: string }> {
+  const complaints = jest.spyOn(console, "error").mockImplementation(() => undefined);
+  try {
+    const code = await main(words);
+    return { code, complained: complaints.mock.calls.join("\n") };
+  } finally {
+    complaints.mockRestore();
+  }
+}
+
+const written = () => Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "latin1")]));
+
+describe("relicario-open", () => {
+  it("writes the secrets into the folder alone, for their owner alone, over nothing that is there", async () => {
+    writeFileSync(join(folder, "secret.txt"), "mine");
+    const { code, said, complained } = await run([kit, picture, "--passphrase-stdin"], `${passphrase}\n`);
+    expect([code, complained]).toEqual([0, ""]);
+    expect(said).toContain("“Árbol 🌳”: secret (2).txt\n");
+    expect(written()).toEqual({ "secret.txt": "mine", "secret (2).txt": "abandon ability able\n", "bytes.bin": "\0\u0001\u0002þÿ", "_.._.profile": "<script>alert(1)</script>" });
+    if (process.platform !== "win32") expect(statSync(join(folder, "bytes.bin")).mode & 0o777).toBe(0o600);
+  });
+
+  it("prints the identity for the plain age, and writes nothing", async () => {
+    const { code, said } = await run([kit, picture, "--passphrase-stdin", "--identity"], passphrase);
+    expect([code, written()]).toEqual([0, {}]);
+    expect(said).toMatch(/^AGE-SECRET-KEY-PQ-1[0-9A-Z]+\n$/);
+  });
+
+  it("says that it is another picture or passphrase, or no picture, and writes nothing", async () => {
+    const ran = await run([kit, photo("rocket.jpg"), "--passphrase-stdin"], passphrase);
+    expect([ran, written()]).toEqual([{ code: 1, said: "", complained: "This is not the picture of this kit, or not its passphrase.\n" }, {}]);
+    expect(await run([kit, kit, "--passphrase-stdin"], passphrase)).toMatchObject({ code: 1, complained: "This file cannot be read as a picture. JPEG, PNG, WebP, AVIF and HEIC are read.\n" });
+  });
+
+  it("does not ask for a passphrase where nobody can answer", async () => {
+    expect(await runHere([kit, picture])).toEqual({ code: 1, complained: "There is no terminal to type a passphrase at: pass it with --passphrase-stdin." });
+  });
+
+  it.each<[string, (file: string) => void, string]>([
+    ["that is no kit", (file) => { writeFileSync(file, "<!doctype html><script>alert(1)</script>"); }, "This file is no kit."],
+    ["that was changed", (file) => { writeFileSync(file, readFileSync(kit, "utf8").replace("In the drawer", "In the Drawer")); }, "This kit was changed or is damaged. Take another copy of the file."],
+    ["with two kits in it", (file) => { writeFileSync(file, readFileSync(kit, "utf8").repeat(2)); }, "This file is no kit."],
+    ["that is huge", (file) => { copyFileSync(kit, file); truncateSync(file, maxKitBytes + 1); }, "This file is too large to be read."],
+    ["that is not there", () => undefined, expect.stringMatching(/^There is no file .*hostile\.html\.$/) as string],
+  ])("refuses a file %s", async (_, make, complained) => {
+    const file = join(folder, "hostile.html");
+    make(file);
+    expect(await runHere([file, picture])).toEqual({ code: 1, complained });
+  });
+
+  it.each([[[]], [[kit]], [[kit, picture, "--passphrase", "x"]], [[kit, picture, "more"]], [["--help"]]])("explains itself when called with %j", async (words) => {
+    const { code, complained } = await runHere(words);
+    expect(code).toBe(2);
+    expect(complained).toContain("relicario-open <kit.html> <picture>");
+  });
+});
+
+describe("writeFree", () => {
+  it("leaves nothing of what broke off", async () => {
+    const broken = async function* () {
+      yield Uint8Array.of(1);
+      await Promise.reject(new Error("the file has gone"));
+    };
+    await expect(writeFree(folder, "a.txt", broken())).rejects.toThrow("the file has gone");
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it("says that a folder cannot be written to", async () => {
+    const pieces = async function* () {
+      yield Uint8Array.of(1);
+    };
+    await expect(writeFree(join(folder, "none"), "a.txt", pieces())).rejects.toMatchObject({ code: "storage_full" });
+    expect(existsSync(join(folder, "none"))).toBe(false);
+  });
+});
