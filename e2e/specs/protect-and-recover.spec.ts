@@ -1,46 +1,16 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
-
-import { chromium, type BrowserContext } from "@playwright/test";
+import { readFile } from "node:fs/promises";
 
 import { newAccount, signIn, signOut, signUp } from "../pages/account.ts";
 import { answerDevice, drawFrame, openRecovery, protect, revealed, row, showPicture } from "../pages/secrets.ts";
 import { hasGo, openWithAge, seedOf } from "../support/age.ts";
-import { chromiumArguments } from "../support/browser.ts";
 import { ByteSearch, type Needle } from "../support/byte-search.ts";
 import { dumpDatabase } from "../support/database.ts";
 import { badPictures } from "../support/bad-pictures.ts";
 import { copies, lumaRows, onPage, photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
+import { newRecordedProfile } from "../support/recorded-profile.ts";
 import { RecordingProxy } from "../support/recording-proxy.ts";
 import { sentinel } from "../support/sentinel.ts";
-
-/** A browser with a profile folder of its own, all of whose requests go through the recorder. `strangers` are told hosts that pages asked for. */
-async function newProfile(proxy: RecordingProxy, baseURL: string, strangers: Set<string>): Promise<{ context: BrowserContext; close: () => Promise<void> }> {
-  const folder = await mkdtemp(path.join(tmpdir(), "relicario-profile-"));
-  const launch = chromiumArguments();
-  const context = await chromium.launchPersistentContext(folder, {
-    ...launch,
-    baseURL,
-    locale: "en-GB",
-    viewport: { width: 1280, height: 900 },
-    proxy: { server: proxy.address },
-    acceptDownloads: true,
-  });
-  context.setDefaultTimeout(30_000);
-  context.on("request", (request) => {
-    const { protocol, hostname } = new URL(request.url());
-    if (protocol.startsWith("http") && hostname !== "localhost") strangers.add(hostname);
-  });
-  return {
-    context,
-    close: async () => {
-      await context.close();
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
-}
 
 test.use({ stopsPortal: true });
 
@@ -54,7 +24,7 @@ test("protect-and-recover: a phrase comes back with copies of its picture, and n
 
   const proxy = await RecordingProxy.start();
   const strangers = new Set<string>();
-  const first = await newProfile(proxy, portal.origin, strangers);
+  const first = await newRecordedProfile(proxy, portal.origin, strangers);
   const page = first.context.pages()[0] ?? (await first.context.newPage());
 
   await test.step("a person signs up and protects a seed phrase with a photograph", async () => {
@@ -131,7 +101,7 @@ test("protect-and-recover: a phrase comes back with copies of its picture, and n
   });
 
   await test.step("in another browser profile the list is locked until the same picture is shown", async () => {
-    const profile = await newProfile(proxy, portal.origin, strangers);
+    const profile = await newRecordedProfile(proxy, portal.origin, strangers);
     const other = profile.context.pages()[0] ?? (await profile.context.newPage());
     await signIn(other, account);
     await other.goto("/secrets");

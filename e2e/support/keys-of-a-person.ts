@@ -41,8 +41,9 @@ export function derived(secret: Uint8Array, label: string, salt: Uint8Array = ne
 export async function keysOfAPerson(page: Page, { file, passphrase }: { readonly file: string; readonly passphrase: string }): Promise<KeysOfAPerson> {
   const call = async <T>(schema: z.ZodType<T>, method: "GET" | "POST", path: string, body?: unknown): Promise<T> => {
     const token = await page.evaluate(() => sessionStorage.getItem("sessionToken"));
-    const answer = await page.request.fetch(`/api${path}`, { method, headers: { authorization: `Bearer ${token ?? ""}` }, ...(body === undefined ? {} : { data: body }) });
-    if (!answer.ok()) throw new Error(`${method} ${path} answered ${String(answer.status())}`);
+    const headers = { authorization: `Bearer ${token ?? ""}`, ...(body === undefined ? {} : { "content-type": "application/json" }) };
+    const answer = await fetch(new URL(`/api${path}`, page.url()), { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+    if (!answer.ok) throw new Error(`${method} ${path} answered ${String(answer.status)}`);
     return schema.parse(await answer.json());
   };
   const [record] = (await call(ImageRecords, "GET", "/user/image-records")).image_records;

@@ -1,0 +1,144 @@
+import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+
+import type { Locator, Page } from "@playwright/test";
+
+import { newAccount, signUp } from "../pages/account.ts";
+import { ByteSearch, type Needle } from "../support/byte-search.ts";
+import { keysOfAPerson } from "../support/keys-of-a-person.ts";
+import { lumaRows, messengerCopies, photographs, type UploadedFile } from "../support/photographs.ts";
+import { expect, test } from "../support/portal-test.ts";
+import { newRecordedProfile } from "../support/recorded-profile.ts";
+import { RecordingProxy } from "../support/recording-proxy.ts";
+import { sentinel } from "../support/sentinel.ts";
+
+const picture = photographs.small;
+
+for (const language of ["en", "es"] as const) {
+  test(`by-keyboard: the flows of backup, rehearsal and recovery need no mouse, and send nothing of what they seal (${language})`, async ({ portal }) => {
+    test.setTimeout(600_000);
+    const text = readTexts(language);
+    const [title, phrase, passphrase] = [`Wallet ${sentinel()}`, `legal winner ${sentinel()} thank year`, `four words and ${sentinel()}`];
+    const proxy = await RecordingProxy.start();
+    const strangers = new Set<string>();
+    const { context, close } = await newRecordedProfile(proxy, portal.origin, strangers);
+    const page = context.pages()[0] ?? (await context.newPage());
+    const main = page.getByRole("main");
+    const button = (name: string) => page.getByRole("button", { name, exact: true });
+    const step = (number: number) => expect(page.getByText(text("recovery/welcome:flow.place_status").replace("{{step}}", String(number)).replace("{{total}}", "6"))).toBeVisible({ timeout: 120_000 });
+    const choose = async (file: string | UploadedFile) => {
+      const chooser = page.waitForEvent("filechooser");
+      await press(page, button(text("recovery/provide-image:field.choose_action")));
+      await (await chooser).setFiles(file);
+    };
+
+    await signUp(page, newAccount());
+    await page.evaluate((chosen) => {
+      localStorage.setItem("selectedLanguage", chosen);
+    }, language);
+    await page.reload();
+
+    await test.step("from Home to a picture with its passphrase", async () => {
+      await press(page, main.getByRole("link", { name: text("secrets/beta-home:home.create_action") }));
+      await step(1);
+      await press(page, page.getByRole("link", { name: text("recovery/welcome:page.start_action"), exact: true }));
+      await step(2);
+      await choose(picture);
+      await expect(page.getByText(text("recovery/provide-image:verdict.green_title"))).toBeVisible({ timeout: 90_000 });
+      await type(page, page.getByRole("textbox", { name: text("recovery/provide-image:passphrase.choose_label"), exact: true }), passphrase);
+      await type(page, page.getByRole("textbox", { name: text("recovery/provide-image:passphrase.again_label"), exact: true }), passphrase);
+      await press(page, button(text("recovery/provide-image:page.next_action")));
+      await step(3);
+    });
+
+    await test.step("the secret is typed and sealed", async () => {
+      await type(page, page.getByLabel(text("recovery/provide-secret:content.label"), { exact: true }), phrase);
+      await type(page, page.getByLabel(text("recovery/provide-secret:title.label"), { exact: true }), title);
+      await press(page, page.getByRole("checkbox", { name: text("recovery/provide-secret:first.label") }), "Space");
+      await press(page, button(text("recovery/provide-secret:page.protect_action")));
+      await step(5);
+      await press(page, page.getByRole("link", { name: text("recovery/safeguard:page.next_action"), exact: true }));
+      await step(6);
+      const own = button(text("recovery/image-recovery:device.own_action"));
+      await press(page, own);
+      await expect(own).toBeHidden();
+    });
+
+    const show = async (action: string) => {
+      await choose(await messengerCopies["1280 pixels, quality 75"](picture));
+      await type(page, page.getByRole("textbox", { name: text("recovery/provide-image:passphrase.show_label") }), passphrase);
+      await press(page, button(action));
+    };
+    await test.step("the copy is tried", async () => {
+      await press(page, page.getByRole("link", { name: text("recovery/congrats:try.now_action") }));
+      await show(text("recovery/image-recovery:provide.rehearse_action"));
+      await expect(page.getByRole("heading", { level: 1, name: text("recovery/congrats:rehearsed.title") })).toBeVisible({ timeout: 120_000 });
+    });
+
+    await test.step("the secret comes back", async () => {
+      await press(page, page.getByRole("navigation").getByRole("link", { name: text("host/beta-sidebar:destination.secrets"), exact: true }));
+      await press(page, main.getByRole("link", { name: title }));
+      await show(text("recovery/image-recovery:provide.recover_action"));
+      await press(page, button(text("host/common:reveal.show_action")));
+      await expect(page.getByLabel(text("host/common:reveal.content_aria"))).toHaveText(phrase);
+    });
+
+    await test.step("nothing of it was sent", async () => {
+      const keys = await keysOfAPerson(page, { file: picture, passphrase });
+      const needles: Needle[] = Object.entries({
+        phrase: Buffer.from(/[A-Za-z0-9]{16}/.exec(phrase)?.[0] ?? phrase),
+        title: Buffer.from(/[A-Za-z0-9]{16}/.exec(title)?.[0] ?? title),
+        passphrase: Buffer.from(/[A-Za-z0-9]{16}/.exec(passphrase)?.[0] ?? passphrase),
+        "account key": keys.accountKey,
+        "image secret": keys.imageSecret,
+        "image root": keys.imageRoot,
+        "seed of the opener": keys.openerSeed,
+        "identity of the content": Buffer.from(keys.secrets[0]?.contentIdentity ?? ""),
+      }).map(([name, bytes]) => ({ name, kind: "text", bytes }));
+      expect(needles.filter(({ bytes }) => bytes.length < 16)).toEqual([]);
+      needles.push({ name: "file of the picture", kind: "runs", bytes: await readFile(picture) }, { name: "luma of the picture", kind: "runs", bytes: await lumaRows(picture) });
+      const search = new ByteSearch(needles);
+      expect(proxy.requests).toBeGreaterThan(30);
+      expect(search.search(proxy.sent(), "requests")).toEqual([]);
+      expect([...strangers]).toEqual([]);
+
+      // Each of them planted is found: the search above can fail.
+      for (const { bytes, kind } of needles) proxy.plant(Buffer.from(` ${Buffer.from(kind === "text" ? bytes : bytes.subarray(Math.floor(bytes.length * 0.7), Math.floor(bytes.length * 0.7) + 100)).toString("base64")} `));
+      expect(new Set(search.search(proxy.sent(), "requests").map(({ needle }) => needle))).toEqual(new Set(needles.map(({ name }) => name)));
+    });
+    await close();
+    await proxy.stop();
+  });
+}
+
+/** Moves by Tab alone until the focus is there. */
+async function reach(page: Page, target: Locator): Promise<void> {
+  await expect(target).toBeEnabled({ timeout: 60_000 });
+  for (let tabs = 0; tabs < 100; tabs++) {
+    if (await target.evaluate((element) => element === document.activeElement)) return;
+    await page.keyboard.press("Tab");
+  }
+  throw new Error(`${String(target)} is not reached by Tab`);
+}
+
+async function press(page: Page, target: Locator, key: "Enter" | "Space" = "Enter"): Promise<void> {
+  await reach(page, target);
+  await page.keyboard.press(key);
+}
+
+async function type(page: Page, target: Locator, text: string): Promise<void> {
+  await reach(page, target);
+  await page.keyboard.insertText(text);
+}
+
+/** Texts as the areas have them: `<area>/<namespace>:<key>`. */
+function readTexts(language: "en" | "es"): (key: string) => string {
+  return (key) => {
+    const [, area = "", namespace = "", path = ""] = /^(\w+)\/([\w-]+):([\w.]+)$/.exec(key) ?? [];
+    const folder = area === "host" ? "host" : `remote-${area}`;
+    const file = new URL(`../../${folder}/src/locales/${language}/${namespace}.json`, import.meta.url);
+    const found = path.split(".").reduce<unknown>((at, part) => (typeof at === "object" && at !== null ? Reflect.get(at, part) : undefined), JSON.parse(readFileSync(file, "utf8")));
+    if (typeof found !== "string") throw new Error(`there is no text ${key}`);
+    return found;
+  };
+}

@@ -1,0 +1,39 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+import { chromium, type BrowserContext } from "@playwright/test";
+
+import { chromiumArguments } from "./browser.ts";
+import type { RecordingProxy } from "./recording-proxy.ts";
+
+export interface RecordedProfile {
+  readonly context: BrowserContext;
+  readonly close: () => Promise<void>;
+}
+
+/** A browser with a profile folder of its own, all of whose requests go through the recorder. `strangers` are told hosts that pages asked for. */
+export async function newRecordedProfile(proxy: RecordingProxy, baseURL: string, strangers: Set<string>): Promise<RecordedProfile> {
+  const folder = await mkdtemp(path.join(tmpdir(), "relicario-profile-"));
+  const launch = chromiumArguments();
+  const context = await chromium.launchPersistentContext(folder, {
+    ...launch,
+    baseURL,
+    locale: "en-GB",
+    viewport: { width: 1280, height: 900 },
+    proxy: { server: proxy.address },
+    acceptDownloads: true,
+  });
+  context.setDefaultTimeout(30_000);
+  context.on("request", (request) => {
+    const { protocol, hostname } = new URL(request.url());
+    if (protocol.startsWith("http") && hostname !== "localhost") strangers.add(hostname);
+  });
+  return {
+    context,
+    close: async () => {
+      await context.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
