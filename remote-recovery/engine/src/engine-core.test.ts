@@ -19,6 +19,18 @@ beforeAll(async () => {
 const picos = () => readPhoto("picos-3264x2448.jpg");
 /** Enrolled once: that takes longest of all here. */
 const picosEnrolled = once(() => engine.enrol(picos(), []));
+/** 800 × 600 of noise in blocks with less contrast: `share` of it, around a grey level. */
+const faded = (share: number, grey: number) => {
+  const noise = generated("block noise");
+  if (noise === null) throw new Error("unknown picture");
+  const [width, height] = [noise.width / 2, noise.height / 2];
+  const rgba = Uint8Array.from({ length: width * height * 4 }, (_, at) => {
+    const pixel = at >> 2;
+    const value = noise.rgba[(2 * Math.floor(pixel / width) * noise.width + 2 * (pixel % width)) * 4 + (at & 3)] ?? 0;
+    return (at & 3) === 3 ? value : Math.round(grey + (value - 128) * share);
+  });
+  return pngOf({ width, height, orientation: 1, rgba });
+};
 const friends = () => readPhoto("friends-2056x3088.jpg");
 const sketchOf = (name: string): Sketch => {
   const picture = vectors.pictures.find((row) => row.name === name);
@@ -55,6 +67,33 @@ describe("inspect", () => {
   it("says too_small of a picture under 64 pixels", async () => {
     const pixels = { width: 63, height: 200, orientation: 1, rgba: new Uint8Array(63 * 200 * 4) };
     expect(await engine.inspect(pngOf(pixels))).toMatchObject({ verdict: "red", redReasons: expect.arrayContaining(["too_small"]) as unknown, width: 63 });
+  });
+});
+
+describe("the self-test", () => {
+  it.each([
+    ["a pale picture, whose brighter copy is white", faded(0.3, 218), "amber", ["copy_bright"], []],
+    ["a soft one, whose smallest copy is lost", faded(0.15, 128), "amber", ["copy_small"], []],
+    ["a softer one, of which a larger copy is lost too", faded(0.08, 128), "red", ["self_test"], ["self_test"]],
+    ["one with detail enough", faded(1, 128), "green", [], []],
+  ])("judges %s", async (_, picture, verdict, reasons, redReasons) => {
+    expect((await engine.inspect(picture)).verdict).toBe("green");
+    expect(await engine.inspect(picture, { selfTest: true })).toMatchObject({ verdict, reasons, redReasons });
+  });
+
+  it("lets a picture be enrolled that fails at the edge of the promise alone, and no other", async () => {
+    const { gate, known, sketch } = await engine.enrol(faded(0.3, 218), []);
+    expect([gate.verdict, gate.reasons, known]).toEqual(["amber", ["copy_bright"], null]);
+    expect(await engine.recover(faded(0.3, 218), [sketch])).toMatchObject({ outcome: "recovered" });
+    expect((await engine.recover(faded(0.36, 255), [sketch])).outcome).not.toBe("recovered"); // a fifth brighter
+    expect((await refusal(engine.enrol(faded(0.08, 128), []))).details).toMatchObject({ reasons: ["self_test"] });
+  });
+
+  it("is left out for a picture that the gate refuses", async () => {
+    const phases = new Set<string>();
+    const onProgress = ({ phase }: EngineProgress) => void phases.add(phase);
+    expect((await engine.inspect(readPhoto("spacex-3000x1688.jpg"), { selfTest: true, onProgress })).redReasons).toEqual(["estimate"]);
+    expect([...phases]).toEqual(["decoding"]);
   });
 });
 

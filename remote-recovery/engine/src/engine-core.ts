@@ -5,11 +5,11 @@
 import { PortalError } from "@relicario/shared/errors";
 import { decodePicture, type CodecName } from "./decoders/decode.ts";
 import { unreadable } from "./decoders/picture-file.ts";
-import { EnginePhase, GateReason, GateVerdict, type Engine, type EngineOptions, type EnrolResult, type GateReport, type Sketch } from "./engine.ts";
+import { EnginePhase, GateVerdict, type Engine, type EngineOptions, type EnrolResult, type GateReport, type Sketch } from "./engine.ts";
 import {
   enrolmentWindow, feedPicture, instantiateEngine, readImageSecret, readMeasures, readSketch, type EngineWasm,
 } from "./engine-wasm.ts";
-import { judge, noMeasures, refuse } from "./gate.ts";
+import { judge, judgeCopies, noMeasures } from "./gate.ts";
 import { rowsOf, type Raster } from "./rows.ts";
 import { findSketch, isSketch, type Pause } from "./search.ts";
 import type { SearchHelper } from "./second-core.ts";
@@ -93,9 +93,27 @@ export function createEngineCore(modules: EngineModules, { load, helper = null, 
     return judge(width, height, readMeasures(wasm));
   };
 
+  const testCopies = async (wasm: EngineWasm, { raster }: Opened, gate: GateReport, sketch: Sketch, imageSecretBytes: Uint8Array, pause: EnginePause): Promise<GateReport> => {
+    const { failed } = await selfTest(wasm, raster, sketch, imageSecretBytes, (done, total) => pause(EnginePhase.selfTest, done, total));
+    return judgeCopies(gate, failed);
+  };
+
   return {
     inspect: (picture, options) =>
-      withEngine((wasm) => withPicture(wasm, picture, pauseFor(options), (opened) => inspectOpened(wasm, opened))),
+      withEngine((wasm) => {
+        const pause = pauseFor(options);
+        return withPicture(wasm, picture, pause, async (opened) => {
+          const gate = inspectOpened(wasm, opened);
+          if (options?.selfTest !== true || gate.verdict === GateVerdict.red) return gate;
+          wasm.enrol();
+          const imageSecretBytes = readImageSecret(wasm);
+          try {
+            return await testCopies(wasm, opened, gate, readSketch(wasm), imageSecretBytes, pause);
+          } finally {
+            imageSecretBytes.fill(0);
+          }
+        });
+      }),
 
     enrol: (picture, known, options) =>
       withEngine((wasm) => {
@@ -114,9 +132,9 @@ export function createEngineCore(modules: EngineModules, { load, helper = null, 
               return { gate, sketch, imageSecretBytes, known: { index: found.index, score: found.score, imageSecretBytes: secret } };
             }
             if (gate.verdict === GateVerdict.red) throw tooPlain(gate);
-            const tested = await selfTest(wasm, opened.raster, sketch, imageSecretBytes, (done, total) => pause(EnginePhase.selfTest, done, total));
-            if (!tested.passed) throw tooPlain(refuse(gate, GateReason.selfTest));
-            return { gate, sketch, imageSecretBytes, known: null };
+            const tested = await testCopies(wasm, opened, gate, sketch, imageSecretBytes, pause);
+            if (tested.verdict === GateVerdict.red) throw tooPlain(tested);
+            return { gate: tested, sketch, imageSecretBytes, known: null };
           } catch (error) {
             imageSecretBytes.fill(0);
             throw error;

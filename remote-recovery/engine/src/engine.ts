@@ -38,8 +38,12 @@ export const GateReason = {
   tenth: "tenth",
   /** Whoever knows pictures in general could guess too much of this one. */
   estimate: "estimate",
-  /** A changed copy of the picture did not give the same secret with enough margin. Only {@link Engine.enrol} finds out. */
+  /** A changed copy of the picture did not give the same secret with enough margin. Only the self-test finds out, as the two below. */
   selfTest: "self_test",
+  /** A copy a fifth brighter did not: copies that are made brighter may not open. Amber. */
+  copyBright: "copy_bright",
+  /** A copy with a short side of 200 pixels did not, but one of 350 did: smaller copies may not open. Amber. */
+  copySmall: "copy_small",
 } as const;
 export type GateReason = (typeof GateReason)[keyof typeof GateReason];
 
@@ -138,6 +142,11 @@ export type SearchHint =
   | { readonly kind: "screenshot" }
   | { readonly kind: "frame"; readonly left: number; readonly right: number; readonly top: number; readonly bottom: number };
 
+export interface InspectOptions extends EngineOptions {
+  /** Also runs the self-test of a picture that is not red. */
+  readonly selfTest?: boolean;
+}
+
 export interface RecoverOptions extends EngineOptions {
   /** Looks there instead of searching as usual. */
   readonly hint?: SearchHint;
@@ -154,8 +163,8 @@ export interface RecoverOptions extends EngineOptions {
  * - `cancelled`: the signal was aborted.
  */
 export interface Engine {
-  /** Judges a picture with the gate, without the self-test. A picture under 64 pixels is red, `too_small`. */
-  readonly inspect: (picture: Uint8Array, options?: EngineOptions) => Promise<GateReport>;
+  /** Judges a picture with the gate, by default without the self-test. A picture under 64 pixels is red, `too_small`. */
+  readonly inspect: (picture: Uint8Array, options?: InspectOptions) => Promise<GateReport>;
 
   /**
    * Makes the sketch and the image secret of a picture, after comparing it with the sketches of the account's book.

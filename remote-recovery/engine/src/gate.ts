@@ -1,3 +1,4 @@
+import type { SelfTestCopy } from "./self-test/copies.ts";
 import { GateReason, GateVerdict, type GateMeasures, type GateReport } from "./engine.ts";
 
 const shortestSide = 600;
@@ -22,7 +23,15 @@ export function judge(width: number, height: number, measures: GateMeasures): Ga
   return { verdict, reasons: [...size, ...belowGreen], redReasons, width, height, measures };
 }
 
-/** A report with one more reason to refuse. */
-export function refuse(report: GateReport, reason: GateReason): GateReport {
+/** Copies at the edge of the promise (decision 0078). A picture that fails in them alone may be used, with a passphrase. */
+const edges: Partial<Readonly<Record<SelfTestCopy, GateReason>>> = { bright: GateReason.copyBright, small: GateReason.copySmall };
+
+/** The verdict after the self-test, given the copies that failed in it. */
+export function judgeCopies(report: GateReport, failed: readonly SelfTestCopy[]): GateReport {
+  if (failed.length === 0) return report;
+  if (failed.every((copy) => copy in edges)) {
+    return { ...report, verdict: GateVerdict.amber, reasons: [...report.reasons, ...failed.flatMap((copy) => edges[copy] ?? [])] };
+  }
+  const reason = GateReason.selfTest;
   return { ...report, verdict: GateVerdict.red, reasons: [...report.reasons, reason], redReasons: [...report.redReasons, reason] };
 }

@@ -4,6 +4,7 @@ import { z } from "zod";
 
 const GateLine = z.object({
   verdict: z.enum(["green", "amber", "red"]),
+  reasons: z.array(z.string()),
   redReasons: z.array(z.string()),
   width: z.number(),
   height: z.number(),

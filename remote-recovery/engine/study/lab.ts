@@ -2,7 +2,7 @@ import type { GateReport, RecoverResult, SearchHint, Sketch } from "../src/engin
 import {
   copyOut, enrolmentWindow, feedPicture, instantiateEngine, readImageSecret, readMeasures, readSketch, writeSketch, type EngineWasm, type Window,
 } from "../src/engine-wasm.ts";
-import { judge, refuse } from "../src/gate.ts";
+import { judge, judgeCopies } from "../src/gate.ts";
 import { loadModulesInNode } from "../src/load-engine.ts";
 import { rowsOf, type Raster } from "../src/rows.ts";
 import { beaconFloor, decodeCandidates } from "../src/candidates.ts";
@@ -47,8 +47,8 @@ export class Lab {
   /** The self-test of a picture that the gate lets pass: errors of its copies, and the final word. */
   async test(picture: Raster, { gate, sketch, imageSecretBytes }: Enrolled): Promise<{ gate: GateReport; selfTest: (number | null)[] | null }> {
     if (gate.verdict === "red") return { gate, selfTest: null };
-    const { passed, rows } = await selfTest(this.#wasm, picture, sketch, imageSecretBytes, noPause);
-    return { gate: passed ? gate : refuse(gate, "self_test"), selfTest: rows.map(({ errors }) => errors) };
+    const { failed, rows } = await selfTest(this.#wasm, picture, sketch, imageSecretBytes, noPause);
+    return { gate: judgeCopies(gate, failed), selfTest: rows.map(({ errors }) => errors) };
   }
 
   /** Blind recovery, as the product does it but without trying the same framing first. */

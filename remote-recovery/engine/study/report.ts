@@ -1,3 +1,4 @@
+import { GateReason } from "../src/engine.ts";
 import type { Change } from "./changes.ts";
 import { lowerBound } from "./bounds.ts";
 import type { PhotoLine, SearchLine } from "./journal.ts";
@@ -29,8 +30,10 @@ const score = (value: number) => (!Number.isFinite(value) ? "" : value.toFixed(3
 /** The study as Markdown, and its plot. */
 export function report(study: Study, plotFile: string): { markdown: string; svg: string } {
   const { pictures, searches } = study;
-  const rows = study.changes.map((change) => rowOf(change, pictures));
+  const atEdge = pictures.filter(({ gate }) => failsAtEdge(gate));
+  const rows = study.changes.map((change) => rowOf(change, pictures.filter(({ gate }) => !failsAtEdge(gate))));
   const verdicts = (verdict: string) => pictures.filter(({ gate }) => gate.verdict === verdict).length;
+  const bySelfTest = pictures.filter(({ gate: { redReasons } }) => redReasons.length > 0 && redReasons.every((reason) => reason === GateReason.selfTest)).length;
   const genuine = rows.filter(({ promised }) => promised).flatMap(({ scores }) => scores);
   const promisedRows = rows.filter(({ promised }) => promised);
   const tries = promisedRows.reduce((sum, { errors, failures }) => sum + errors.length + failures.length, 0);
@@ -46,7 +49,7 @@ Made by \`pnpm study:engine -- <folder>\`, which anybody can run over their own 
 are not known, and the same framing is not tried first. Every change starts from a copy of at most ${String(study.workingSide)} pixels on its long side, enrolment
 from the file itself. Codecs: mozjpeg (baseline, 4:2:0), libwebp, libavif.
 
-${String(pictures.length)} pictures: ${String(verdicts("green"))} green, ${String(verdicts("amber"))} amber, ${String(verdicts("red"))} red${study.skipped.length === 0 ? "" : `; ${String(study.skipped.length)} not read`}. Green and amber ones are changed and recovered.
+${String(pictures.length)} pictures: ${String(verdicts("green"))} green, ${String(verdicts("amber"))} amber, ${String(atEdge.length)} of them with a copy at the edge of the promise that failed, ${String(verdicts("red"))} red, ${String(bySelfTest)} of them by the self-test alone${study.skipped.length === 0 ? "" : `; ${String(study.skipped.length)} not read`}. Green and amber ones are changed and recovered.
 
 ![Beacon scores and errors](${plotFile})
 
@@ -58,7 +61,15 @@ ${String(tries - failures.length)} of ${String(tries)} promised changes. The bou
 | --- | --- | --- | --- | --- | --- |
 ${rows.map(tableRow).join("\n")}
 
+Of green pictures and of those that are amber by what was measured.
+
 ${failures.length === 0 ? "No failure in a promised row." : `Failures in promised rows:\n\n${failures.map((words) => `- ${words}`).join("\n")}`}
+
+## What of pictures that fail at the edge of the promise alone?
+
+They need a passphrase, and the person is told which copies do not open ([0078](decisions/0078-amber-at-the-edge-of-the-promise.md)). These are the promised changes once more.
+
+${edgeTable(atEdge, new Set(promisedRows.map(({ name }) => name)))}
 
 ## Does another picture open it?
 
@@ -78,9 +89,34 @@ the nearest that was seen is in the list above.
 
 | picture | pixels | gate | coverage | spread | median | tenth | estimate | errors in the self-test |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |
-${pictures.map(({ file, gate: { verdict, redReasons, width, height, measures: m }, selfTest }) => `| ${file} | ${String(width)} × ${String(height)} | ${verdict}${redReasons.length === 0 ? "" : `: ${redReasons.join(", ")}`} | ${m.coverage.toFixed(2)} | ${m.spread.toFixed(0)} | ${m.median.toFixed(1)} | ${m.tenth.toFixed(1)} | ${m.estimate.toFixed(2)} | ${selfTest?.map((errors) => errors ?? "none").join(", ") ?? ""} |`).join("\n")}
+${pictures.map(({ file, gate: { verdict, reasons, redReasons, width, height, measures: m }, selfTest }) => `| ${file} | ${String(width)} × ${String(height)} | ${inWords(verdict, verdict === "red" ? redReasons : reasons.filter((reason) => edgeReasons.includes(reason)))} | ${m.coverage.toFixed(2)} | ${m.spread.toFixed(0)} | ${m.median.toFixed(1)} | ${m.tenth.toFixed(1)} | ${m.estimate.toFixed(2)} | ${selfTest?.map((errors) => errors ?? "none").join(", ") ?? ""} |`).join("\n")}
 `;
   return { markdown, svg: plot(rows, others, genuine) };
+}
+
+const edgeReasons: readonly string[] = [GateReason.copyBright, GateReason.copySmall];
+
+function failsAtEdge({ verdict, reasons }: PhotoLine["gate"]): boolean {
+  return verdict === "amber" && reasons.some((reason) => edgeReasons.includes(reason));
+}
+
+function inWords(verdict: string, reasons: readonly string[]): string {
+  return reasons.length === 0 ? verdict : `${verdict}: ${reasons.join(", ")}`;
+}
+
+/** A row for each picture, with what did not recover, and one for all of them. */
+function edgeTable(pictures: Study["pictures"], promised: ReadonlySet<string>): string {
+  if (pictures.length === 0) return "None in this folder.";
+  const rows = pictures.map(({ file, gate, tries }) => ({ file, told: gate.reasons.filter((reason) => edgeReasons.includes(reason)), tries: tries.filter(({ change }) => promised.has(change)) }));
+  const all = { file: "all of them", told: [], tries: rows.flatMap(({ tries }) => tries) };
+  const tableRow = ({ file, told, tries }: (typeof rows)[number]) => {
+    const errors = tries.flatMap(({ errors: one }) => one ?? []);
+    const failed = [...new Set(tries.filter(({ errors: one }) => one === null).map(({ change }) => change))];
+    return `| ${file} | ${told.join(", ")} | ${String(errors.length)}/${String(tries.length)} | ${most(errors)} | ${failed.join("; ")} |`;
+  };
+  return `| picture | what fails | recovered | errors, most (of 68) | not recovered |
+| --- | --- | --- | --- | --- |
+${[...rows, all].map(tableRow).join("\n")}`;
 }
 
 /** All tries of one change. */

@@ -37,7 +37,8 @@ interface Read {
 const codecs = await loadCodecs();
 const lab = await Lab.create();
 const journal = new Journal(output.replace(/\.md$/, ".jsonl"));
-const sources = [join(await buildEngine(), "sources.sha256"), fileURLToPath(new URL("changes.ts", import.meta.url))].map((path) => readFileSync(path));
+const judging = ["changes.ts", "../src/gate.ts", "../src/self-test/copies.ts", "../src/self-test/self-test.ts"].map((path) => fileURLToPath(new URL(path, import.meta.url)));
+const sources = [join(await buildEngine(), "sources.sha256"), ...judging].map((path) => readFileSync(path));
 
 const started = Date.now();
 const say = (words: string) => {
@@ -73,8 +74,8 @@ async function study(key: string, picture: Raster, made: ReturnType<Lab["enrol"]
       tries.push({ change: change.name, ...(await lab.recover(copy, made, change.hint)) });
     }
   }
-  const { verdict, redReasons, width, height, measures } = gate;
-  const line: PhotoLine = { kind: "photo", key, gate: { verdict, redReasons: [...redReasons], width, height, measures }, selfTest, tries };
+  const { verdict, reasons, redReasons, width, height, measures } = gate;
+  const line: PhotoLine = { kind: "photo", key, gate: { verdict, reasons: [...reasons], redReasons: [...redReasons], width, height, measures }, selfTest, tries };
   journal.add(line);
   return line;
 }

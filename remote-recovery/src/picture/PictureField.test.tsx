@@ -43,6 +43,8 @@ async function draw(purpose: "choose" | "show" = "choose", vaultSettings: AreaVa
   const vault = createAreaVault({
     verdicts: {
       amber: { level: "amber", reasons: ["spread"] },
+      pale: { level: "amber", reasons: ["copy_bright", "copy_small"] },
+      dull: { level: "amber", reasons: ["estimate", "copy_small"] },
       red: { level: "red", reasons: ["too_small", "median", "tenth"] },
       crop: { known: { kind: "resembles", image: null } },
     },
@@ -244,6 +246,29 @@ describe("PictureField for choosing", () => {
     expect(screen.getByText("Its details sit in too few places.")).toBeVisible();
     expect(screen.queryByRole("checkbox")).not.toBeInTheDocument();
     await expectAccessible();
+  });
+
+  it("says which copies of a picture do not open, and takes it with a passphrase alone", async () => {
+    await draw();
+    await choose(picture("pale"));
+    expect(await screen.findByText("This picture needs a passphrase")).toBeVisible();
+    expect(screen.getByText(/not every copy of it opens/)).toBeVisible();
+    expect(screen.getByText(/Keep copies as bright as the original/)).toBeVisible();
+    expect(screen.getByText(/Keep copies at least 350 pixels wide and high/)).toBeVisible();
+    expect(screen.queryByRole("checkbox")).not.toBeInTheDocument();
+    await expectAccessible();
+    await userEvent.type(screen.getByLabelText("Passphrase"), "four words");
+    await userEvent.type(screen.getByLabelText("Passphrase again"), "four words");
+    expect(shown()).toMatchObject({ passphrase: "four words" });
+  });
+
+  it("says that a picture has too little detail, where that is so, before which copies do not open", async () => {
+    await draw();
+    await choose(picture("dull"));
+    expect(await screen.findByText(/It has less detail than a key should have/)).toBeVisible();
+    expect(screen.queryByText(/not every copy of it opens/)).not.toBeInTheDocument();
+    expect(screen.getByText("It follows a pattern that could be guessed.")).toBeVisible();
+    expect(screen.getByText("A small copy does not open. Keep copies at least 350 pixels wide and high.")).toBeVisible();
   });
 
   it("refuses a red picture with its reasons, each once", async () => {

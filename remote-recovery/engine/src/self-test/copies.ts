@@ -1,9 +1,9 @@
-/** The changed copies of the self-test: the four of image-key.md, "Quality gate at enrolment", 6, and two at the edge of what is promised (decision 0013). */
+/** The changed copies of the self-test: the four of image-key.md, "Quality gate at enrolment", 6, two at the edge of what is promised (decision 0013), and one that is larger than the smallest (decision 0078). */
 import { rowsOf, type PictureRows, type Raster } from "../rows.ts";
 import { loseAsJpeg50 } from "./jpeg-loss.ts";
 import { Filter, resample } from "./resample.ts";
 
-export const SelfTestCopy = { messenger: "messenger", quarter: "quarter", gamma: "gamma", cropped: "cropped", bright: "bright", small: "small" } as const;
+export const SelfTestCopy = { messenger: "messenger", quarter: "quarter", gamma: "gamma", cropped: "cropped", bright: "bright", small: "small", medium: "medium" } as const;
 export type SelfTestCopy = (typeof SelfTestCopy)[keyof typeof SelfTestCopy];
 
 /** A copy to read rows from, and what clears it. */
@@ -25,6 +25,8 @@ export function changedCopy(copy: SelfTestCopy, picture: Raster): ChangedCopy {
       return { rows: throughTable(rowsOf(picture), brightTable), clear: () => undefined };
     case SelfTestCopy.small:
       return sentSmaller(picture, 200 / Math.min(picture.width, picture.height), Filter.bilinear);
+    case SelfTestCopy.medium:
+      return sentSmaller(picture, 350 / Math.min(picture.width, picture.height), Filter.bilinear);
     case SelfTestCopy.messenger:
       return sentSmaller(picture, 1280 / Math.max(picture.width, picture.height), Filter.lanczos);
   }

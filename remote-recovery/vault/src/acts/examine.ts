@@ -36,23 +36,25 @@ export async function images(vault: VaultContext): Promise<RecoveryImage[]> {
 }
 
 /**
- * Judges a picture with the gate, and says whether it is in the book; the latter whole only once an opener was shown, since sketches
- * take the account key.
+ * Says whether a picture is in the book, whole only once an opener was shown, since sketches take the account key; and judges it with
+ * the gate, and a new one with the self-test, as enrolling will.
  *
  * @throws PortalError `picture_unreadable`, `picture_too_large`, `helper_changed`.
  */
 export async function examine(vault: VaultContext, picture: Blob, options: ActOptions = {}): Promise<PictureVerdict> {
   const bytes = await pictureBytes(picture);
   try {
-    const gate = await vault.engine.inspect(bytes, engineOptions(options));
-    refuseCancelled(options.signal);
     const book = vault.keys === null ? null : ((await readKeyring(vault, options.signal))?.opened?.book ?? null);
+    const known = book === null ? null : vault.accountKey === null ? await findPlain(vault, bytes, book, options) : await findInBook(vault, vault.accountKey, bytes, book, options);
+    refuseCancelled(options.signal);
+    const gate = await vault.engine.inspect(bytes, { ...engineOptions(options), selfTest: known === null });
+    refuseCancelled(options.signal);
     return {
       level: gate.verdict,
       reasons: gate.reasons,
       width: gate.width,
       height: gate.height,
-      known: book === null ? null : vault.accountKey === null ? await findPlain(vault, bytes, book, options) : await findInBook(vault, vault.accountKey, bytes, book, options),
+      known,
     };
   } finally {
     wipe(bytes);

@@ -148,6 +148,7 @@ describe("examine", () => {
     expect((await examine(phone, shown("market/cropped").picture, {})).known).toMatchObject({ kind: "resembles", image: { name: "The market" } });
     expect((await examine(phone, shown("amber-sky").picture, {}))).toMatchObject({ level: "amber", reasons: ["estimate"], known: null });
     expect((await examine(phone, shown("plain-wall").picture, {})).level).toBe("red");
+    expect((await examine(phone, shown("pale-sand").picture, {}))).toMatchObject({ level: "amber", reasons: ["copy_bright"], known: null });
     await expect(examine(phone, new Blob(["%PDF"]), {})).rejects.toEqual(code("picture_unreadable"));
   });
 

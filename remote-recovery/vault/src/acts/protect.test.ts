@@ -419,6 +419,7 @@ describe("what protect refuses before anything is made or sent", () => {
   it.each([
     ["a red picture", textSecret("T", shown("plain-wall")), "picture_too_plain"],
     ["an amber picture without a passphrase", textSecret("T", shown("amber-sky")), "picture_needs_passphrase"],
+    ["a picture that fails at the edge of the promise, without a passphrase", textSecret("T", shown("pale-sand")), "picture_needs_passphrase"],
     ["an amber picture with an empty passphrase", textSecret("T", shown("amber-sky", "")), "picture_needs_passphrase"],
     ["content over the limit of one call", { ...textSecret("T", shown("market")), content: new Blob([new Uint8Array(maxSmallSecretBytes + 1)]) }, "payload_too_large"],
     ["content that is over it once sealed", { ...textSecret("T", shown("market")), content: new Blob([new Uint8Array(maxSmallSecretBytes)]) }, "payload_too_large"],

@@ -104,6 +104,11 @@ describe("a link that also asks for a picture", () => {
     expect(world.sharing.shares.size).toBe(0);
   });
 
+  it("refuses a picture whose copies at the edge of the promise fail: a share has no passphrase, and nobody is told", async () => {
+    expect(await codeOf(world.share({ picture: fakePicture("pale-sand") }))).toBe("picture_too_plain");
+    expect(world.sharing.shares.size).toBe(0);
+  });
+
   it("takes the same sketch for another share with the same picture, and a new root", async () => {
     const [first, second] = [await world.share({ picture: fakePicture("boat") }), await world.share({ picture: fakePicture("boat") })];
     const [one, other] = [first, second].map(({ shareId }) => world.stored(shareId).wire.share_helper ?? "");

@@ -1,6 +1,7 @@
 import { toB64u } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 
+import { GateReason } from "@relicario/engine";
 import { refuseCancelled } from "../cancelled.ts";
 import type { AccountKey } from "../seal/account-key.ts";
 import { innerSketches, openBookInner, sealBookInner, sketchB64u, type Book } from "../seal/book.ts";
@@ -43,6 +44,10 @@ export async function enrolShareImage(vault: VaultContext, accountKey: AccountKe
     refuseCancelled(options.signal);
     if (result.known !== null && result.known.index < ofOpeners.length) throw new PortalError("picture_is_opener");
     if (result.known?.imageSecretBytes === null) throw new PortalError("picture_resembles_another");
+    // These pictures take a passphrase, and words about their copies: a share has neither.
+    if (result.gate.reasons.some((reason) => reason === GateReason.copyBright || reason === GateReason.copySmall)) {
+      throw new PortalError("picture_too_plain", { details: { reasons: result.gate.reasons } });
+    }
     const sketch = result.known === null ? result.sketch : known[result.known.index];
     if (sketch === undefined) throw new RangeError("no such sketch");
     if (result.known === null) await keepSketch(vault.device, sketch);

@@ -1,12 +1,12 @@
 import { PortalError } from "@relicario/shared/errors";
 
-import { GateVerdict, type Engine, type GateReport, type Sketch } from "@relicario/engine";
+import { GateReason, GateVerdict, type Engine, type GateReport, type Sketch } from "@relicario/engine";
 import { concat, copyOf, equalBytes, sha256, utf8 } from "../seal/bytes.ts";
 
 /**
  * An engine for tests of the acts: fast, deterministic, no pixels. A picture is text: `photo:<subject>` with anything
  * after a `/` being a changed copy of it (`photo:market/small`). `/cropped` is changed too far to recover. A subject that
- * begins with `plain-` is red, with `amber-` amber.
+ * begins with `plain-` is red, with `amber-` amber, with `pale-` amber once its copies were tested.
  */
 export function createFakeEngine(): Engine & { readonly calls: string[] } {
   const calls: string[] = [];
@@ -18,8 +18,9 @@ export function createFakeEngine(): Engine & { readonly calls: string[] } {
     calls,
     inspect: (picture, options) =>
       attempt(() => {
-        note("inspect", options?.signal);
-        return gateOf(subjectOf(picture).subject);
+        note(options?.selfTest === true ? "inspect with copies" : "inspect", options?.signal);
+        const gate = gateOf(subjectOf(picture).subject);
+        return options?.selfTest === true ? tested(gate, subjectOf(picture).subject) : gate;
       }),
     enrol: (picture, known, options) =>
       attempt(() => {
@@ -29,7 +30,7 @@ export function createFakeEngine(): Engine & { readonly calls: string[] } {
         const gate = gateOf(subject);
         if (index === -1 && gate.verdict === "red") throw new PortalError("picture_too_plain", { details: { reasons: gate.reasons } });
         const found = index === -1 ? null : { index, score: 0.5, imageSecretBytes: cropped ? null : secretOf(subject) };
-        return { gate, sketch: sketchFor(subject), imageSecretBytes: secretOf(subject), known: found };
+        return { gate: found === null ? tested(gate, subject) : gate, sketch: sketchFor(subject), imageSecretBytes: secretOf(subject), known: found };
       }),
     recover: (picture, sketches, options) =>
       attempt(() => {
@@ -78,6 +79,10 @@ function gateOf(subject: string): GateReport {
   const redReasons = verdict === GateVerdict.red ? reasons : [];
   const measures = { coverage: 0.9, spread: 90, median: 9, tenth: 3, peak: 4, slope: -1, estimate: 0.8 };
   return { verdict, reasons, redReasons, width: 3000, height: 2000, measures };
+}
+
+function tested(gate: GateReport, subject: string): GateReport {
+  return subject.startsWith("pale-") ? { ...gate, verdict: GateVerdict.amber, reasons: [GateReason.copyBright] } : gate;
 }
 
 function attempt<T>(work: () => T): Promise<T> {
