@@ -37,9 +37,7 @@ afterEach(() => {
 });
 
 const open = (): DriveWindow => openDriveWindow({ signal: over.signal, onLost: lost });
-function stateOf(address = popup.visited.at(-1)): string {
-  return new URL(address ?? "about:blank").searchParams.get("state") ?? "";
-}
+const stateOf = (address = popup.visited.slice(-1).join("")): string => new URL(address).searchParams.get("state") ?? "";
 /** What the page of the answer does. */
 function answer(state: string, more: string): Channel {
   const channel = new Channel(`drive-answer:${state}`);
