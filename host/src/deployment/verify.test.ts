@@ -165,7 +165,7 @@ describe("verifyDeployment", () => {
       expect(remotes.get("secrets")).toMatchObject({ status: "verified" });
     });
 
-    it.each(["^3", "^2.2", "^1"])("when it was built for %s, and keeps what it says of itself", async (contract) => {
+    it.each(["^3", "^2.3", "^1"])("when it was built for %s, and keeps what it says of itself", async (contract) => {
       const record = recordOf("settings", { contract });
       const { remotes } = await withRecord(await signRecord(record, world.team));
       expect(remotes.get("settings")).toEqual({ status: "refused", code: "remote_incompatible", manifest: record.manifest });

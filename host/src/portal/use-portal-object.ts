@@ -68,6 +68,7 @@ export function usePortalObject(claims: SessionClaims | null, signedIn: SessionU
           messages: verified.deployment.messages,
         }),
         features,
+        drives: verified.deployment.drives ?? {},
         language,
         theme: themeName,
         navigate,

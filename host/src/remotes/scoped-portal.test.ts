@@ -4,14 +4,16 @@ import { z } from "zod";
 import { scopedHttp } from "./scoped-http.ts";
 import { scopedPortal } from "./scoped-portal.ts";
 
-const all = ["http", "vault", "user", "notify", "confirm", "navigate", "visitor"] as const;
+const all = ["http", "vault", "user", "notify", "confirm", "navigate", "visitor", "drives"] as const;
 
 describe("scopedPortal", () => {
   it("gives what the release declares, frozen", async () => {
-    const { portal, record } = createFakePortal();
+    const drives = { google: { client_id: "c", authorize_url: "https://a.example", api_origin: "https://b.example" } };
+    const { portal, record } = createFakePortal({ drives });
     const scoped = scopedPortal(portal, { name: "secrets", capabilities: [...all], api_paths: ["/secrets"] });
     expect(Object.isFrozen(scoped)).toBe(true);
     expect(scoped.user).toBe(portal.user);
+    expect(scoped.drives).toBe(drives);
     await expect(scoped.vault).resolves.toBeDefined();
     await expect(scoped.visitor).resolves.toBeDefined();
     scoped.navigate("/home");
@@ -22,7 +24,7 @@ describe("scopedPortal", () => {
   });
 
   it("gives nothing else", async () => {
-    const { portal } = createFakePortal();
+    const { portal } = createFakePortal({ drives: { google: { client_id: "c", authorize_url: "https://a.example", api_origin: "https://b.example" } } });
     const scoped = scopedPortal(portal, { name: "secrets", capabilities: [], api_paths: ["/secrets"] });
     expect(() => scoped.user).toThrow("forbidden");
     expect(() => { scoped.navigate("/home"); }).toThrow("forbidden");
@@ -31,6 +33,7 @@ describe("scopedPortal", () => {
     await expect(scoped.visitor).rejects.toMatchObject({ code: "forbidden" });
     await expect(scoped.http.request("GET", "/secrets/store", z.unknown())).rejects.toMatchObject({ code: "forbidden" });
     expect(scoped.language).toBe("en");
+    expect(scoped.drives).toEqual({});
   });
 
   it("reports in the remote's own name", () => {

@@ -5,7 +5,8 @@ import { scopedHttp } from "./scoped-http.ts";
 
 /**
  * The portal as one remote sees it: frozen, with the capabilities that its signed release declares. Language, theme,
- * features, vendor, reports and locking are always allowed; anything else that was not declared is `forbidden`.
+ * features, vendor, reports and locking are always allowed; without `drives` there is none; anything else that was not declared
+ * is `forbidden`.
  */
 export function scopedPortal(portal: Portal, manifest: Pick<RemoteManifest, "name" | "capabilities" | "api_paths">): Portal {
   const has = (capability: Capability) => manifest.capabilities.includes(capability);
@@ -24,6 +25,7 @@ export function scopedPortal(portal: Portal, manifest: Pick<RemoteManifest, "nam
     },
     vendor: portal.vendor,
     features: portal.features,
+    drives: has("drives") ? portal.drives : noDrives,
     language: portal.language,
     theme: portal.theme,
     navigate: has("navigate") ? portal.navigate : forbidden,
@@ -35,6 +37,8 @@ export function scopedPortal(portal: Portal, manifest: Pick<RemoteManifest, "nam
     onLock: portal.onLock,
   });
 }
+
+const noDrives: Portal["drives"] = Object.freeze({});
 
 const noHttp: Http = Object.freeze({ request: () => Promise.reject(new PortalError("forbidden")), stream: () => Promise.reject(new PortalError("forbidden")) });
 

@@ -8,6 +8,7 @@ import { useDropzone } from "react-dropzone";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
+import { ChooseFromDrive } from "../drives/ChooseFromDrive.tsx";
 import { CameraView } from "./CameraView.tsx";
 import { examinerOf, type Examine } from "./examiner.ts";
 import { KeepTaken } from "./KeepTaken.tsx";
@@ -143,6 +144,7 @@ export function PicturePicker({ purpose, standing, disabled, onChange, onSaved, 
       ) : (
         drop
       )}
+      {!taking && <ChooseFromDrive disabled={!ready} onChosen={(file) => { take([file]); }} />}
       {taken !== null && picture === taken.picture && isWorthKeeping(standing) && <KeepTaken taken={taken} onSaved={onSaved} />}
       {camera.status === "failed" && <FieldError>{t(`camera.${camera.reason}_error`)}</FieldError>}
       {access?.status === "failed" && <ErrorNotice error={access.error} onRetry={access.retry} />}

@@ -1,6 +1,8 @@
 import type { Portal } from "@relicario/shared/contract";
 import { useSyncExternalStore } from "react";
 
+import type { DriveName } from "../drives/drive.ts";
+
 /**
  * The picture that the camera took last (`userHasTakenPhoto`): until it is saved it exists here alone, so it can still be
  * saved after the form that it was taken for. Memory only. It goes when another picture is chosen, when another form asks
@@ -12,13 +14,15 @@ const listeners = new Set<() => void>();
 
 export interface TakenPicture {
   readonly picture: File;
-  /** It was handed to the browser to save: where that put it, no page can know. */
+  /** A drive took it, or it was handed to the browser to save: where that put it, no page can know. */
   readonly saved: boolean;
+  /** The drive that took it last; null when it was handed to the browser. */
+  readonly drive: DriveName | null;
 }
 
 export function keepTaken(picture: File, portal: Pick<Portal, "onLock">): void {
   forgetTaken();
-  taken = { picture, saved: false };
+  taken = { picture, saved: false, drive: null };
   stopListening = portal.onLock(forgetTaken);
   tell();
 }
@@ -32,9 +36,9 @@ export function forgetTaken(): void {
 }
 
 /** The taken picture was saved. Without effect on any other. */
-export function noteTakenSaved(picture: Blob): void {
-  if (taken?.picture !== picture || taken.saved) return;
-  taken = { ...taken, saved: true };
+export function noteTakenSaved(picture: Blob, drive: DriveName | null): void {
+  if (taken?.picture !== picture) return;
+  taken = { ...taken, saved: true, drive };
   tell();
 }
 

@@ -6,6 +6,7 @@ import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
+import { SaveToDrive } from "../drives/SaveToDrive.tsx";
 import { KitSheet } from "./KitSheet.tsx";
 import { useTitlesOf } from "./title-of.ts";
 
@@ -91,6 +92,7 @@ export function KitResult({ kit, rows, onAgain }: KitResultProps) {
           {t("kit.again_action")}
         </Button>
       </SpacedRow>
+      <SaveToDrive kind="kit" files={() => filesOf(kit)} refused={!kit.passphrase} />
       {printing && (
         <KitSheet
           kit={kit}
@@ -101,6 +103,11 @@ export function KitResult({ kit, rows, onAgain }: KitResultProps) {
       )}
     </Stack>
   );
+}
+
+/** The kit, and what has to lie beside it. */
+function filesOf({ name, file, beside }: MadeKit): readonly File[] {
+  return [new File([file], name, { type: "text/html" }), ...beside.map((large) => new File([large.file], large.name, { type: "application/octet-stream" }))];
 }
 
 const Digest = styled.code.attrs({ role: "group" })`

@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { Drives } from "./drives.ts";
 import { RemoteManifest, RemoteName } from "./manifest.ts";
 
 /** Subresource integrity of one file: `sha384-` and 64 characters of base64. */
@@ -54,6 +55,8 @@ export const Deployment = z.strictObject({
   api: z.strictObject({ base_url: z.url(), credentials: z.boolean() }),
   features: z.record(z.string(), z.boolean()),
   messages: z.array(z.strictObject({ id: z.string(), title: Localised, body: Localised, link: z.url().optional() })),
+  /** Cloud drives for kits and pictures; none when left out. */
+  drives: Drives.optional(),
   releases: z.record(
     RemoteName,
     z.strictObject({ stable: ReleaseId, canary: z.strictObject({ release: ReleaseId, percent: z.int().min(0).max(100) }).optional() }),

@@ -1,6 +1,7 @@
 export type { AgeFile, CallOptions, ContentKind, PictureFieldProps, RecoveredSecret, RecoveryImage, ShownImage, VaultProgress } from "./contents.ts";
 export { Deployment, Integrity, PortalPage, ReleaseId, ReleaseRecord, VerificationKey } from "./deployment.ts";
 export { accountName, keptOnDevice, openedFileLock, type DeviceAccount } from "./device.ts";
+export type { Drives } from "./drives.ts";
 export type { Http, HttpMethod, HttpOptions, HttpStream } from "./http.ts";
 export { blocksLeaving, useLeaveGuard, useLeaveQuestion, type LeaveGuard } from "./leaving.ts";
 export { hostNamespaces, pathsOverlap, RemoteManifest, RemoteName, type ManifestRoute } from "./manifest.ts";

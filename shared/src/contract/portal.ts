@@ -1,6 +1,7 @@
 import { createContext, useContext } from "react";
 
 import type { ErrorCode } from "../errors/index.ts";
+import type { Drives } from "./drives.ts";
 import type { Http } from "./http.ts";
 import type { RemoteName } from "./manifest.ts";
 import type { Visitor } from "./sharing.ts";
@@ -74,6 +75,8 @@ export interface Portal {
   readonly user: PortalUser;
   readonly vendor: PortalVendor;
   readonly features: Readonly<Record<string, boolean>>;
+  /** Cloud drives that this deployment is registered with. None without the capability: the picture field is drawn in every remote's forms. */
+  readonly drives: Readonly<Drives>;
   readonly language: Language;
   readonly theme: ThemeName;
   /** Goes to a path of the portal. */

@@ -39,6 +39,7 @@ export function createFakePortal(settings: FakePortalSettings = {}): FakePortal 
     user: { userId: "01890a5d-ac96-7000-8000-00000000a11c", userName: "alba", contactEmail: "alba@example.org" },
     vendor: { vendorId: "relicario", branding: { productName: "Relicario" }, messages: [] },
     features: {},
+    drives: {},
     language: "en" as const,
     theme: "light" as const,
     navigate: (path: string) => {

@@ -57,6 +57,24 @@ describe("publishDeployment", () => {
     expect(JSON.parse(Buffer.from(published().payload, "base64url").toString("utf8"))).toMatchObject({ origin: "https://portal.acme.example", identity, api });
   });
 
+  it("names the drives that it is told, with the addresses of their public services, and none otherwise", async () => {
+    expect(await publishDeployment(folder, facts, key, now)).not.toHaveProperty("drives");
+    const { drives } = await publishDeployment(folder, { ...facts, drives: { onedrive: { client_id: "c", content_origins: ["https://*.sharepoint.example"] } } }, key, now);
+    expect(drives).toEqual({
+      onedrive: {
+        client_id: "c",
+        authority: "https://login.microsoftonline.com/consumers",
+        graph_url: "https://graph.microsoft.com/v1.0",
+        picker_url: "https://onedrive.live.com/picker",
+        content_origins: ["https://*.sharepoint.example"],
+      },
+    });
+  });
+
+  it.each(["https://a.example/path", "https://a.example;script-src *", "*", "https://*", "javascript:x"])("signs nothing that would put %s into the page's policy", async (source) => {
+    await expect(publishDeployment(folder, { ...facts, drives: { onedrive: { client_id: "c", content_origins: [source] } } }, key, now)).rejects.toThrow();
+  });
+
   it("is valid for seven days", async () => {
     const deployment = await publishDeployment(folder, facts, key, now);
     expect(Date.parse(deployment.not_after) - Date.parse(deployment.issued_at)).toBe(7 * 24 * 3_600_000);

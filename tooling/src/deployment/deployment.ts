@@ -16,7 +16,7 @@ import type { Release } from "../release/release.ts";
 import { Complaint } from "../start/complaint.ts";
 
 /** A vendor's own choices: `tooling/vendors/<vendor>.json`. */
-const Vendor = z.strictObject(Deployment.pick({ branding: true, features: true, messages: true }).shape);
+const Vendor = z.strictObject(Deployment.pick({ branding: true, features: true, messages: true, drives: true }).shape);
 
 const lifeMs = 7 * 24 * 60 * 60_000;
 
@@ -27,6 +27,8 @@ export interface DeploymentFacts {
   readonly appVersion: string;
   readonly identity: Deployment["identity"];
   readonly api: Deployment["api"];
+  /** In place of those of the vendor's file. */
+  readonly drives?: NonNullable<z.input<typeof Deployment>["drives"]>;
   readonly releases: readonly Pick<Release, "record" | "jws">[];
 }
 
@@ -54,6 +56,7 @@ export function makeDeployment(facts: DeploymentFacts, sequence: number, now: Da
     environment: facts.environment,
     app_version: facts.appVersion,
     ...vendor,
+    ...(facts.drives !== undefined && { drives: facts.drives }),
     identity: facts.identity,
     api: facts.api,
     releases,

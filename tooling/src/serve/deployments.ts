@@ -1,14 +1,16 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-import { Deployment, ReleaseRecord, type RemoteName } from "@relicario/shared/contract";
+import { Deployment, ReleaseRecord, type Drives, type RemoteName } from "@relicario/shared/contract";
 import { VendorId } from "@relicario/shared/api";
 import { z } from "zod";
 
-/** What the gateway knows of the signed documents. It passes them on and believes what they say of locales; hosts verify. */
+/** What the gateway knows of the signed documents. It passes them on and believes what they say of locales and drives; hosts verify. */
 export interface Deployments {
   /** The signed document of a vendor, as text; null when there is none. */
   readonly document: (vendor: string) => string | null;
+  /** Cloud drives that the vendor is registered with. */
+  readonly drives: (vendor: string) => Drives;
   /** The promoted release that carries a namespace of texts; null when it is the host's, or nobody's. */
   readonly ownerOfNamespace: (vendor: string, namespace: string) => { readonly remote: RemoteName; readonly release: string } | null;
 }
@@ -16,6 +18,7 @@ export interface Deployments {
 interface Known {
   readonly changed: number;
   readonly text: string;
+  readonly drives: Drives;
   readonly owners: ReadonlyMap<string, { readonly remote: RemoteName; readonly release: string }>;
 }
 
@@ -32,19 +35,20 @@ export function openDeployments(folder: string): Deployments {
     const former = known.get(vendor);
     if (former?.changed === changed) return former;
     const text = readFileSync(file, "utf8");
-    const now = { changed, text, owners: ownersOf(text) };
+    const deployment = Deployment.parse(fromBase64url(Signed.parse(JSON.parse(text)).payload));
+    const now = { changed, text, drives: deployment.drives ?? {}, owners: ownersOf(deployment) };
     known.set(vendor, now);
     return now;
   };
 
   return {
     document: (vendor) => read(vendor)?.text ?? null,
+    drives: (vendor) => read(vendor)?.drives ?? {},
     ownerOfNamespace: (vendor, namespace) => read(vendor)?.owners.get(namespace) ?? null,
   };
 }
 
-function ownersOf(text: string): Known["owners"] {
-  const deployment = Deployment.parse(fromBase64url(Signed.parse(JSON.parse(text)).payload));
+function ownersOf(deployment: Deployment): Known["owners"] {
   const owners = new Map<string, { remote: RemoteName; release: string }>();
   for (const { stable } of Object.values(deployment.releases)) {
     const payload = deployment.release_records[stable]?.split(".")[1];

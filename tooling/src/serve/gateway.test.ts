@@ -35,6 +35,7 @@ describe("the gateway", () => {
     };
     put("host/index.html", '<!doctype html><meta property="csp-nonce" nonce="{{nonce}}"><style nonce="{{nonce}}"></style><script type="application/json" id="portal-page"></script>');
     put("host/silent-renew.html", "<!doctype html><script src=/silent-renew.js></script>");
+    put("host/drive-answer.html", "<!doctype html><script src=/drive-answer.js></script>");
     put("host/static/main.0123abcd.js", "host();");
     put("host/static/main.0123abcd.js.br", "compressed");
     put("host/locales/en/header.json", '{"a":"A"}');
@@ -55,6 +56,7 @@ describe("the gateway", () => {
         appVersion: "0.3.1",
         identity: { authority: "http://localhost:3001/realms/relicario", client_id: "c", scope: "openid" },
         api: { base_url: `${origin}/api`, credentials: false },
+        drives: { google: { client_id: "g", api_origin: "https://drive.example" } },
         releases: await Promise.all(["secrets", "sharing", "recovery", "settings"].map(recordOf).map(async (record) => ({ record, jws: await signRecord(record, signing) }))),
       },
       signing,
@@ -150,7 +152,7 @@ describe("the gateway", () => {
         "style-src 'self' 'nonce-N'",
         "font-src 'self'",
         "img-src 'self' data: blob:",
-        "connect-src 'self' http://localhost:3001 http://localhost:3000",
+        "connect-src 'self' http://localhost:3001 http://localhost:3000 https://drive.example", // the drive of the deployment document, and no other
         "frame-src 'self' http://localhost:3001",
         "worker-src blob:",
         "manifest-src 'self'",
@@ -190,8 +192,11 @@ describe("the gateway", () => {
       expect(headers["cache-control"]).toBe("no-cache");
     });
 
-    it("lets only the page where a sign-in ends answer to the page that opened its window", async () => {
+    it("lets only the pages where a sign-in ends answer to the page that opened its window", async () => {
       expect((await get("/silent-renew.html?code=1&state=2", navigation)).headers).not.toHaveProperty("cross-origin-opener-policy");
+      const { headers } = await get("/drive-answer.html?code=1&state=2", navigation);
+      expect(headers).not.toHaveProperty("cross-origin-opener-policy");
+      expect(headers["content-security-policy"]).toBe("default-src 'none'; script-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
       expect((await get("/", navigation)).headers["cross-origin-opener-policy"]).toBe("same-origin-allow-popups");
     });
   });

@@ -7,7 +7,7 @@ import { join, resolve, sep } from "node:path";
 
 import httpProxy, { type FastifyHttpProxyOptions } from "@fastify/http-proxy";
 import fastifyStatic from "@fastify/static";
-import type { PortalPage, RemoteName } from "@relicario/shared/contract";
+import type { Drives, PortalPage, RemoteName } from "@relicario/shared/contract";
 import { errorOfStatus, type ErrorCode } from "@relicario/shared/errors";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 
@@ -17,7 +17,7 @@ import { readBodies } from "./bodies.ts";
 import { answersOfReleases, answersOfService, guardAnswers, type AnswerRules } from "./response-allow-list.ts";
 import { openDeployments } from "./deployments.ts";
 import { FairShares } from "./fair-shares.ts";
-import { bareHeaders, commonHeaders, pageHeaders, policyOfFiles, policyOfHost, policyOfRenewal } from "./headers.ts";
+import { bareHeaders, commonHeaders, pageHeaders, policyOfDriveAnswer, policyOfFiles, policyOfHost, policyOfRenewal } from "./headers.ts";
 import { defaultLimits, servicePatienceMs, timesOf, type ServeLimits } from "./limits.ts";
 import { pageOfFile } from "./page.ts";
 import { openPool } from "./pool.ts";
@@ -123,7 +123,7 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
     globIgnore: ["**/*.br", "**/*.gz", "index.html"],
     setHeaders: (reply, path) => {
       void reply.header("cache-control", path.startsWith(hashedFolder) ? "public, max-age=31536000, immutable" : "no-cache");
-      void reply.headers(/silent-renew\.html(\.br|\.gz)?$/.test(path) ? bareHeaders(policyOfRenewal) : pageHeaders(policyOfFiles));
+      void reply.headers(headersOfFile(path));
     },
     // The host's page goes out with a nonce, never as the file that it is made from.
     allowedPath: (path) => !/^\/index\.html(\.br|\.gz)?$/.test(path),
@@ -159,11 +159,27 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
     }
   }
 
+  function headersOfFile(path: string): Readonly<Record<string, string>> {
+    if (/silent-renew\.html(\.br|\.gz)?$/.test(path)) return bareHeaders(policyOfRenewal);
+    if (/drive-answer\.html(\.br|\.gz)?$/.test(path)) return bareHeaders(policyOfDriveAnswer(drives()));
+    return pageHeaders(policyOfFiles);
+  }
+
+  /** None while the document cannot be read: the page then says so itself. */
+  function drives(): Drives {
+    try {
+      return deployments.drives(settings.page.vendor_id);
+    } catch (error) {
+      note({ failure: error instanceof Error ? error.name : "unknown" });
+      return {};
+    }
+  }
+
   function sendPage(reply: FastifyReply): FastifyReply {
     const nonce = randomBytes(16).toString("base64url");
     const { identityOrigin, apiOrigin } = settings;
     return reply
-      .headers(pageHeaders(policyOfHost({ nonce, origin, identityOrigin, apiOrigin })))
+      .headers(pageHeaders(policyOfHost({ nonce, origin, identityOrigin, apiOrigin, drives: drives() })))
       .header("cache-control", "no-store")
       .type("text/html; charset=utf-8")
       .send(page().html(nonce));

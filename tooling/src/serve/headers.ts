@@ -1,3 +1,5 @@
+import type { Drives } from "@relicario/shared/contract";
+
 /** Headers of every answer of the gateway, whoever made it. */
 export function commonHeaders(origin: string): Readonly<Record<string, string>> {
   return {
@@ -26,20 +28,20 @@ export function pageHeaders(policy: string): Readonly<Record<string, string>> {
   };
 }
 
-/** Headers of the page that a sign-in ends with: a policy for its opener would cut it from the page that opened its window. */
+/** Headers of a page that a sign-in ends with: a policy for its opener would cut it from the page that opened its window. */
 export function bareHeaders(policy: string): Readonly<Record<string, string>> {
   return { "content-security-policy": policy, "permissions-policy": Object.entries(permissions).map(([name, who]) => `${name}=${who}`).join(", ") };
 }
 
 /** What the host's page may do. Where code comes from is never configuration: the folders of code of this origin, and blobs for workers. */
-export function policyOfHost({ nonce, origin, identityOrigin, apiOrigin }: { nonce: string; origin: string; identityOrigin: string; apiOrigin: string }): string {
+export function policyOfHost({ nonce, origin, identityOrigin, apiOrigin, drives = {} }: { nonce: string; origin: string; identityOrigin: string; apiOrigin: string; drives?: Drives }): string {
   return policy({
     "default-src": "'none'",
     "script-src": `${origin}/static/ ${origin}/r/ 'nonce-${nonce}' 'wasm-unsafe-eval'`,
     "style-src": `'self' 'nonce-${nonce}'`,
     "font-src": "'self'",
     "img-src": "'self' data: blob:",
-    "connect-src": [...new Set(["'self'", identityOrigin, apiOrigin])].join(" "),
+    "connect-src": [...new Set(["'self'", identityOrigin, apiOrigin, ...callsOf(drives)])].join(" "),
     "frame-src": `'self' ${identityOrigin}`, // silent renewal begins at the provider and ends in a bare page of ours
     "worker-src": "blob:",
     "manifest-src": "'self'",
@@ -57,6 +59,29 @@ export const policyOfRenewal = policy({
   "form-action": "'none'",
   "frame-ancestors": "'self'",
 });
+
+/** The bare page where the answer of a cloud drive ends, in a window of its own. From it a person goes on to OneDrive's picker, which takes its token by a form. */
+export function policyOfDriveAnswer({ onedrive }: Drives): string {
+  return policy({
+    "default-src": "'none'",
+    "script-src": "'self'",
+    "base-uri": "'none'",
+    "form-action": onedrive === undefined ? "'none'" : [originOf(onedrive.picker_url), ...onedrive.content_origins].join(" "),
+    "frame-ancestors": "'none'",
+  });
+}
+
+/** What the page calls of the cloud drives that the deployment document names, and of no other. */
+function callsOf({ google, onedrive }: Drives): readonly string[] {
+  return [
+    ...(google === undefined ? [] : [google.api_origin]),
+    ...(onedrive === undefined ? [] : [originOf(onedrive.authority), originOf(onedrive.graph_url), ...onedrive.content_origins]),
+  ];
+}
+
+function originOf(address: string): string {
+  return new URL(address).origin;
+}
 
 /** Any other document that somebody opens from here: it may do nothing. */
 export const policyOfFiles = policy({ "default-src": "'none'", "base-uri": "'none'", "form-action": "'none'", "frame-ancestors": "'none'" });

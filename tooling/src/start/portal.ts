@@ -7,7 +7,7 @@ import { RemoteManifest, type PortalPage, type RemoteName } from "@relicario/sha
 import { z } from "zod";
 
 import { ensureBuilt } from "../bundle/ensure-built.ts";
-import { publishDeployment } from "../deployment/deployment.ts";
+import { publishDeployment, type DeploymentFacts } from "../deployment/deployment.ts";
 import { developmentKey, teamKey } from "../keys/development-keys.ts";
 import { rootFolder } from "../paths.ts";
 import { makeRelease, presentRelease } from "../release/release.ts";
@@ -37,6 +37,8 @@ export interface PortalSettings {
   readonly environment?: Readonly<Partial<Record<"identity" | "service" | "gateway", Readonly<Record<string, string>>>>>;
   /** Built remotes from outside this repository, beside those of `REMOTES`. */
   readonly remoteFolders?: readonly string[];
+  /** Cloud drives of the deployment document, in place of the vendor's. */
+  readonly drives?: NonNullable<DeploymentFacts["drives"]>;
   /** Processes that start anew when their sources change. */
   readonly watch?: readonly ProcessName[];
   /** Gives up starting: what was started is undone, and {@link startPortal} rejects with the signal's reason. */
@@ -73,7 +75,7 @@ const renewEveryMs = 24 * 60 * 60_000;
  * Builds what is not built, starts everything and waits until it is healthy.
  * @throws Complaint, with one line, for what the person can put right: a port in use, a second start on the same folder
  */
-export async function startPortal({ port, dataDir, log = () => undefined, environment = {}, remoteFolders = [], watch = [], signal }: PortalSettings): Promise<RunningPortal> {
+export async function startPortal({ port, dataDir, log = () => undefined, environment = {}, remoteFolders = [], drives, watch = [], signal }: PortalSettings): Promise<RunningPortal> {
   const given = readStartSettings({ ...process.env, PORT: String(port), DATA_DIR: dataDir });
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const lock = takeLock(join(dataDir, "running.lock"));
@@ -183,7 +185,7 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
       const facts = { vendorId, origin, environment: given.environment, appVersion: appVersion(), releases };
       await publishDeployment(
         join(dataDir, "deployments"),
-        { ...facts, identity: { authority, client_id: given.clientId, scope: "openid profile email" }, api: { base_url: apiBase, credentials: false } },
+        { ...facts, identity: { authority, client_id: given.clientId, scope: "openid profile email" }, api: { base_url: apiBase, credentials: false }, ...(drives !== undefined && { drives }) },
         portalKey,
       );
     };

@@ -1,0 +1,149 @@
+import { readFile } from "node:fs/promises";
+
+import { AxeBuilder } from "@axe-core/playwright";
+import type { Page } from "@playwright/test";
+import { startPortal } from "@relicario/tooling/portal";
+
+import { newAccount, signUp } from "../pages/account.ts";
+import { answerDevice, protect } from "../pages/secrets.ts";
+import { startGoogleDrive, type GoogleDriveServer } from "../support/google-drive.ts";
+import { startOneDrive, type OneDriveServer } from "../support/onedrive.ts";
+import { photographs } from "../support/photographs.ts";
+import { expect, test as base } from "../support/portal-test.ts";
+import { sentinel } from "../support/sentinel.ts";
+
+const test = base.extend<object, { readonly google: GoogleDriveServer; readonly onedrive: OneDriveServer }>({
+  google: [
+    async ({}, use) => {
+      const server = await startGoogleDrive("google-client");
+      await use(server);
+      await server.stop();
+    },
+    { scope: "worker" },
+  ],
+  onedrive: [
+    async ({}, use) => {
+      const server = await startOneDrive("onedrive-client");
+      await use(server);
+      await server.stop();
+    },
+    { scope: "worker" },
+  ],
+  portal: [
+    async ({ dataFolder, google, onedrive }, use) => {
+      const portal = await startPortal({
+        port: 0,
+        dataDir: dataFolder,
+        drives: {
+          google: { client_id: "google-client", authorize_url: `${google.origin}/o/oauth2/v2/auth`, api_origin: google.origin },
+          onedrive: { client_id: "onedrive-client", authority: `${onedrive.origin}/consumers`, graph_url: `${onedrive.origin}/v1.0`, picker_url: `${onedrive.origin}/picker`, content_origins: [onedrive.origin] },
+        },
+      });
+      await use(portal);
+      await portal.stop();
+    },
+    { scope: "worker", timeout: 240_000 },
+  ],
+});
+
+/** The window that a button of the portal opens. */
+async function windowOf(page: Page, button: string): Promise<Page> {
+  const [popup] = await Promise.all([page.waitForEvent("popup"), page.getByRole("button", { name: button }).click()]);
+  return popup;
+}
+/** Presses a link or button of a provider's page; its window may be closed by that. */
+async function press(popup: Page, role: "link" | "button", name: string): Promise<void> {
+  await popup.getByRole(role, { name, exact: true }).click();
+}
+async function makeKit(page: Page, passphrase: string | null): Promise<void> {
+  if (passphrase !== null) await page.getByRole("textbox", { name: "Passphrase, if the picture has one" }).fill(passphrase);
+  await page.getByRole("button", { name: "Make the kit" }).click();
+  await expect(page.getByRole("heading", { name: "The kit is made" })).toBeVisible({ timeout: 120_000 });
+}
+
+test("drives: kits and pictures go to Google Drive and OneDrive, and pictures come from there", async ({ page, google, onedrive }) => {
+  test.setTimeout(480_000);
+  const passphrase = `four words and ${sentinel()}`;
+  const picture = { name: "mountains.jpg", type: "image/jpeg", bytes: await readFile(photographs.mountains) };
+  google.others.push({ id: "g-1", ...picture });
+  onedrive.others.push({ id: "o-1", ...picture });
+
+  await test.step("a person has a secret behind a picture with a passphrase", async () => {
+    await signUp(page, newAccount());
+    await protect(page, { text: `legal winner ${sentinel()}`, title: "Wallet", tags: [], image: { file: photographs.mountains, passphrase } });
+    await answerDevice(page, "My own device");
+  });
+
+  await test.step("a window that is closed, or refused, changes nothing and is said", async () => {
+    await page.goto("/safeguard");
+    const popup = await windowOf(page, "Choose from OneDrive");
+    await expect(page.getByText("Go on in the window of OneDrive.")).toBeVisible();
+    await popup.close();
+    await expect(page.getByText("The window of OneDrive was closed before it was done.")).toBeVisible();
+    const again = await windowOf(page, "Choose from OneDrive");
+    await press(again, "link", "Cancel");
+    await expect(page.getByRole("alert")).toContainText("OneDrive gave no permission");
+    expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+  });
+
+  await test.step("the picture comes from OneDrive, by its own picker, and opens; the kit goes to Google Drive", async () => {
+    const popup = await windowOf(page, "Choose from OneDrive");
+    await press(popup, "link", "Accept");
+    await expect(popup).toHaveTitle("OneDrive"); // the picker got its token
+    await press(popup, "button", "mountains.jpg");
+    await expect(page.getByText("mountains.jpg")).toBeVisible();
+    await makeKit(page, passphrase);
+    const google1 = await windowOf(page, "Save to Google Drive");
+    await press(google1, "link", "Allow");
+    await expect(page.getByText("Saved to Google Drive.")).toBeVisible();
+    expect(google1.isClosed()).toBe(true);
+    expect(google.files.map(({ name, type }) => ({ name, type }))).toEqual([{ name: expect.stringMatching(/^kit-.*\.html$/), type: "text/html" }]);
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save the kit again" }).click()]);
+    expect(google.files[0]?.bytes.equals(await readFile(await download.path()))).toBe(true);
+  });
+
+  await test.step("on the drive that the picture came from, a warning comes first", async () => {
+    const popup = await windowOf(page, "Save to OneDrive");
+    await press(popup, "link", "Accept");
+    await expect(page.getByRole("dialog")).toContainText("Both on OneDrive?");
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await expect(page.getByRole("dialog")).toHaveCount(0);
+    expect(onedrive.folder).toEqual([]);
+    await page.getByRole("button", { name: "Save to OneDrive" }).click(); // the token is kept: no window
+    await page.getByRole("button", { name: "Save it there all the same" }).click();
+    await expect(page.getByText("Saved to OneDrive.")).toBeVisible();
+    expect(onedrive.folder.map(({ name }) => name)).toEqual([expect.stringMatching(/^kit-.*\.html$/)]);
+    expect(onedrive.folder[0]?.bytes.equals(google.files[0]?.bytes ?? Buffer.alloc(0))).toBe(true);
+  });
+
+  await test.step("the picture comes from Google Drive, by its own picker", async () => {
+    await page.reload();
+    const popup = await windowOf(page, "Choose from Google Drive");
+    await press(popup, "link", "mountains.jpg");
+    await press(popup, "link", "Allow");
+    await expect(page.getByText("mountains.jpg")).toBeVisible();
+  });
+
+  await test.step("no token was stored, and none is in an address", async () => {
+    const kept = await page.evaluate(() => JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage), location.href]));
+    for (const { headers } of [...google.requests, ...onedrive.requests]) {
+      const token = headers.authorization?.replace("Bearer ", "");
+      if (token !== undefined) expect(kept).not.toContain(token);
+    }
+    expect([...google.requests, ...onedrive.requests].filter(({ headers }) => headers.cookie !== undefined && headers.authorization !== undefined)).toEqual([]);
+  });
+});
+
+test("drives: a kit that opens with the picture alone goes to none", async ({ page, google, onedrive }) => {
+  test.setTimeout(240_000);
+  const before = google.requests.length + onedrive.requests.length;
+  await signUp(page, newAccount());
+  await protect(page, { text: sentinel(), title: "Plain", tags: [], image: { file: photographs.sunset, passphrase: null } });
+  await answerDevice(page, "My own device");
+  await page.goto("/safeguard");
+  await page.getByLabel("Picture file").setInputFiles(photographs.sunset);
+  await makeKit(page, null);
+  await expect(page.getByText("Not on a cloud drive")).toBeVisible();
+  await expect(page.getByRole("button", { name: /^Save to/ })).toHaveCount(0);
+  expect(google.requests.length + onedrive.requests.length).toBe(before);
+});

@@ -1,0 +1,67 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** One call as it came. */
+export interface DriveRequest {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: Buffer;
+}
+
+export interface DriveAnswer {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer;
+}
+
+export interface DriveServer {
+  readonly origin: string;
+  readonly requests: readonly DriveRequest[];
+  readonly stop: () => Promise<void>;
+}
+
+/** A small server on a free port of this machine. Calls from other origins may come, as the providers allow them for their calls. */
+export async function startDriveServer(answer: (request: DriveRequest, origin: string) => DriveAnswer): Promise<DriveServer> {
+  const requests: DriveRequest[] = [];
+  let origin = "";
+  const handle = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const pieces: Buffer[] = [];
+    for await (const piece of incoming) pieces.push(Buffer.from(piece as Uint8Array));
+    const request = { method: incoming.method ?? "GET", url: new URL(incoming.url ?? "/", origin), headers: incoming.headers, body: Buffer.concat(pieces) };
+    const cors = { "access-control-allow-origin": incoming.headers.origin ?? "*", "access-control-allow-headers": "authorization, content-type, content-range, x-upload-content-type, x-upload-content-length", "access-control-allow-methods": "GET, PUT, POST", "access-control-expose-headers": "location" };
+    if (request.method === "OPTIONS") {
+      response.writeHead(204, cors).end();
+      return;
+    }
+    requests.push(request);
+    const { status = 200, headers = {}, body = "" } = answer(request, origin);
+    response.writeHead(status, { ...cors, ...headers }).end(body);
+  };
+  const server = createServer((incoming, response) => {
+    handle(incoming, response).catch((error: unknown) => {
+      response.writeHead(500).end(error instanceof Error ? error.message : "");
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "localhost", resolve));
+  origin = `http://localhost:${String((server.address() as AddressInfo).port)}`;
+  return {
+    origin,
+    requests,
+    stop: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => { resolve(); });
+      }),
+  };
+}
+
+export function json(body: unknown, status = 200): DriveAnswer {
+  return { status, headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+}
+
+/** A provider's page with one button for each way on. */
+export function pageOf(title: string, ways: Readonly<Record<string, string>>, script = ""): DriveAnswer {
+  const links = Object.entries(ways).map(([name, address]) => `<p><a href="${address.replaceAll("&", "&amp;")}">${name}</a></p>`);
+  return { headers: { "content-type": "text/html; charset=utf-8" }, body: `<!doctype html><title>${title}</title><h1>${title}</h1>${links.join("")}${script}` };
+}

@@ -1,0 +1,47 @@
+import { usePortal } from "@relicario/shared/contract";
+import { Button, SmallText, SpacedRow, Stack } from "@relicario/shared/ui";
+import { CloudDownload } from "lucide-react";
+import { useId } from "react";
+import { useTranslation } from "react-i18next";
+
+import { notePictureOn } from "./drive-memory.ts";
+import type { Drive } from "./drive.ts";
+import { DriveStatus } from "./DriveStatus.tsx";
+import { useDriveAct, useDrives } from "./useDriveAct.ts";
+
+interface ChooseFromDriveProps {
+  readonly disabled: boolean;
+  readonly onChosen: (picture: File) => void;
+}
+
+/** A picture from a drive that the deployment is registered with; nothing without one. */
+export function ChooseFromDrive({ disabled, onChosen }: ChooseFromDriveProps) {
+  const { t } = useTranslation("provide-image");
+  const { language } = usePortal();
+  const drives = useDrives();
+  const { act, run, cancel } = useDriveAct();
+  const hintId = useId();
+  if (drives.length === 0) return null;
+
+  const handleChoose = (drive: Drive) => {
+    void run(drive, async ({ open, ...options }) => {
+      const picture = await drive.choose(open, language, options);
+      notePictureOn(drive.name);
+      onChosen(picture);
+      return true;
+    });
+  };
+  return (
+    <Stack $gap={2} role="group" aria-labelledby={hintId}>
+      <SmallText id={hintId}>{t("drive.choose_hint")}</SmallText>
+      <SpacedRow>
+        {drives.map((drive) => (
+          <Button key={drive.name} tone="quiet" size="small" icon={<CloudDownload aria-hidden />} disabled={disabled || act.status === "moving"} onClick={() => { handleChoose(drive); }}>
+            {t("drive.choose_action", { drive: t(`drive.${drive.name}_name`) })}
+          </Button>
+        ))}
+      </SpacedRow>
+      <DriveStatus act={act} task="choose" onCancel={cancel} />
+    </Stack>
+  );
+}

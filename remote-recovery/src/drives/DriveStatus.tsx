@@ -1,0 +1,80 @@
+import { toPortalError } from "@relicario/shared/errors";
+import { Button, Notice, Progress } from "@relicario/shared/ui";
+import { useTranslation } from "react-i18next";
+
+import type { DriveAct } from "./useDriveAct.ts";
+
+interface DriveStatusProps {
+  readonly act: DriveAct;
+  readonly task: "save" | "choose";
+  readonly onCancel: () => void;
+}
+
+/** How an act with a drive stands, and why it failed. */
+export function DriveStatus({ act, task, onCancel }: DriveStatusProps) {
+  const { t } = useTranslation("provide-image");
+  if (act.status === "idle") return null;
+  const drive = t(`drive.${act.drive}_name`);
+  switch (act.status) {
+    case "waiting":
+      return (
+        <Notice
+          role="status"
+          tone={act.lost ? "warn" : "info"}
+          actions={
+            <Button tone="quiet" size="small" onClick={onCancel}>
+              {t("drive.cancel_action")}
+            </Button>
+          }
+        >
+          {t(act.lost ? "drive.closed_error" : "drive.waiting_status", { drive })}
+        </Notice>
+      );
+    case "moving":
+      return <Progress label={t(task === "save" ? "drive.saving_status" : "drive.fetching_status", { drive })} done={act.progress.done} total={act.progress.total} />;
+    case "failed":
+      return (
+        <Notice role="alert" tone={isSignedIn(act.error) ? "info" : "danger"}>
+          {t(`drive.${reasonOf(act.error)}_error`, { drive })}
+        </Notice>
+      );
+    case "done":
+      return task === "choose" ? null : (
+        <Notice role="status" tone="success">
+          {t("drive.saved_status", { drive })}
+        </Notice>
+      );
+    default:
+      return act satisfies never;
+  }
+}
+
+function isSignedIn(error: unknown): boolean {
+  return reasonOf(error) === "signed_in";
+}
+
+function reasonOf(error: unknown) {
+  switch (toPortalError(error).code) {
+    case "popup_blocked":
+      return "blocked";
+    case "consent_required":
+    case "forbidden":
+      return "refused";
+    case "login_required":
+      return "again";
+    case "interaction_required":
+      return "signed_in";
+    case "offline":
+      return "offline";
+    case "service_unavailable":
+      return "unreachable";
+    case "quota_exceeded":
+      return "full";
+    case "not_found":
+      return "gone";
+    case "payload_too_large":
+      return "too_large";
+    default:
+      return "unexpected";
+  }
+}

@@ -1,0 +1,58 @@
+import { usePortal } from "@relicario/shared/contract";
+import { Button, Notice, SmallText, SpacedRow, Stack } from "@relicario/shared/ui";
+import { CloudUpload } from "lucide-react";
+import { useId } from "react";
+import { useTranslation } from "react-i18next";
+
+import type { Drive, DriveKind, DriveName } from "./drive.ts";
+import { DriveStatus } from "./DriveStatus.tsx";
+import { saveToDrive } from "./save-to-drive.ts";
+import { useDriveAct, useDrives } from "./useDriveAct.ts";
+
+interface SaveToDriveProps {
+  readonly kind: DriveKind;
+  readonly files: () => readonly File[];
+  /** A kit that opens without a passphrase is kept off drives, and the person is told why. */
+  readonly refused?: boolean;
+  readonly onSaved?: (drive: DriveName) => void;
+}
+
+/** Buttons of the drives that the deployment is registered with; nothing without one. */
+export function SaveToDrive({ kind, files, refused = false, onSaved }: SaveToDriveProps) {
+  const { t } = useTranslation("provide-image");
+  const { confirm } = usePortal();
+  const drives = useDrives();
+  const { act, run, cancel } = useDriveAct();
+  const titleId = useId();
+  if (drives.length === 0) return null;
+  if (refused) return <Notice title={t("drive.refused_title")}>{t("drive.refused_body")}</Notice>;
+
+  const handleSave = (drive: Drive) => {
+    const name = t(`drive.${drive.name}_name`);
+    void run(drive, async (tools) => {
+      const confirmBeside = () =>
+        confirm({
+          title: t("drive.beside_title", { drive: name }),
+          description: t(kind === "kit" ? "drive.beside_kit_body" : "drive.beside_picture_body", { drive: name }),
+          confirmLabel: t("drive.beside_action"),
+          danger: true,
+        });
+      const saved = await saveToDrive(drive, kind, files(), { ...tools, confirmBeside });
+      if (saved) onSaved?.(drive.name);
+      return saved;
+    });
+  };
+  return (
+    <Stack $gap={2} role="group" aria-labelledby={titleId}>
+      <SmallText id={titleId}>{t("drive.save_title")}</SmallText>
+      <SpacedRow>
+        {drives.map((drive) => (
+          <Button key={drive.name} tone="quiet" size="small" icon={<CloudUpload aria-hidden />} disabled={act.status === "moving"} onClick={() => { handleSave(drive); }}>
+            {t("drive.save_action", { drive: t(`drive.${drive.name}_name`) })}
+          </Button>
+        ))}
+      </SpacedRow>
+      <DriveStatus act={act} task="save" onCancel={cancel} />
+    </Stack>
+  );
+}

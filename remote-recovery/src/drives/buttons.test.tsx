@@ -1,0 +1,134 @@
+import type { Drives } from "@relicario/shared/contract";
+import { expectAccessible, renderApp } from "@relicario/shared/testing";
+import { act, screen } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+
+import { ChooseFromDrive } from "./ChooseFromDrive.tsx";
+import { forgetDrives, keepToken } from "./drive-memory.ts";
+import { SaveToDrive } from "./SaveToDrive.tsx";
+
+const drives: Drives = {
+  google: { client_id: "g", authorize_url: "https://accounts.example/auth", api_origin: "https://drive.example" },
+  onedrive: { client_id: "m", authority: "https://login.example/consumers", graph_url: "https://graph.example/v1.0", picker_url: "https://picker.example/picker", content_origins: ["https://content.example"] },
+};
+const picture = () => [new File(["a picture"], "p.jpg", { type: "image/jpeg" })];
+const draw = async (ui: React.ReactNode, settings: Parameters<typeof renderApp>[1] = {}) => renderApp(<main><h1>Page</h1>{ui}</main>, { drives, ...settings });
+
+/** Answers of the drive, in their order; paths that were called. */
+function withAnswers(...answers: readonly { readonly status?: number; readonly json: unknown }[]): string[] {
+  const called: string[] = [];
+  const left = [...answers];
+  jest.spyOn(globalThis, "fetch").mockImplementation((address) => {
+    called.push(new URL(address as string).pathname);
+    const { status = 200, json } = left.shift() ?? { status: 500, json: null };
+    return Promise.resolve(new Response(JSON.stringify(json), { status }));
+  });
+  return called;
+}
+
+beforeEach(() => {
+  forgetDrives();
+  jest.spyOn(window, "open").mockReturnValue(null);
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+describe("the buttons of drives", () => {
+  it("are those that the deployment names, and none without", async () => {
+    const { unmount } = await draw(<SaveToDrive kind="picture" files={picture} />);
+    expect(screen.getAllByRole("button").map(({ textContent }) => textContent)).toEqual(["Save to Google Drive", "Save to OneDrive"]);
+    await expectAccessible();
+    unmount();
+    await draw(<><SaveToDrive kind="picture" files={picture} /><ChooseFromDrive disabled={false} onChosen={() => undefined} /></>, { drives: {} });
+    expect(screen.queryByRole("button")).toBeNull();
+  });
+
+  it("are not there for a kit without a passphrase, and say why", async () => {
+    await draw(<SaveToDrive kind="kit" files={picture} refused />, { language: "es" });
+    expect(screen.getByText("No en una nube")).toBeVisible();
+    expect(screen.queryByRole("button")).toBeNull();
+    await expectAccessible();
+  });
+
+  it.each([
+    ["en", "Choose from Google Drive", /^Your browser opened no window for Google Drive/],
+    ["es", "Elegir de Google Drive", /^Tu navegador no ha abierto la ventana de Google Drive/],
+  ] as const)("say that no window was opened, in %s", async (language, button, sentence) => {
+    await draw(<ChooseFromDrive disabled={false} onChosen={() => undefined} />, { language });
+    await userEvent.click(screen.getByRole("button", { name: button }));
+    expect(await screen.findByRole("alert")).toHaveTextContent(sentence);
+    await expectAccessible();
+  });
+
+  it("say so when the window is closed, and leave it at that when the person cancels", async () => {
+    jest.useFakeTimers({ advanceTimers: true });
+    try {
+      const popup = { closed: false, location: { replace: () => undefined }, close: () => undefined };
+      jest.spyOn(window, "open").mockReturnValue(popup as unknown as Window);
+      Object.defineProperty(globalThis, "BroadcastChannel", { configurable: true, value: class { postMessage() {} close() {} } });
+      await draw(<SaveToDrive kind="picture" files={picture} />);
+      await userEvent.setup({ advanceTimers: jest.advanceTimersByTime }).click(screen.getByRole("button", { name: "Save to OneDrive" }));
+      expect(await screen.findByText("Go on in the window of OneDrive.")).toBeVisible();
+      popup.closed = true;
+      act(() => { jest.advanceTimersByTime(1000); });
+      expect(screen.getByRole("status")).toHaveTextContent("The window of OneDrive was closed before it was done.");
+      await userEvent.setup({ advanceTimers: jest.advanceTimersByTime }).click(screen.getByRole("button", { name: "Cancel" }));
+      expect(screen.queryByRole("status")).toBeNull();
+    } finally {
+      jest.useRealTimers();
+      Reflect.deleteProperty(globalThis, "BroadcastChannel");
+    }
+  });
+
+  it("save with the kept token, and tell where it went", async () => {
+    keepToken("google", "t", 3600);
+    const called = withAnswers({ json: { files: [] } }, { json: { id: "1" } });
+    const saved = jest.fn();
+    await draw(<SaveToDrive kind="picture" files={picture} onSaved={saved} />);
+    await userEvent.click(screen.getByRole("button", { name: "Save to Google Drive" }));
+    expect(await screen.findByText(/^Saved to Google Drive\./)).toBeVisible();
+    expect(called).toEqual(["/drive/v3/files", "/upload/drive/v3/files"]);
+    expect(saved).toHaveBeenCalledWith("google");
+  });
+
+  it("warn before a kit is put beside a picture, and save nothing against a no", async () => {
+    keepToken("google", "t", 3600);
+    const called = withAnswers({ json: { files: [{ id: "1" }] } });
+    const { record } = await draw(<SaveToDrive kind="kit" files={picture} />, { answer: false });
+    await userEvent.click(screen.getByRole("button", { name: "Save to Google Drive" }));
+    await screen.findByRole("button", { name: "Save to Google Drive" });
+    expect(record.confirms).toMatchObject([{ title: "Both on Google Drive?", danger: true }]);
+    expect(called).toEqual(["/drive/v3/files"]);
+    expect(screen.queryByText(/^Saved to/)).toBeNull();
+  });
+
+  it.each([
+    [403, { error: { code: 403, errors: [{ reason: "storageQuotaExceeded" }] } }, /^Google Drive is full/],
+    [401, {}, /^Google Drive asks you to sign in again/],
+    [503, {}, /^Google Drive cannot be reached/],
+    [418, {}, /^Google Drive answered something unknown/],
+  ])("say in words what %i means", async (status, json, sentence) => {
+    keepToken("google", "t", 3600);
+    withAnswers({ json: { files: [] } }, { status, json });
+    const saved = jest.fn();
+    await draw(<SaveToDrive kind="picture" files={picture} onSaved={saved} />);
+    await userEvent.click(screen.getByRole("button", { name: "Save to Google Drive" }));
+    expect(await screen.findByRole("alert")).toHaveTextContent(sentence);
+    expect(saved).not.toHaveBeenCalled();
+  });
+
+  it("end the act and forget the token when the portal locks", async () => {
+    keepToken("google", "t", 3600);
+    jest.spyOn(globalThis, "fetch").mockReturnValue(new Promise(() => undefined));
+    const { record } = await draw(<SaveToDrive kind="picture" files={picture} />);
+    await userEvent.click(screen.getByRole("button", { name: "Save to Google Drive" }));
+    expect(await screen.findByRole("progressbar")).toBeVisible();
+    act(() => {
+      for (const listener of [...record.lockListeners]) void listener("lock");
+    });
+    expect(screen.queryByRole("progressbar")).toBeNull();
+    await userEvent.click(screen.getByRole("button", { name: "Save to Google Drive" }));
+    expect(await screen.findByText(/^Your browser opened no window/)).toBeVisible(); // no token is left
+  });
+});

@@ -1,0 +1,28 @@
+import { policyOfDriveAnswer, policyOfHost } from "./headers.ts";
+
+const google = { client_id: "g", authorize_url: "https://accounts.example/auth", api_origin: "https://drive.example" };
+const onedrive = {
+  client_id: "m",
+  authority: "https://login.example/consumers",
+  graph_url: "https://graph.example/v1.0",
+  picker_url: "https://picker.example/picker",
+  content_origins: ["https://*.content.example"],
+};
+const connects = (drives: Parameters<typeof policyOfDriveAnswer>[0]) =>
+  /connect-src ([^;]*)/.exec(policyOfHost({ nonce: "n", origin: "https://p.example", identityOrigin: "https://id.example", apiOrigin: "https://p.example", drives }))?.[1];
+
+describe("the policies about cloud drives", () => {
+  it.each([
+    ["none", {}, ""],
+    ["Google Drive", { google }, " https://drive.example"],
+    ["OneDrive", { onedrive }, " https://login.example https://graph.example https://*.content.example"],
+  ])("let the page call exactly what is configured: %s", (_, drives, more) => {
+    expect(connects(drives)).toBe(`'self' https://id.example https://p.example${more}`);
+  });
+
+  it("let a token be posted to OneDrive's picker alone, from the page of the answer alone", () => {
+    expect(policyOfDriveAnswer({ onedrive })).toContain("form-action https://picker.example https://*.content.example;");
+    expect(policyOfDriveAnswer({ google })).toContain("form-action 'none';");
+    expect(policyOfHost({ nonce: "n", origin: "https://p.example", identityOrigin: "https://id.example", apiOrigin: "https://p.example", drives: { onedrive } })).toContain("form-action 'self' https://id.example;");
+  });
+});
