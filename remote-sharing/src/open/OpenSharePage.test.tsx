@@ -226,6 +226,16 @@ describe("keeping what was shared", () => {
     expect(await titles(own)).toEqual(["Door"]);
   });
 
+  it("keeps what came without a title under the words that stand in its place", async () => {
+    const { own, settings } = signedIn({ secrets: [{ title: "Mine", content: "x" }] });
+    await draw({ ...text, title: " ", audience: "signed_in" }, settings);
+    await open();
+    await userEvent.click(await screen.findByRole("button", { name: "Keep it among my secrets" }));
+    await userEvent.click(await screen.findByRole("button", { name: "Keep it now" }));
+    expect(await screen.findByText("Kept. It is among your secrets now.")).toBeVisible();
+    expect(await titles(own)).toEqual(["Mine", "A secret for you"]);
+  });
+
   it("says why it could not be kept, and what was opened stays", async () => {
     const { own, settings } = signedIn({ secrets: [{ title: "Mine", content: "x" }] });
     own.failWith("protect", "quota_exceeded");
