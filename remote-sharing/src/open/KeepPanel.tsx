@@ -1,5 +1,5 @@
 import { usePortal, type OpenedShare, type Vault } from "@relicario/shared/contract";
-import { ActProgress, FieldError } from "@relicario/shared/forms";
+import { ActProgress, DeviceQuestion, FieldError } from "@relicario/shared/forms";
 import { Button, ButtonLink, Card, ErrorNotice, Loading, Muted, Notice, SectionTitle, Skeleton, SpacedRow, Stack, useShownImage, useVault, useVaultState } from "@relicario/shared/ui";
 import { useQuery } from "@tanstack/react-query";
 import { Vault as VaultIcon } from "lucide-react";
@@ -22,45 +22,55 @@ export function KeepPanel({ share, title }: KeepPanelProps) {
   const [wanted, setWanted] = useState(false);
   const [kept, setKept] = useState(false);
   return (
-    <Card>
-      <Stack $gap={4}>
-        <SectionTitle>{t("keep.title")}</SectionTitle>
-        <Muted>{t("keep.body")}</Muted>
-        {kept ? (
-          <Notice
-            tone="success"
-            role="status"
-            actions={
-              <ButtonLink tone="quiet" size="small" to="/secrets">
-                {t("keep.list_action")}
-              </ButtonLink>
-            }
-          >
-            {t("keep.kept_status")}
-          </Notice>
-        ) : wanted ? (
-          <Loaded
-            share={share}
-            title={title}
-            onKept={() => {
-              setKept(true);
-            }}
-          />
-        ) : (
-          <SpacedRow>
-            <Button
-              icon={<VaultIcon aria-hidden />}
-              onClick={() => {
-                setWanted(true);
-              }}
+    <>
+      <Card>
+        <Stack $gap={4}>
+          <SectionTitle>{t("keep.title")}</SectionTitle>
+          <Muted>{t("keep.body")}</Muted>
+          {kept ? (
+            <Notice
+              tone="success"
+              role="status"
+              actions={
+                <ButtonLink tone="quiet" size="small" to="/secrets">
+                  {t("keep.list_action")}
+                </ButtonLink>
+              }
             >
-              {t("keep.action")}
-            </Button>
-          </SpacedRow>
-        )}
-      </Stack>
-    </Card>
+              {t("keep.kept_status")}
+            </Notice>
+          ) : wanted ? (
+            <Loaded
+              share={share}
+              title={title}
+              onKept={() => {
+                setKept(true);
+              }}
+            />
+          ) : (
+            <SpacedRow>
+              <Button
+                icon={<VaultIcon aria-hidden />}
+                onClick={() => {
+                  setWanted(true);
+                }}
+              >
+                {t("keep.action")}
+              </Button>
+            </SpacedRow>
+          )}
+        </Stack>
+      </Card>
+      {kept && <AskedOnce />}
+    </>
   );
+}
+
+/** Whoever keeps something may unlock here for the first time, or have had no keys before. */
+function AskedOnce() {
+  const access = useVault();
+  const state = useVaultState(access);
+  return access.status === "ready" && state.status === "unlocked" && state.device === null ? <DeviceQuestion vault={access.vault} /> : null;
 }
 
 interface LoadedProps extends KeepPanelProps {
