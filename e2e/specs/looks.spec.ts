@@ -1,8 +1,8 @@
-import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 
 import { newAccount, signUp } from "../pages/account.ts";
 import { answerDevice, protect } from "../pages/secrets.ts";
+import { expectAccessible, expectNoSidewaysScroll, wear, type Look } from "../support/looks.ts";
 import { withoutTours } from "../support/onboarding.ts";
 import { photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
@@ -18,6 +18,9 @@ const routes = [
   "/user-secrets",
   "/recived",
   "/people",
+  "/share/:id",
+  "/asked-for",
+  "/ask-for-secret",
   "/welcome",
   "/welcome-backup",
   "/provide-secret",
@@ -36,6 +39,7 @@ const routes = [
   "/settings/delete-account",
   "/p-shared/abcdefghijklmnopqrstuA",
   "/shared/abcdefghijklmnopqrstuA",
+  "/request/abcdefghijklmnopqrstuA",
   "/status",
   "/help",
   "/validate-email",
@@ -49,23 +53,6 @@ const routes = [
 
 /** Both languages and both themes at every run; `npm run test:all` takes the other two pairs too. */
 const looks: readonly Look[] = [["en", "light"], ["es", "dark"], ...(process.env["RELICARIO_TESTS"] === "all" ? ([["en", "dark"], ["es", "light"]] as const) : [])];
-type Look = readonly ["en" | "es", "light" | "dark"];
-
-/** The next page that is loaded has this language and theme. */
-async function wear(page: Page, [language, theme]: Look): Promise<void> {
-  await page.evaluate(([chosen, dark]) => {
-    localStorage.setItem("selectedLanguage", chosen);
-    localStorage.setItem("isDarkMode", dark);
-  }, [language, String(theme === "dark")] as const);
-}
-
-/** Judged at rest: what is still fading in has not the contrast that it will have. */
-async function expectAccessible(page: Page, where: string): Promise<void> {
-  await page.waitForFunction(() => document.getAnimations().every(({ effect, playState }) => playState !== "running" || effect?.getComputedTiming().iterations === Infinity));
-  // Without axe's page of its own for what frames of other origins found: the portal has none that shows anything.
-  const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
-  expect(violations.map(({ id, nodes }) => `${where} ${id}: ${nodes.map(({ html }) => html).join(" ")}`)).toEqual([]);
-}
 
 /** Goes there by the page's router, as links and the back button do: loading the page anew for each place takes most of the time. */
 async function goWithin(page: Page, path: string): Promise<void> {
@@ -75,11 +62,6 @@ async function goWithin(page: Page, path: string): Promise<void> {
     dispatchEvent(new PopStateEvent("popstate"));
   }, path);
   await expect(page.locator("h1:focus")).toBeVisible(); // where keyboards and screen readers begin: the new screen is there
-}
-
-async function expectNoSidewaysScroll(page: Page, where: string): Promise<void> {
-  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-  expect(overflow, `${where} scrolls sideways`).toBeLessThanOrEqual(0);
 }
 
 const wide = { width: 1280, height: 900 };
@@ -169,7 +151,7 @@ test("a visitor who is not signed in meets accessible pages", async ({ page }) =
   for (const look of looks) {
     await page.goto("/secret-landing");
     await wear(page, look);
-    for (const route of ["/secret-landing", "/shared/abcdefghijklmnopqrstuA"]) {
+    for (const route of ["/secret-landing", "/shared/abcdefghijklmnopqrstuA", "/request/abcdefghijklmnopqrstuA"]) {
       await page.setViewportSize(wide);
       await page.goto(route);
       await expect(page.getByRole("heading", { level: 1 })).toBeVisible();

@@ -410,7 +410,7 @@ export const mails = pgTable(
     accountId: uuid("account_id").notNull(),
     id: uuid("id").notNull(),
     kind: text("kind", {
-      enum: ["openers_changed", "address_changed", "trashed", "drop_warning", "validate_email", "share_opened", "shared_with_you", "request_provided", "share_reported", "rehearsal_due"],
+      enum: ["openers_changed", "address_changed", "trashed", "drop_warning", "validate_email", "share_opened", "shared_with_you", "request_provided", "share_reported", "share_ended", "rehearsal_due"],
     }).notNull(),
     /** Whom it goes to, where that is not the account's verified address. */
     address: text("address"),

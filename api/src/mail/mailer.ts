@@ -146,9 +146,8 @@ export function createMailer(parts: MailerParts): Mailer {
   };
 
   return {
-    async queue(tx, accountId, kind, { now: at, language, address, shareId }) {
-      await tx.insert(mails).values({ accountId, id: uuidv7({ msecs: at.getTime() }), kind, address: address ?? null, shareId: shareId ?? null, createdAt: at, dueAt: at });
-      if (language != null) await tx.update(accounts).set({ language }).where(eq(accounts.id, accountId));
+    async queue(tx, accountId, kind, options) {
+      await queueMail(tx, accountId, kind, options);
       queued += 1;
     },
     deliver,
@@ -166,6 +165,12 @@ export function createMailer(parts: MailerParts): Mailer {
       parts.transport.close();
     },
   };
+}
+
+/** Says that a mail is due, without a process that sends: a running service finds it at its next sweep. */
+export async function queueMail(tx: Tx, accountId: string, kind: MailKind, { now, language, address, shareId }: QueueOptions): Promise<void> {
+  await tx.insert(mails).values({ accountId, id: uuidv7({ msecs: now.getTime() }), kind, address: address ?? null, shareId: shareId ?? null, createdAt: now, dueAt: now });
+  if (language != null) await tx.update(accounts).set({ language }).where(eq(accounts.id, accountId));
 }
 
 /** Takes mails that are due. */

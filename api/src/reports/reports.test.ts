@@ -2,9 +2,9 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
-import { sql } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 
-import { shareReports } from "../db/schema.ts";
+import { accounts, shareReports } from "../db/schema.ts";
 import { figureOf, metricsToken } from "../testing/metrics.ts";
 import { mailsOf } from "../testing/outbox.ts";
 import { startService, type Answer, type TestService } from "../testing/service.ts";
@@ -89,6 +89,8 @@ describe("POST /reports/share", () => {
 describe("share end", () => {
   it("ends a share at once, which its owner sees as revoked; show and reported say what there is", async () => {
     const { share, owner, secret } = await sharedBySomebody(service);
+    const address = `${owner.userId}@example.org`;
+    await service.app.services.db.update(accounts).set({ contactEmail: address, contactEmailVerified: true, language: "es" }).where(eq(accounts.id, owner.userId));
     await report(share.shareId, { reason: "illegal", message: "two\nlines" });
     expect((await run("reported")).said).toContain(`${share.shareId} 1 `);
     const shown = await run("show", share.shareId);
@@ -98,6 +100,10 @@ describe("share end", () => {
     expect(await sharesOf(service, owner, secret.id)).toMatchObject([{ end: "revoked" }]);
     await contentsOf(service, owner);
     expect((await run("end", share.shareId)).code).toBe(0);
+    clock = new Date(); // the command goes by the real one
+    const told = (await mailsOf(service)).filter(({ to }) => to === address);
+    expect(told).toMatchObject([{ subject: "Se ha terminado algo que compartías en Relicario" }]);
+    expect(told[0]?.text).not.toContain(share.shareId);
   });
 
   it("says in one line that there is no such share, or what it wants to know", async () => {

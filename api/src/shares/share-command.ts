@@ -3,6 +3,7 @@ import { and, asc, count, eq, max } from "drizzle-orm";
 
 import type { Db } from "../db/database.ts";
 import { shareReports } from "../db/schema.ts";
+import { queueMail } from "../mail/mailer.ts";
 import { runCommand, CommandError } from "../operations/command.ts";
 import { lockAccount } from "../keyring/queries.ts";
 import { ownerOf } from "../public-ids/directory.ts";
@@ -25,7 +26,10 @@ runCommand("share", async (db, [verb, shareId]) => {
   if (verb === "end") {
     await db.transaction(async (tx) => {
       await lockAccount(tx, accountId);
-      await addStorage(tx, accountId, -(await revokeShare(tx, accountId, shareId, new Date())));
+      const now = new Date();
+      const before = await findShare(tx, accountId, shareId);
+      await addStorage(tx, accountId, -(await revokeShare(tx, accountId, shareId, now)));
+      if (before !== null && endOf(before, now) === null) await queueMail(tx, accountId, "share_ended", { now });
     });
   }
   const share = await findShare(db, accountId, shareId);

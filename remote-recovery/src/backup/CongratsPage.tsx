@@ -1,4 +1,5 @@
 import { rehearsalDays } from "@relicario/shared/contract";
+import { DeviceQuestion } from "@relicario/shared/forms";
 import { ButtonLink, Card, Muted, Page, SectionTitle, SpacedRow, Stack, useVault, useVaultState } from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
 import { useSearchParams } from "react-router-dom";
@@ -6,7 +7,6 @@ import { useSearchParams } from "react-router-dom";
 import { FlowSteps } from "../flow/FlowSteps.tsx";
 import { KeepTaken } from "../picture/KeepTaken.tsx";
 import { useTaken } from "../picture/taken-picture.ts";
-import { DeviceQuestion } from "../recover/DeviceQuestion.tsx";
 import { Confetti } from "./Confetti.tsx";
 import { useRehearsalDue } from "./useRehearsalDue.ts";
 

@@ -1,12 +1,12 @@
 import { usePortal, type ShownImage, type VaultProgress } from "@relicario/shared/contract";
 import type { PortalError } from "@relicario/shared/errors";
+import { DeviceQuestion } from "@relicario/shared/forms";
 import { Button, Card, ErrorNotice, Page, Skeleton, SpacedRow, Stack, useVaultState, type VaultAccess } from "@relicario/shared/ui";
 import { useEffect, useEffectEvent } from "react";
 import { useTranslation } from "react-i18next";
 
 import { FlowSteps } from "../flow/FlowSteps.tsx";
 import { Phases } from "../flow/Phases.tsx";
-import { DeviceQuestion } from "./DeviceQuestion.tsx";
 import { targetOf, type Purpose } from "./purpose.ts";
 import { useOpening } from "./useOpening.ts";
 

@@ -222,7 +222,7 @@ def main():
     shares_inner_jwe = jwe(derived["inner"], {"typ": "relicario-inner", **whose, "of": "shares"}, shares_inner, fixed("shares inner iv", 12))
     shares = {
         "v": 1, "inner": shares_inner_jwe,
-        "shares": [{"share_id": share_id, "secret_id": secret_id, "version": 1, "audience": "public", "rev": 1, "created_at": when, "expires_at": when, "revoked_at": None}],
+        "shares": [{"share_id": share_id, "secret_id": secret_id, "version": 1, "audience": "public", "rev": 1, "ticket_sha256": b64u(fixed("share ticket")), "created_at": when, "expires_at": when, "revoked_at": None}],
     }
     shares_jwe = jwe(derived["shares"], {"typ": "relicario-shares", **whose}, shares, fixed("shares iv", 12))
     request_id = b64u(fixed("request", 16))

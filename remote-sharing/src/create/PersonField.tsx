@@ -1,12 +1,11 @@
 import type { FoundPerson, Vault } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 import { Checkbox, FieldError, TextField } from "@relicario/shared/forms";
-import { Button, ButtonLink, ErrorNotice, Notice, space, Stack } from "@relicario/shared/ui";
+import { Button, ButtonLink, ErrorNotice, Notice, Stack } from "@relicario/shared/ui";
 import { useMutation } from "@tanstack/react-query";
 import { UserSearch } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
-import { styled } from "styled-components";
 
 import { WordList } from "../link/WordList.tsx";
 import { ChangedPerson } from "../people/ChangedPerson.tsx";
@@ -56,32 +55,32 @@ export function PersonField({ vault, value, onChange, compared, onCompared, onLi
   };
   return (
     <Stack $gap={4}>
-      <Search>
-        <TextField
-          label={t("person.name_label")}
-          autoComplete="off"
-          autoCapitalize="none"
-          spellCheck={false}
-          disabled={disabled}
-          error={error}
-          value={userName}
-          onChange={(event) => {
-            setUserName(event.target.value);
-            running.current?.abort();
-            onChange(null);
-            find.reset();
-            pin.reset();
-          }}
-          onKeyDown={(event) => {
-            if (event.key !== "Enter") return;
-            event.preventDefault(); // it would send the form
-            search();
-          }}
-        />
-        <Button tone="quiet" disabled={disabled} pending={find.isPending} icon={<UserSearch aria-hidden />} onClick={search}>
-          {t("person.find_action")}
-        </Button>
-      </Search>
+      <TextField
+        label={t("person.name_label")}
+        autoComplete="off"
+        autoCapitalize="none"
+        spellCheck={false}
+        disabled={disabled}
+        error={error}
+        value={userName}
+        onChange={(event) => {
+          setUserName(event.target.value);
+          running.current?.abort();
+          onChange(null);
+          find.reset();
+          pin.reset();
+        }}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter") return;
+          event.preventDefault(); // it would send the form
+          search();
+        }}
+        beside={
+          <Button tone="quiet" disabled={disabled} pending={find.isPending} icon={<UserSearch aria-hidden />} onClick={search}>
+            {t("person.find_action")}
+          </Button>
+        }
+      />
       {nobody ? (
         <Notice
           role="status"
@@ -133,10 +132,3 @@ export function PersonField({ vault, value, onChange, compared, onCompared, onLi
     </Stack>
   );
 }
-
-const Search = styled.div`
-  display: grid;
-  grid-template-columns: minmax(0, 1fr) auto;
-  align-items: end;
-  gap: ${space(3)};
-`;

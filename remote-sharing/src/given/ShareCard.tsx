@@ -73,7 +73,7 @@ export function ShareCard({ vault, share }: ShareCardProps) {
             <Name>{t(`given.${audience}_title`, { name })}</Name>
             <Facts>
               <li>{live ? t("given.until_body", { when: formats.dateTime(share.expiresAt) }) : t(`given.state_${state}_body`)}</li>
-              <li>{share.maxViews === null ? t("given.views_body", { count: share.views }) : t("given.views_of_body", { count: share.views, most: share.maxViews })}</li>
+              <li>{share.maxViews === null ? t("given.views_body", { count: share.views }) : t("given.views_of_body", { count: share.maxViews, views: share.views })}</li>
               <li>{share.lastOpenedAt === null ? t("given.never_opened_body") : t("given.last_opened_body", { when: formats.dateTime(share.lastOpenedAt) })}</li>
               <li>{t("given.made_body", { when: formats.dateTime(share.createdAt) })}</li>
               {share.password && <li>{t("given.password_body")}</li>}

@@ -1,3 +1,4 @@
+import { usePortal } from "@relicario/shared/contract";
 import { isPortalError } from "@relicario/shared/errors";
 import { ButtonLink, EmptyState, ErrorNotice } from "@relicario/shared/ui";
 import { Link2Off, Unlink } from "lucide-react";
@@ -44,11 +45,13 @@ function Incomplete() {
   );
 }
 
+/** Home is of those who are signed in: for others the way there ends at the sign-in. */
 function Ways() {
   const { t } = useTranslation("beta-recover-share");
+  const { user } = usePortal();
   return (
     <>
-      <ButtonLink to="/home">{t("open.home_action")}</ButtonLink>
+      {user.userId !== "" && <ButtonLink to="/home">{t("open.home_action")}</ButtonLink>}
       <ButtonLink to="/secret-landing" tone="quiet">
         {t("open.landing_action")}
       </ButtonLink>

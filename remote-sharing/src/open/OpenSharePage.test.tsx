@@ -1,4 +1,4 @@
-import { act, screen } from "@testing-library/react";
+import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
 import { createFakeHttp, createFakeVault, createFakeVisitor, expectAccessible, picture, renderApp, type FakePerson, type FakeShared, type FakeVaultSettings } from "@relicario/shared/testing";
@@ -224,6 +224,23 @@ describe("keeping what was shared", () => {
     await userEvent.click(screen.getByRole("button", { name: "Keep it with this picture" }));
     expect(await screen.findByText("Kept. It is among your secrets now.")).toBeVisible();
     expect(await titles(own)).toEqual(["Door"]);
+    const question = await screen.findByRole("region", { name: "Whose device is this?" });
+    await expectAccessible();
+    await userEvent.click(within(question).getByRole("button", { name: "My own device" }));
+    await waitFor(() => {
+      expect(question).not.toBeInTheDocument();
+    });
+    expect(own.getState()).toEqual({ status: "unlocked", device: "own" });
+  });
+
+  it("keeps what came without a title under the words that stand in its place", async () => {
+    const { own, settings } = signedIn({ secrets: [{ title: "Mine", content: "x" }] });
+    await draw({ ...text, title: " ", audience: "signed_in" }, settings);
+    await open();
+    await userEvent.click(await screen.findByRole("button", { name: "Keep it among my secrets" }));
+    await userEvent.click(await screen.findByRole("button", { name: "Keep it now" }));
+    expect(await screen.findByText("Kept. It is among your secrets now.")).toBeVisible();
+    expect(await titles(own)).toEqual(["Mine", "A secret for you"]);
   });
 
   it("says why it could not be kept, and what was opened stays", async () => {

@@ -23,7 +23,7 @@ export function OpenedShareView({ share, report, onPutAway }: OpenedShareViewPro
   useEffect(() => {
     top.current?.focus(); // the button that opened it is gone
   }, []);
-  const title = share.title === "" ? t("opened.untitled_title") : share.title;
+  const title = share.title.trim() === "" ? t("opened.untitled_title") : share.title;
   return (
     <Page title={title} lead={t("opened.lead_body")}>
       <Top ref={top} tabIndex={-1} role="group" aria-label={title}>
@@ -32,7 +32,7 @@ export function OpenedShareView({ share, report, onPutAway }: OpenedShareViewPro
           <RevealedContent title={title} opened={share} />
         </Card>
       </Top>
-      <Stack data-tour="shared-keep">{user.userId === "" ? <Invitation /> : <KeepPanel share={share} />}</Stack>
+      <Stack data-tour="shared-keep">{user.userId === "" ? <Invitation /> : <KeepPanel share={share} title={title} />}</Stack>
       <SpacedRow data-tour="shared-put-away">
         <Button tone="quiet" onClick={onPutAway}>
           {t("opened.put_away_action")}

@@ -37,7 +37,10 @@ export interface VaultShares {
   readonly all: () => Promise<readonly ShareMark[]>;
   /** Those of one secret as the service says, compared with the sealed document; newest first. */
   readonly ofSecret: (secretId: string, options?: CallOptions & { readonly ended?: boolean }) => Promise<readonly SecretShare[]>;
-  /** The whole address of a link once more. `show_opener_first` without an opener where none was shown since load or lock. */
+  /**
+   * The whole address of a link once more. `show_opener_first` without an opener where none was shown since load or lock,
+   * `decryption_failed` where the service keeps another ticket, version or date of it than was signed.
+   */
   readonly showLink: (shareId: string, opener: ShownImage | null, options?: CallOptions) => Promise<string>;
   /** Takes no opener. */
   readonly change: (shareId: string, change: { readonly expiresAt?: string; readonly maxViews?: number | null }, options?: CallOptions) => Promise<void>;

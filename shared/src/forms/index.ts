@@ -3,6 +3,7 @@ export { ActProgress, type ActProgressProps } from "./ActProgress.tsx";
 export { Checkbox, ChoiceGroup, Switch, type CheckboxProps, type Choice, type ChoiceGroupProps, type SwitchProps } from "./choices.tsx";
 export { clipboardMilliseconds, copyForAWhile, type CopiedForAWhile } from "./clipboard.ts";
 export { CopyButton, type CopyButtonProps } from "./CopyButton.tsx";
+export { DeviceQuestion, type DeviceQuestionProps } from "./DeviceQuestion.tsx";
 export { Field, FieldError, Hint, Label, type ControlWiring, type FieldProps } from "./Field.tsx";
 export { PasswordField, TextArea, TextField, type PasswordFieldProps, type TextAreaProps, type TextFieldProps } from "./inputs.tsx";
 export { contentOf, contentProblem, contentProblems, maxImageNameLength, maxTextBytes, titleOfFile, type ChosenContent, type ContentProblem } from "./content/chosen-content.ts";

@@ -1,5 +1,5 @@
 import { Eye, EyeOff } from "lucide-react";
-import { useState, type ComponentPropsWithRef } from "react";
+import { useState, type ComponentPropsWithRef, type ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { css, styled } from "styled-components";
 
@@ -7,12 +7,20 @@ import { IconButton } from "../ui/Button.tsx";
 import { Field, type FieldProps } from "./Field.tsx";
 import { s, space } from "../ui/tokens.ts";
 
-export interface TextFieldProps extends FieldProps, ComponentPropsWithRef<"input"> {}
+export interface TextFieldProps extends FieldProps, ComponentPropsWithRef<"input"> {
+  /** A button that acts on what is typed; below the input where there is no room. */
+  readonly beside?: ReactNode;
+}
 
-export function TextField({ label, hint, error, optional = false, id, ...input }: TextFieldProps) {
+export function TextField({ label, hint, error, optional = false, id, beside, ...input }: TextFieldProps) {
   return (
     <Field label={label} hint={hint} error={error} optional={optional} id={id}>
-      {(wiring) => <Input type="text" {...input} {...wiring} />}
+      {(wiring) => (
+        <Beside>
+          <Input type="text" {...input} {...wiring} />
+          {beside}
+        </Beside>
+      )}
     </Field>
   );
 }
@@ -30,7 +38,7 @@ export function TextArea({ label, hint, error, optional = false, id, mono = fals
   );
 }
 
-export type PasswordFieldProps = Omit<TextFieldProps, "type">;
+export type PasswordFieldProps = Omit<TextFieldProps, "type" | "beside">;
 
 /** Used exactly as typed: nothing trims, corrects or remembers it. */
 export function PasswordField({ label, hint, error, optional = false, id, ...input }: PasswordFieldProps) {
@@ -88,6 +96,14 @@ const Area = styled.textarea<{ readonly $mono: boolean }>`
   resize: vertical;
   line-height: 1.6;
   ${({ $mono }) => $mono && css`font-family: ${s("fontMono")}; font-size: 0.95rem;`}
+`;
+
+const Beside = styled.div`
+  display: flex;
+  flex-wrap: wrap;
+  align-items: center;
+  gap: ${space(2)} ${space(3)};
+  & > input { flex: 1 1 ${space(55)}; min-width: 0; }
 `;
 
 const Joined = styled.div`

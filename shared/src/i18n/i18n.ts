@@ -2,6 +2,7 @@ import { createInstance, type BackendModule, type i18n as I18n, type InitOptions
 import { initReactI18next } from "react-i18next";
 
 import { languages, type Language } from "../contract/index.ts";
+import { isolation } from "./isolation.ts";
 import { fallbackLanguage } from "./languages.ts";
 
 /** Texts of one namespace, nested as in its file. */
@@ -27,7 +28,8 @@ export interface I18nSettings {
 export const textLoading = { maxRetries: 5, retryTimeout: 350, maxParallelReads: 10 } as const;
 
 /**
- * i18next, set up as specified: loads by language, falls back to English, does not escape (React does).
+ * i18next, set up as specified: loads by language, falls back to English, does not escape (React does), and
+ * keeps what reads from right to left from reordering the sentence that it goes into.
  * Namespaces are fetched when a screen asks for them; the ones given are awaited.
  */
 export async function createI18n(settings: I18nSettings): Promise<I18n> {
@@ -35,6 +37,7 @@ export async function createI18n(settings: I18nSettings): Promise<I18n> {
   const { onMissing } = settings;
   await instance
     .use(initReactI18next)
+    .use(isolation)
     .use(backendOf(settings.fetchTexts))
     .init({
       lng: settings.language,
@@ -46,7 +49,7 @@ export async function createI18n(settings: I18nSettings): Promise<I18n> {
       partialBundledLanguages: true,
       resources: copyOf(settings.bundled),
       contextSeparator: "/", // the underscore is part of key names
-      interpolation: { escapeValue: false, defaultVariables: { product: settings.product } },
+      interpolation: { escapeValue: false, alwaysFormat: true, defaultVariables: { product: settings.product } },
       returnNull: false,
       saveMissing: onMissing !== undefined,
       ...(onMissing === undefined

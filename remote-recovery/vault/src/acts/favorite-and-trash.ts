@@ -14,16 +14,23 @@ export async function setFavorite(vault: VaultContext, secretId: string, favorit
 /** Its shares end with it, by the service; on an unlocked device the sealed document says so too. */
 export async function trash(vault: VaultContext, secretId: string): Promise<void> {
   await vault.service.trash(requireId(secretId));
-  if (vault.keys === null) return;
-  try {
-    await markEnded(vault, (entry) => entry.secret_id === secretId);
-  } catch (error) {
-    if (!isPortalError(error)) throw error; // it is in the trash, and its shares are over: without the mark their list says so of the row
-  }
+  await markShares(vault, secretId);
 }
 
+/** What was shared of it stays over. While it is still in the trash, that is marked on an unlocked device, for a locked one trashes without. */
 export async function restore(vault: VaultContext, secretId: string): Promise<void> {
-  await vault.service.store({ secret_db_id: requireId(secretId), restore: true });
+  await markShares(vault, requireId(secretId));
+  await vault.service.store({ secret_db_id: secretId, restore: true });
+}
+
+/** Only while it is in the trash: another device may have taken it out and shared it again. */
+async function markShares(vault: VaultContext, secretId: string): Promise<void> {
+  if (vault.keys === null) return;
+  try {
+    await markEnded(vault, (entry, { rows }) => entry.secret_id === secretId && rows.get(secretId)?.stored.deleted_at !== undefined);
+  } catch (error) {
+    if (!isPortalError(error)) throw error; // its shares are over, by the service: without the mark their list says so of the row
+  }
 }
 
 /** Ids come from addresses too: what is not one never reaches a path. */

@@ -1,10 +1,12 @@
+import { toB64u } from "@relicario/shared/api";
+
 import { restore, trash } from "../acts/favorite-and-trash.ts";
 import { purge } from "../acts/purge.ts";
 import { update } from "../acts/update.ts";
 import { removeVersions } from "../acts/versions.ts";
-import { revokeShare } from "../shares/change-shares.ts";
+import { revokeShare, showShareLink, updateShareContent } from "../shares/change-shares.ts";
 import { allShares, sharesOfSecret } from "../shares/list-shares.ts";
-import { codeOf, createSharingWorld, type SharingWorld } from "../testing/sharing-world.ts";
+import { byMarket, codeOf, createSharingWorld, type SharingWorld } from "../testing/sharing-world.ts";
 
 /*
  * What the service says of an account's shares against what the account signed: what is hidden, revoked by nobody, still served,
@@ -38,10 +40,26 @@ describe("the list of shares", () => {
     ["says that it is expired before its time", (shares) => shares.map((share) => ({ ...share, end: "expired" })), { doubt: "changed" }],
     ["serves it longer than was signed", (shares) => shares.map((share) => ({ ...share, expires_at: "2030-01-01T00:00:00.000Z" })), { doubt: "changed" }],
     ["serves another version", (shares) => shares.map((share) => ({ ...share, version: 2 })), { doubt: "changed" }],
+    ["gives another ticket for it", (shares) => shares.map((share) => ({ ...share, ticket_sha256: "A".repeat(43) })), { doubt: "changed" }],
     ["serves it to others than was signed", (shares) => shares.map((share) => ({ ...share, audience: "signed_in" })), { doubt: "changed" }],
   ])("is doubted where it %s", async (_what, change, expected) => {
     sayList(change);
     await expect(listed()).resolves.toMatchObject([{ shareId, ...expected }]);
+  });
+
+  it("is doubted once the ticket of a link was swapped, and its link is not shown again", async () => {
+    world.stored(shareId).ticket = toB64u(new Uint8Array(400).fill(7));
+    await expect(listed()).resolves.toMatchObject([{ shareId, doubt: "changed" }]);
+    expect(await codeOf(showShareLink(world.adasVault, shareId, null))).toBe("decryption_failed");
+  });
+
+  it("is believed after an update, and doubted where the service goes on with the ticket from before it", async () => {
+    const before = world.stored(shareId).ticket;
+    await update(world.adasVault, world.secretId, { baseVersion: 1, content: { contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob(["new words"]) } });
+    await updateShareContent(world.adasVault, shareId, byMarket);
+    await expect(listed()).resolves.toMatchObject([{ shareId, version: 2, doubt: null }]);
+    world.stored(shareId).ticket = before;
+    await expect(listed()).resolves.toMatchObject([{ shareId, doubt: "changed" }]);
   });
 
   it("is doubted where it names one that nobody signed", async () => {
@@ -100,6 +118,23 @@ describe("what ends a share", () => {
     await restore(phone, world.secretId);
     await expect(listed()).resolves.toMatchObject([{ state: "ended", doubt: null }]);
     await expect(sharesOfSecret(world.adasVault, world.secretId)).resolves.toEqual([]);
+  });
+
+  it("is marked by the unlocked device that takes the secret out of a trash without the mark", async () => {
+    const phone = await world.ada.open("phone");
+    await trash(phone, world.secretId);
+    expect((await allShares(world.adasVault))[0]?.revokedAt).toBeNull();
+    await restore(world.adasVault, world.secretId);
+    expect((await allShares(world.adasVault))[0]?.revokedAt).not.toBeNull();
+    await expect(listed()).resolves.toMatchObject([{ state: "revoked", doubt: null }]);
+  });
+
+  it("is not marked by a device that takes it out after another one did and shared it again", async () => {
+    await trash(world.adasVault, world.secretId);
+    await restore(world.adasVault, world.secretId);
+    const { shareId: again } = await world.share({});
+    await restore(world.adasVault, world.secretId);
+    expect((await allShares(world.adasVault)).find((mark) => mark.shareId === again)?.revokedAt).toBeNull();
   });
 
   it("is marked in the same change that removes for good", async () => {

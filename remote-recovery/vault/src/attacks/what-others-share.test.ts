@@ -2,21 +2,24 @@ import "fake-indexeddb/auto";
 
 import { fromB64u, toB64u, type KeyStatement, type SharesWithMe } from "@relicario/shared/api";
 
+import { protect } from "../acts/protect.ts";
 import { update } from "../acts/update.ts";
 import { findPerson, listPeople, pinPerson, setBlocked, setCompared } from "../people/people.ts";
 import { knownAs } from "../people/pinned-keys.ts";
 import { openReceived, receivedShares } from "../received/received-shares.ts";
-import { AccountKey, deriveTitlesKeys, type TitlesKeys } from "../seal/account-key.ts";
+import { AccountKey, deriveTitlesKeys, signDocument, type TitlesKeys } from "../seal/account-key.ts";
 import { makeKeyStatement } from "../seal/account-signatures.ts";
 import { recipientOf } from "../seal/age.ts";
+import { copyOf } from "../seal/bytes.ts";
 import { linkIdentity } from "../seal/link.ts";
 import { updateShareContent } from "../shares/change-shares.ts";
 import { openShare } from "../shares/open-link.ts";
 import { openShareTicket } from "../seal/share-ticket.ts";
-import { sealShareTicket } from "../shares/sealed-share.ts";
+import { sealShareTicket, sealSignedShare } from "../shares/sealed-share.ts";
 import type { SharedContent } from "../shares/shared-content.ts";
 import { readKeyring } from "../steps/read-keyring.ts";
 import { byMarket, codeOf, createSharingWorld, type SharingWorld } from "../testing/sharing-world.ts";
+import { textSecret } from "../testing/world.ts";
 
 /*
  * The service between two people lies: about keys, tickets, contents, about who sent something and which update it is. Each lie ends
@@ -247,6 +250,22 @@ describe("a service that swaps ticket or content", () => {
     expect(await opens({ title: "t".repeat(201), name: "a" })).toBe("decryption_failed");
     expect(await opens({ title: "t", name: "n".repeat(256) })).toBe("decryption_failed");
     expect(await opens({ title: "t", name: "a" }, "m".repeat(256))).toBe("decryption_failed");
+  });
+
+  it("is opened under plain names when its ticket has none, so that it can be shown, saved and kept", async () => {
+    const { shareId, link } = await world.share({});
+    const key = fromB64u(link?.split("#s=")[1] ?? "");
+    const identity = linkIdentity(key, null);
+    const recipient = await recipientOf(identity);
+    const whole = await openShareTicket(identity, fromB64u(world.stored(shareId).ticket), { shareId, audience: "public", recipient, owner: world.adasVault.userId, ownerKey: null });
+    const { keys } = world.adasVault;
+    if (whole === null || keys === null) throw new TypeError("Ada is unlocked, and the link is hers");
+    const { sig: _sig, ...signed } = whole;
+    world.stored(shareId).ticket = toB64u(await sealSignedShare(recipient, await signDocument("ticket", { ...signed, title: "", name: " ", mime: "" }, keys.signer)));
+    const { title, name, mime, contentKind, content } = await openShare(world.visit(link), shareId, nothing);
+    expect({ title, name, mime }).toEqual({ title: "", name: "secret.txt", mime: "application/octet-stream" });
+    const secret = { ...textSecret("Kept"), contentKind, name, mime, content: new Blob([copyOf(content ?? new Uint8Array())]) };
+    await expect(protect(world.bensVault, secret, {})).resolves.toMatchObject({ version: 1 });
   });
 
   it("cannot make a ticket for a link whose key it does not have", async () => {

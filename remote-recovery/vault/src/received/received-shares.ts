@@ -8,7 +8,7 @@ import type { AccountKey } from "../seal/account-key.ts";
 import { recipientOf } from "../seal/age.ts";
 import type { Book } from "../seal/book.ts";
 import type { Bytes } from "../seal/bytes.ts";
-import { contentOf, openClaimed, type Opening } from "../shares/open-claimed.ts";
+import { contentOf, mimeOf, nameOf, openClaimed, type Opening } from "../shares/open-claimed.ts";
 import type { ShownPicture } from "../shown-image.ts";
 import { accountIdentities } from "../steps/account-identities.ts";
 import { readKeyring } from "../steps/read-keyring.ts";
@@ -71,7 +71,7 @@ export async function openReceived(vault: VaultContext, shareId: string, shown: 
   const content = await contentOf(vault.service.content, opened, claimed, options);
   if (ticket.rev > highest) await rememberOpened(vault, shareId, ticket.rev);
   vault.claims.spent(shareId);
-  return { shareId, title: ticket.title, contentKind: ticket.content_kind, name: ticket.name, mime: ticket.mime, size: ticket.size, content, sender: sender.shown, sealed };
+  return { shareId, title: ticket.title, contentKind: ticket.content_kind, name: nameOf(ticket), mime: mimeOf(ticket), size: ticket.size, content, sender: sender.shown, sealed };
 }
 
 interface KnownSender {

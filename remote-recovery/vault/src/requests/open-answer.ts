@@ -6,7 +6,7 @@ import { refuseCancelled } from "../cancelled.ts";
 import { sha256, withSecret, type Bytes } from "../seal/bytes.ts";
 import { openProvided, receiptWords } from "../seal/provided.ts";
 import { openRequestsInner, type Requests } from "../seal/requests.ts";
-import { contentOf } from "../shares/open-claimed.ts";
+import { contentOf, mimeOf, nameOf } from "../shares/open-claimed.ts";
 import type { ShownPicture } from "../shown-image.ts";
 import { accountIdentities } from "../steps/account-identities.ts";
 import { readKeyring } from "../steps/read-keyring.ts";
@@ -53,8 +53,8 @@ export async function openAnswer(vault: VaultContext, requestId: string, shown: 
   return {
     requestId,
     contentKind: ticket.content_kind,
-    name: ticket.name,
-    mime: ticket.mime,
+    name: nameOf(ticket),
+    mime: mimeOf(ticket),
     size: ticket.size,
     note: ticket.note,
     createdAt: ticket.created_at,

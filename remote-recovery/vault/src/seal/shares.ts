@@ -1,4 +1,4 @@
-import { bytesB64u, compactJwe, Counter, Id, maxBookLength, Recipient, Timestamp } from "@relicario/shared/api";
+import { bytesB64u, compactJwe, Counter, Digest, Id, maxBookLength, Recipient, Timestamp } from "@relicario/shared/api";
 import { z } from "zod";
 
 import type { AccountKey } from "./account-key.ts";
@@ -16,6 +16,8 @@ export const Shares = z.strictObject({
       version: Counter,
       audience: z.enum(["public", "signed_in", "person"]),
       rev: Counter,
+      /** Of the sealed ticket that `rev` numbers. */
+      ticket_sha256: Digest,
       created_at: Timestamp,
       expires_at: Timestamp,
       revoked_at: Timestamp.nullable(),

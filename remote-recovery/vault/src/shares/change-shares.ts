@@ -4,6 +4,7 @@ import { isPortalError, PortalError } from "@relicario/shared/errors";
 import { lookUp, personError, refuseChanged, wordsOfKeys } from "../people/pinned-keys.ts";
 import { recipientOf } from "../seal/age.ts";
 import type { Book } from "../seal/book.ts";
+import { sha256 } from "../seal/bytes.ts";
 import { timestamp } from "../seal/ids.ts";
 import { linkIdentity } from "../seal/link.ts";
 import { openSharesInner, type Shares, type SharesInner } from "../seal/shares.ts";
@@ -14,6 +15,7 @@ import { readKeyring, type OpenedKeyring } from "../steps/read-keyring.ts";
 import { nextChange } from "../steps/signed-change.ts";
 import type { ShownPicture } from "../shown-image.ts";
 import type { ActOptions, VaultContext } from "../vault-context.ts";
+import { sharesOfSecret } from "./list-shares.ts";
 import { waitingShares } from "./new-shares.ts";
 import { sealShareTicket } from "./sealed-share.ts";
 import { sharedContent } from "./shared-content.ts";
@@ -22,7 +24,8 @@ import { isLive, pathOf, requireEntry, requireRoom, withEnded, withEntry, type S
 /**
  * Path and fragment of a link once more; of a person's share its path.
  *
- * @throws PortalError `not_found`, `share_unavailable` for one that is over, `show_opener_first`.
+ * @throws PortalError `not_found`, `share_unavailable` for one that is over, `show_opener_first`, `decryption_failed` where the service
+ *   keeps another ticket, version or date of it than was signed.
  */
 export async function showShareLink(vault: VaultContext, shareId: string, shown: ShownPicture | null, options: ActOptions = {}): Promise<string> {
   const accountKey = await requireAccountKey(vault, shown, options);
@@ -35,6 +38,8 @@ export async function showShareLink(vault: VaultContext, shareId: string, shown:
   const inner = await openSharesInner(accountKey, vault.userId, shares);
   const kept = inner.shares.find(({ share_id: id }) => id === shareId);
   if (kept === undefined || !isLive(entry, vault.now())) throw new PortalError("share_unavailable");
+  const listed = (await sharesOfSecret(vault, entry.secret_id, options)).find((share) => share.shareId === shareId);
+  if (listed?.doubt === "changed") throw new PortalError("decryption_failed"); // whoever has the link would be given something else
   const path = pathOf(entry.audience, shareId);
   return kept.link_key === null ? path : `${path}#s=${kept.link_key}`;
 }
@@ -70,9 +75,9 @@ export async function revokeShare(vault: VaultContext, shareId: string, options:
 }
 
 /** Marks live shares as over, by a signed change alone. Without effect where there is none. */
-export async function markEnded(vault: VaultContext, ends: (entry: ShareEntry) => boolean, options: ActOptions = {}): Promise<void> {
-  await publishShares(vault, async ({ opened }) => {
-    const shares = withEnded(opened.shares, vault.now(), ends);
+export async function markEnded(vault: VaultContext, ends: (entry: ShareEntry, account: AccountView) => boolean, options: ActOptions = {}): Promise<void> {
+  await publishShares(vault, async ({ account, opened }) => {
+    const shares = withEnded(opened.shares, vault.now(), (entry) => ends(entry, account));
     return shares === null ? null : { shares, send: (keyring) => vault.service.changeKeyring(keyring) };
   }, options);
 }
@@ -102,7 +107,7 @@ export async function updateShareContent(vault: VaultContext, shareId: string, s
     const label = await labelOf(vault.userId, opened.keys, row);
     const rev = entry.rev + 1;
     const ticket = await sealShareTicket(opened.keys, { shareId, audience: entry.audience, rev, recipient, owner: vault.userId, createdAt: timestamp(vault.now()) }, label, content);
-    const shares = withEntry(opened.shares, shareId, { version: row.version, rev });
+    const shares = withEntry(opened.shares, shareId, { version: row.version, rev, ticket_sha256: toB64u(sha256(ticket)) });
     return { shares, send: (keyring) => vault.service.shares.change(shareId, { version: row.version, ticket: toB64u(ticket), keyring }) };
   }, options);
 }

@@ -96,7 +96,7 @@ async function publishShare(vault: VaultContext, accountKey: AccountKey, { share
     options.onProgress?.({ phase: "sealing", done: 0, total: 1 });
     const createdAt = timestamp(vault.now());
     const ticket = await sealShareTicket(opened.keys, { shareId, audience, rev: 1, recipient, owner: vault.userId, createdAt }, label, content);
-    const entry = { share_id: shareId, secret_id: request.secretId, version: row.version, audience, rev: 1, created_at: createdAt, expires_at: request.expiresAt, revoked_at: null };
+    const entry = { share_id: shareId, secret_id: request.secretId, version: row.version, audience, rev: 1, ticket_sha256: toB64u(sha256(ticket)), created_at: createdAt, expires_at: request.expiresAt, revoked_at: null };
     const shares = await withShare(vault, accountKey, opened.shares, entry, { share_id: shareId, link_key: linkKey === null ? null : toB64u(linkKey), recipient: kept });
     const change = await nextChange(vault, account, opened, [...account.rows.values()], { documents: { shares, ...(book === null ? {} : { book }) } });
     requireRoom(change.keyring);

@@ -53,7 +53,7 @@ function doubtOf({ now }: VaultContext, entry: ShareEntry, told: OwnShare | null
   const live = isLive(entry, now());
   if (told === null) return live ? "hidden" : null;
   if (entry.revoked_at !== null) return told.end === null ? "still_served" : null;
-  if (told.secret_db_id !== entry.secret_id || told.version !== entry.version || told.audience !== entry.audience || told.expires_at !== entry.expires_at) return "changed";
+  if (told.secret_db_id !== entry.secret_id || told.version !== entry.version || told.ticket_sha256 !== entry.ticket_sha256 || told.audience !== entry.audience || told.expires_at !== entry.expires_at) return "changed";
   if (!live) return null;
   if (told.end === "expired") return Date.parse(entry.expires_at) - now() > clockTolerance ? "changed" : null;
   return told.end === "revoked" ? "not_revoked_here" : null;

@@ -38,6 +38,20 @@ export async function openClaimed(claimed: ShareClaimed, openings: readonly Open
 }
 
 /**
+ * The name that a content is shown and kept under. What others seal may have none, or nothing but spaces, and is not refused for it:
+ * it would be lost.
+ */
+export function nameOf({ name, content_kind: kind }: Pick<ShareTicket, "name" | "content_kind">): string {
+  if (name.trim() !== "") return name;
+  return kind === "file" ? "file.bin" : "secret.txt";
+}
+
+/** Its kind for programs; of one without it what browsers take for bytes. */
+export function mimeOf({ mime }: Pick<ShareTicket, "mime">): string {
+  return mime.trim() === "" ? "application/octet-stream" : mime;
+}
+
+/**
  * The content of an opened ticket, whole and checked; null for one that is too large to be held: it leaves in pieces.
  *
  * @throws PortalError `decryption_failed`, and those of a call.

@@ -12,7 +12,7 @@ import { sendUntilAnswered } from "../steps/until-answered.ts";
 import { transferCallsOn } from "../transfer/upload-calls.ts";
 import { requireLinkKey, type VisitorContext } from "../visitor-context.ts";
 import type { SealedContentKey } from "../worker/opened-contents.ts";
-import { contentOf, openClaimed } from "./open-claimed.ts";
+import { contentOf, mimeOf, nameOf, openClaimed } from "./open-claimed.ts";
 import { openCallsOn, type OpenCalls } from "./open-calls.ts";
 
 /*
@@ -64,8 +64,8 @@ export async function openShare(visitor: VisitorContext, shareId: string, answer
       shareId,
       title: ticket.title,
       contentKind: ticket.content_kind,
-      name: ticket.name,
-      mime: ticket.mime,
+      name: nameOf(ticket),
+      mime: mimeOf(ticket),
       size: ticket.size,
       content,
       sender: { userId: ticket.owner, userName: claimed.from.user_name, standing: "says", words: [] },

@@ -1,19 +1,24 @@
-import { usePortal, type DeviceKind, type Vault } from "@relicario/shared/contract";
-import { Button, Card, ErrorNotice, media, Muted, s, SectionTitle, SmallText, space, Stack } from "@relicario/shared/ui";
 import { Laptop, Users } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-interface DeviceQuestionProps {
+import { usePortal, type DeviceKind, type Vault } from "../contract/index.ts";
+import { Button } from "../ui/Button.tsx";
+import { Card } from "../ui/Card.tsx";
+import { Muted, SectionTitle, SmallText, Stack } from "../ui/layout.tsx";
+import { ErrorNotice } from "../ui/notices.tsx";
+import { media, s, space } from "../ui/tokens.ts";
+
+export interface DeviceQuestionProps {
   readonly vault: Vault;
 }
 
 type Answering = { readonly status: "asking" } | { readonly status: "saving"; readonly kind: DeviceKind } | { readonly status: "failed"; readonly error: unknown };
 
-/** "My own device" or "a shared computer": asked once, two equal answers. */
+/** "My own device" or "a shared computer": asked once, after the first unlocking, with two equal answers. For a vault whose device is null. */
 export function DeviceQuestion({ vault }: DeviceQuestionProps) {
-  const { t } = useTranslation("image-recovery");
+  const { t } = useTranslation("common");
   const { notify } = usePortal();
   const [answering, setAnswering] = useState<Answering>({ status: "asking" });
   const answer = (kind: DeviceKind) => {

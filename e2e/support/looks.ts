@@ -1,0 +1,25 @@
+import { AxeBuilder } from "@axe-core/playwright";
+import { expect, type Page } from "@playwright/test";
+
+export type Look = readonly ["en" | "es", "light" | "dark"];
+
+/** The next page that is loaded has this language and theme. */
+export async function wear(page: Page, [language, theme]: Look): Promise<void> {
+  await page.evaluate(([chosen, dark]) => {
+    localStorage.setItem("selectedLanguage", chosen);
+    localStorage.setItem("isDarkMode", dark);
+  }, [language, String(theme === "dark")] as const);
+}
+
+/** Judged at rest: what is still fading in has not the contrast that it will have. */
+export async function expectAccessible(page: Page, where: string): Promise<void> {
+  await page.waitForFunction(() => document.getAnimations().every(({ effect, playState }) => playState !== "running" || effect?.getComputedTiming().iterations === Infinity));
+  // Without axe's page of its own for what frames of other origins found: the portal has none that shows anything.
+  const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
+  expect(violations.map(({ id, nodes }) => `${where} ${id}: ${nodes.map(({ html }) => html).join(" ")}`)).toEqual([]);
+}
+
+export async function expectNoSidewaysScroll(page: Page, where: string): Promise<void> {
+  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  expect(overflow, `${where} scrolls sideways`).toBeLessThanOrEqual(0);
+}
