@@ -64,7 +64,7 @@ test("backup-flow: a phone takes the picture, and copies of it bring the secret 
     await page.getByRole("checkbox", { name: /I have not protected anything in this account before/ }).check();
     await page.getByRole("button", { name: "Protect", exact: true }).click();
     await expect(page.getByText("Step 5 of 6")).toBeVisible({ timeout: 120_000 });
-    await page.getByRole("link", { name: "Go on" }).click();
+    await page.getByRole("link", { name: "I have kept my picture" }).click();
     await expect(page.getByText("Step 6 of 6")).toBeVisible();
     await answerDevice(page, "My own device");
   });

@@ -6,12 +6,17 @@ import { useTranslation } from "react-i18next";
 import { KitList } from "./KitList.tsx";
 import { KitMaker } from "./KitMaker.tsx";
 
+interface KitSectionProps {
+  /** Called once a kit was handed to the downloads. */
+  readonly onMade: () => void;
+}
+
 /** Making a kit, and which ones there are; titles show on an unlocked device alone. */
-export function KitSection() {
+export function KitSection({ onMade }: KitSectionProps) {
   const { t } = useTranslation("safeguard");
   const access = useVault();
   const state = useVaultState(access);
-  if (access.status === "ready" && state.status === "unlocked") return <UnlockedKits vault={access.vault} />;
+  if (access.status === "ready" && state.status === "unlocked") return <UnlockedKits vault={access.vault} onMade={onMade} />;
   return (
     <Card aria-labelledby="kit-title">
       <Stack $gap={3}>
@@ -46,7 +51,7 @@ function Refresh({ vault }: { readonly vault: Vault }) {
 
 type Reading = { readonly rows: readonly SecretRow[] } | { readonly error: unknown };
 
-function UnlockedKits({ vault }: { readonly vault: Vault }) {
+function UnlockedKits({ vault, onMade }: KitSectionProps & { readonly vault: Vault }) {
   const { t } = useTranslation("safeguard");
   const [reading, setReading] = useState<Reading | null>(null);
   const [made, setMade] = useState(0);
@@ -82,6 +87,7 @@ function UnlockedKits({ vault }: { readonly vault: Vault }) {
               rows={rows}
               onMade={() => {
                 setMade((before) => before + 1);
+                onMade();
               }}
             />
           )}

@@ -16,7 +16,7 @@ async function draw(page = <SafeguardPage />, path = "/safeguard") {
   const app = await renderApp(<main>{page}</main>, {
     vault,
     path,
-    route: path,
+    route: path.replace(/\?.*/, ""),
     routes: { "/elsewhere": () => Promise.resolve({ default: Kept }) },
   });
   const secretId = (await vault.list())[0]?.secretId ?? "";
@@ -41,6 +41,17 @@ describe("SafeguardPage", () => {
     await expectAccessible();
     await userEvent.click(await screen.findByRole("button", { name: "Save the picture" }));
     expect(saved).toHaveBeenCalledTimes(1);
+  });
+
+  it("lets somebody say that the picture is kept once it was saved", async () => {
+    URL.createObjectURL = jest.fn(() => "blob:test/1"); // jsdom has no object URLs
+    URL.revokeObjectURL = jest.fn();
+    jest.spyOn(HTMLAnchorElement.prototype, "click").mockImplementation(() => undefined);
+    await draw(<SafeguardPage />, "/safeguard?secret=one");
+    expect(await screen.findByRole("link", { name: "Go on" })).toHaveAttribute("href", "/congrats?secret=one");
+    expect(screen.queryByRole("link", { name: "I have kept my picture" })).not.toBeInTheDocument();
+    await userEvent.click(screen.getByRole("button", { name: "Save the picture" }));
+    expect(screen.getByRole("link", { name: "I have kept my picture" })).toHaveAttribute("href", "/congrats?secret=one");
   });
 
   it("clears the secret that was worked on and its recovery image when it is left", async () => {

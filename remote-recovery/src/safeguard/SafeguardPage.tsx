@@ -1,5 +1,5 @@
 import { ButtonLink, Card, Muted, Notice, Page, SectionTitle, SpacedRow, Stack } from "@relicario/shared/ui";
-import { useEffect } from "react";
+import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useSearchParams } from "react-router-dom";
 
@@ -11,12 +11,17 @@ import { showSafeguard } from "./leave-safeguard.ts";
 
 const things = ["picture", "passphrase", "account", "exit"] as const;
 
-/** What to keep, and how: in words, and as a kit that opens without the portal. `?secret=` names what a backup has just protected: then it is a step on the way to its end. */
+/**
+ * What to keep, and how: in words, and as a kit that opens without the portal. `?secret=` names what a backup has just protected: then
+ * it is a step on the way to its end, and "I have kept my picture" can be said once the picture was saved or a kit was made.
+ */
 export default function SafeguardPage() {
   const { t } = useTranslation(["safeguard", "provide-image"]);
   const [query] = useSearchParams();
   const secretId = query.get("secret");
   const taken = useTaken();
+  const [kitMade, setKitMade] = useState(false);
+  const kept = kitMade || taken?.saved === true;
   useEffect(showSafeguard, []);
   return (
     <Page title={t("page.title")} lead={t("page.lead_body")}>
@@ -30,13 +35,19 @@ export default function SafeguardPage() {
           </Stack>
         </Card>
       ))}
-      <KitSection />
+      <KitSection
+        onMade={() => {
+          setKitMade(true);
+        }}
+      />
       <Notice tone="warn">{t("page.lost_body")}</Notice>
       <SpacedRow>
         {secretId === null ? (
           <ButtonLink to="/secrets">{t("page.list_action")}</ButtonLink>
         ) : (
-          <ButtonLink to={`/congrats?${new URLSearchParams({ secret: secretId }).toString()}`}>{t("page.next_action")}</ButtonLink>
+          <ButtonLink to={`/congrats?${new URLSearchParams({ secret: secretId }).toString()}`} tone={kept ? "primary" : "quiet"}>
+            {t(kept ? "page.kept_action" : "page.next_action")}
+          </ButtonLink>
         )}
       </SpacedRow>
     </Page>
