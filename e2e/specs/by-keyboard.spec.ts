@@ -59,7 +59,7 @@ for (const language of ["en", "es"] as const) {
       await step(5);
       await press(page, page.getByRole("link", { name: text("recovery/safeguard:page.next_action"), exact: true }));
       await step(6);
-      const own = button(text("recovery/image-recovery:device.own_action"));
+      const own = button(text("host/common:device.own_action"));
       await press(page, own);
       await expect(own).toBeHidden();
     });

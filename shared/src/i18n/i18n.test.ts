@@ -38,6 +38,11 @@ describe("createI18n", () => {
     expect(i18n.t("n:a", { title: "<b>&</b>" })).toBe("Relicario: <b>&</b>");
   });
 
+  it("keeps the formats of i18next", async () => {
+    const i18n = await createI18n({ ...settings, language: "en", namespaces: ["n"], fetchTexts: () => Promise.resolve({ a: "{{beds, number}} in $t(n:b)", b: "Garden" }) });
+    expect(i18n.t("n:a", { beds: 1234.5 })).toBe("1,234.5 in Garden");
+  });
+
   it("falls back to English for a text that a language lacks", async () => {
     const i18n = await createI18n({ ...settings, namespaces: ["n"], fetchTexts: (language) => Promise.resolve(language === "en" ? { a: "one", b: "two" } : { a: "uno" }) });
     expect([i18n.t("n:a"), i18n.t("n:b")]).toEqual(["uno", "two"]);

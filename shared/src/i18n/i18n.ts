@@ -2,7 +2,7 @@ import { createInstance, type BackendModule, type i18n as I18n, type InitOptions
 import { initReactI18next } from "react-i18next";
 
 import { languages, type Language } from "../contract/index.ts";
-import { isolation } from "./isolation.ts";
+import { isolated } from "./isolation.ts";
 import { fallbackLanguage } from "./languages.ts";
 
 /** Texts of one namespace, nested as in its file. */
@@ -37,7 +37,6 @@ export async function createI18n(settings: I18nSettings): Promise<I18n> {
   const { onMissing } = settings;
   await instance
     .use(initReactI18next)
-    .use(isolation)
     .use(backendOf(settings.fetchTexts))
     .init({
       lng: settings.language,
@@ -49,7 +48,8 @@ export async function createI18n(settings: I18nSettings): Promise<I18n> {
       partialBundledLanguages: true,
       resources: copyOf(settings.bundled),
       contextSeparator: "/", // the underscore is part of key names
-      interpolation: { escapeValue: false, alwaysFormat: true, defaultVariables: { product: settings.product } },
+      // What would escape markup isolates in its place: React is what keeps markup from being any.
+      interpolation: { escapeValue: true, escape: isolated, defaultVariables: { product: settings.product } },
       returnNull: false,
       saveMissing: onMissing !== undefined,
       ...(onMissing === undefined

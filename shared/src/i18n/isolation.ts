@@ -1,5 +1,3 @@
-import type { FormatterModule } from "i18next";
-
 /** What is written from right to left, and marks of direction: it can change the order of the words around it. */
 const reordering = /[\u0590-\u08FF\u200E\u200F\u202A-\u202E\u2066-\u2069\uFB1D-\uFDFF\uFE70-\uFEFF\u{10800}-\u{10FFF}\u{1E800}-\u{1EFFF}]/u;
 
@@ -15,12 +13,3 @@ const [isolate, end] = ["\u2068", "\u2069"];
 export function isolated(value: string): string {
   return reordering.test(value) ? `${isolate}${value.replace(controls, "")}${end}` : value;
 }
-
-/** Every value that goes into a sentence; i18next asks it of all of them with `alwaysFormat`. */
-export const isolation: FormatterModule = {
-  type: "formatter",
-  init: () => undefined,
-  add: () => undefined,
-  addCached: () => undefined,
-  format: (value: unknown) => (typeof value === "string" ? isolated(value) : (value as string)),
-};
