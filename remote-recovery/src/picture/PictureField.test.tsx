@@ -248,6 +248,17 @@ describe("PictureField for choosing", () => {
     await expectAccessible();
   });
 
+  it("asks an amber picture for one, though the one before was to go without", async () => {
+    await draw();
+    await choose(picture("green"));
+    await userEvent.click(await screen.findByRole("checkbox", { name: /without a passphrase/ }));
+    await choose(picture("amber"));
+    expect(await screen.findByText("This picture needs a passphrase")).toBeVisible();
+    await userEvent.type(screen.getByLabelText("Passphrase"), "four words");
+    await userEvent.type(screen.getByLabelText("Passphrase again"), "four words");
+    expect(shown()).toMatchObject({ passphrase: "four words" });
+  });
+
   it("says which copies of a picture do not open, and takes it with a passphrase alone", async () => {
     await draw();
     await choose(picture("pale"));

@@ -1,6 +1,7 @@
 import type { PictureFieldProps } from "@relicario/shared/contract";
 import { Checkbox, FieldError, PasswordField, StrengthMeter } from "@relicario/shared/forms";
 import { Stack } from "@relicario/shared/ui";
+import { useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
 
 import { passphraseNeed, type PictureDraft, type PictureStanding } from "./picture-draft.ts";
@@ -19,8 +20,13 @@ interface PictureFormProps {
 /** A picture and its passphrase, as whoever holds the draft has them. For screens of this area alone. */
 export function PictureForm({ purpose, draft, disabled, error, onChange }: PictureFormProps) {
   const { t } = useTranslation("provide-image");
+  // A drive may answer long after the click that asked it: what was typed meanwhile stays.
+  const latest = useRef({ draft, onChange });
+  useEffect(() => {
+    latest.current = { draft, onChange };
+  });
   const update = (part: Partial<PictureDraft>) => {
-    onChange({ ...draft, ...part });
+    latest.current.onChange({ ...latest.current.draft, ...part });
   };
   const picking = {
     standing: draft.standing,
@@ -33,7 +39,7 @@ export function PictureForm({ purpose, draft, disabled, error, onChange }: Pictu
     },
   };
   const need = passphraseNeed(draft.standing);
-  const choosing = need === "asked" || need === "required";
+  const choosing = need === "required" || (need === "asked" && !draft.without);
 
   return (
     <Stack $gap={5}>
@@ -61,7 +67,7 @@ export function PictureForm({ purpose, draft, disabled, error, onChange }: Pictu
           }}
         />
       )}
-      {choosing && !draft.without && (
+      {choosing && (
         <>
           <PasswordField
             label={t("passphrase.choose_label")}
