@@ -2,7 +2,7 @@
 import { join } from "node:path";
 
 import { ModuleFederationPlugin } from "@module-federation/enhanced/webpack";
-import { baseConfig, providedByHost, sharedModules, type BuildArguments } from "@relicario/shared/webpack";
+import { baseConfig, integrityFunction, IntegrityPlugin, providedByHost, sharedModules, type BuildArguments } from "@relicario/shared/webpack";
 import HtmlWebpackPlugin from "html-webpack-plugin";
 import MiniCssExtractPlugin from "mini-css-extract-plugin";
 import webpack, { type Configuration } from "webpack";
@@ -17,8 +17,8 @@ export default (_environment: unknown, { mode = "production" }: BuildArguments):
     output: {
       path: join(context, "build/web"),
       publicPath: "/",
-      // The federation runtime cannot name entries by [contenthash]; the hash of the whole build does as well.
-      filename: "static/[name].[fullhash:8].js",
+      // The federation runtime cannot name entries by [contenthash], and [fullhash] counts the folder's path: `nameHostFiles` names them.
+      filename: "static/[name].js",
       chunkFilename: "static/[name].[contenthash:8].js",
       assetModuleFilename: "static/[name].[contenthash:8][ext]",
       hashFunction: "sha256",
@@ -40,7 +40,8 @@ export default (_environment: unknown, { mode = "production" }: BuildArguments):
         manifest: false,
         dts: false,
       }),
-      new webpack.DefinePlugin({ __SHARED__: JSON.stringify(Object.fromEntries(Object.entries(sharedModules).map(([name, { version }]) => [name, version]))) }),
+      new IntegrityPlugin(),
+      new webpack.DefinePlugin({ __INTEGRITY_FUNCTION__: JSON.stringify(integrityFunction), __SHARED__: JSON.stringify(Object.fromEntries(Object.entries(sharedModules).map(([name, { version }]) => [name, version]))) }),
       new MiniCssExtractPlugin({ filename: "static/[name].[contenthash:8].css", chunkFilename: "static/[name].[contenthash:8].css" }),
       new HtmlWebpackPlugin({ template: "./src/index.html", scriptLoading: "defer", minify: mode === "production" }),
     ],

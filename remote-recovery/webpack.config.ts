@@ -14,6 +14,7 @@ const workers = {
     "visitor-worker": "@relicario/vault/visitor-worker",
     "engine-worker": "@relicario/engine/worker",
     "transfer-worker": "@relicario/vault/transfer-worker",
+    "import-worker": "@relicario/vault/import-worker",
   },
 };
 

@@ -7,12 +7,17 @@ import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 
+import { accountRoutes } from "./account/routes.ts";
+import { activityRoutes } from "./activity/routes.ts";
 import { createGrants } from "./auth/grants.ts";
 import { createIdentityProvider } from "./auth/identity-provider.ts";
 import { authRoutes } from "./auth/routes.ts";
 import { createSessionTokens } from "./auth/session-tokens.ts";
 import { openDatabase } from "./db/database.ts";
+import { billingRoutes } from "./billing/routes.ts";
+import { deviceLinkRoutes } from "./device-links/routes.ts";
 import type { Env } from "./env.ts";
+import { feedbackRoutes } from "./feedback/routes.ts";
 import { createAccountCalls } from "./http/account-calls.ts";
 import { guardRoutes } from "./http/access.ts";
 import { answerHeaders } from "./http/headers.ts";
@@ -31,14 +36,18 @@ import { createDamageReport } from "./objects/damage.ts";
 import { openFolderStore } from "./objects/folder-store.ts";
 import { createMailer } from "./mail/mailer.ts";
 import { openTransport } from "./mail/transport.ts";
+import { createUnsubscribeLinks, unsubscribeRoutes } from "./mail/unsubscribe.ts";
 import { countSweepFailures, measureAnswers } from "./operations/metrics.ts";
 import { operationRoutes } from "./operations/routes.ts";
 import { sweep } from "./operations/sweep.ts";
+import { passwordRoutes } from "./passwords/routes.ts";
 import { reportRoutes } from "./reports/routes.ts";
 import { requestRoutes } from "./requests/routes.ts";
 import { secretRoutes } from "./secrets/routes.ts";
 import type { Services } from "./services.ts";
+import { sessionRoutes } from "./sessions/routes.ts";
 import { shareRoutes } from "./shares/routes.ts";
+import { startAnewRoutes } from "./start-anew/routes.ts";
 import { createPartsInFlight } from "./uploads/parts-in-flight.ts";
 import { uploadRoutes } from "./uploads/routes.ts";
 import { userRoutes } from "./users/routes.ts";
@@ -60,10 +69,12 @@ export interface AppOptions {
   readonly now?: () => Date;
   /** Waits, or is told that it need not any longer; a seam for tests. */
   readonly wait?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
+  /** Hears the text of every statement of the database; a seam for tests. */
+  readonly onStatement?: (text: string) => void;
 }
 
 /** The whole service, not yet listening. The database must be migrated. */
-export async function buildApp(env: Env, { logStream, now = () => new Date(), wait = patiently }: AppOptions = {}): Promise<App> {
+export async function buildApp(env: Env, { logStream, now = () => new Date(), wait = patiently, onStatement }: AppOptions = {}): Promise<App> {
   const http = Fastify({
     ...loggerOptions(env.LOG_LEVEL, logStream),
     genReqId: () => randomUUID(),
@@ -76,12 +87,14 @@ export async function buildApp(env: Env, { logStream, now = () => new Date(), wa
   });
   const database = openDatabase({ url: env.DATABASE_URL, seconds: env.DATABASE_SECONDS }, (error) => {
     http.log.warn({ failure: factsOf(error) }, "lost a database connection");
-  });
+  }, onStatement);
   const { db } = database;
   const vendors = createVendors(env.VENDORS);
   const origin = env.PUBLIC_ORIGIN;
   const transport = await openTransport(env.MAIL_URL, env.MAIL_FROM ?? `no-reply@${new URL(origin).hostname}`);
   const metrics = measureAnswers(http);
+  const apiBase = env.API_BASE_URL ?? `${origin}/api`;
+  const grants = createGrants(env.RECORD_KEY, now);
   const services: Services = {
     env,
     db,
@@ -89,14 +102,14 @@ export async function buildApp(env: Env, { logStream, now = () => new Date(), wa
     reportDamage: createDamageReport(db, http.log, metrics),
     objects: await openFolderStore(env.OBJECTS_URL),
     identityProvider: createIdentityProvider(env),
-    sessionTokens: createSessionTokens({ keys: env.SESSION_KEYS.keys, issuer: env.API_BASE_URL ?? `${origin}/api`, audience: env.IDP_CLIENT_ID }, db, vendors),
-    grants: createGrants(env.RECORD_KEY, now),
+    sessionTokens: createSessionTokens({ keys: env.SESSION_KEYS.keys, issuer: apiBase, audience: env.IDP_CLIENT_ID }, db, vendors),
+    grants,
     recordBox: createRecordBox(env.RECORD_KEY),
     limiter: createRateLimiter(db, env.RECORD_KEY, now, env.RATE_LIMITS),
     calls: createAccountCalls(),
     parts: createPartsInFlight(),
     digests: createTurns(),
-    mailer: createMailer({ db, vendors, transport, origin, key: env.RECORD_KEY, log: http.log, now }),
+    mailer: createMailer({ db, vendors, transport, origin, key: env.RECORD_KEY, unsubscribeLink: createUnsubscribeLinks(grants, apiBase, now), log: http.log, now }),
     now,
   };
 
@@ -124,7 +137,7 @@ export async function buildApp(env: Env, { logStream, now = () => new Date(), wa
     },
   });
   const typed = http.withTypeProvider<ZodTypeProvider>();
-  for (const routes of [authRoutes, keyringRoutes, secretRoutes, uploadRoutes, shareRoutes, requestRoutes, userRoutes, vendorRoutes]) await typed.register(routes, { services });
+  for (const routes of [authRoutes, keyringRoutes, secretRoutes, uploadRoutes, shareRoutes, requestRoutes, deviceLinkRoutes, userRoutes, accountRoutes, sessionRoutes, activityRoutes, passwordRoutes, billingRoutes, feedbackRoutes, startAnewRoutes, vendorRoutes, unsubscribeRoutes]) await typed.register(routes, { services });
   await typed.register(reportRoutes, { services, metrics });
   await typed.register(operationRoutes, { services, database, metrics, stopping: () => stopping.signal.aborted });
   // A connection that is kept after its answer would keep the process, once it stops, until it is cut.

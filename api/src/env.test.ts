@@ -20,6 +20,7 @@ describe("parseEnv", () => {
       API_HOST: "127.0.0.1",
       API_PORT: 0,
       SESSION_TTL_SECONDS: 900,
+      START_ANEW_SECONDS: 604_800,
       ENVIRONMENT: "test",
       APP_VERSION: "0.3.1",
       IDP_AUDIENCE: "relicario-api",
@@ -29,6 +30,11 @@ describe("parseEnv", () => {
 
   it("takes an empty METRICS_TOKEN for none, as containers pass on what is not set", async () => {
     expect(parseEnv({ ...(await variables()), METRICS_TOKEN: "" }).METRICS_TOKEN).toBeUndefined();
+  });
+
+  it("takes an empty name for none, as containers pass it on", async () => {
+    const env = parseEnv({ ...(await variables()), IDP_ADMIN: "", BILLING_URL: "", BILLING_TOKEN: "", OPERATOR_EMAIL: "" });
+    expect([env.IDP_ADMIN, env.BILLING_URL, env.BILLING_TOKEN, env.OPERATOR_EMAIL]).toEqual([undefined, undefined, undefined, undefined]);
   });
 
   it("lists every missing and every wrong name in one line, without a value", async () => {
@@ -49,6 +55,7 @@ describe("parseEnv", () => {
     ["SESSION_KEYS", '{"keys":[]}'],
     ["SESSION_KEYS", '{"keys":[{"kty":"RSA"}]}'],
     ["SESSION_TTL_SECONDS", "soon"],
+    ["START_ANEW_SECONDS", "0"],
     ["SESSION_TTL_SECONDS", "9"],
     ["DATABASE_SECONDS", "0"],
     ["DATABASE_SECONDS", "soon"],
@@ -61,6 +68,11 @@ describe("parseEnv", () => {
     ["TRUSTED_PROXIES", "192.0.2.0/33"],
     ["OPERATOR_EMAIL", "nobody"],
     ["METRICS_TOKEN", "guessable"],
+    ["IDP_ADMIN", "{broken"],
+    ["IDP_ADMIN", '{"kind":"another","url":"https://id.example.org"}'],
+    ["IDP_ADMIN", '{"kind":"embedded","url":"http://localhost:3001/realms/x","token":"guessable"}'],
+    ["IDP_ADMIN", '{"kind":"keycloak","url":"https://id.example.org","realm":"people","client_id":"c"}'],
+    ["BILLING_URL", "ftp://billing.example.org"],
     ["RATE_LIMITS", '{"writes":5}'],
     ["RATE_LIMITS", '{"write":0}'],
     ["VENDORS", '[{"vendor_id":"x","name":"x","part_bytes":1000}]'],

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 
-import { maxFormerVersions, maxPartBytes, maxSealedBytes, minPartBytes, VendorId } from "@relicario/shared/api";
+import { maxFormerVersions, maxPartBytes, maxSealedBytes, minPartBytes, startAnewDays, VendorId } from "@relicario/shared/api";
 import { z } from "zod";
 
 import { ed25519PrivateJwk } from "./auth/session-keys.ts";
@@ -34,11 +34,19 @@ const ConfiguredVendor = z.strictObject({
 });
 export type ConfiguredVendor = z.infer<typeof ConfiguredVendor>;
 
+const EmbeddedAdmin = z.strictObject({ kind: z.literal("embedded"), url: webAddress, token: z.string().min(32) });
+export type EmbeddedAdmin = z.infer<typeof EmbeddedAdmin>;
+
+const KeycloakAdmin = z.strictObject({ kind: z.literal("keycloak"), url: webAddress, realm: z.string().min(1), client_id: z.string().min(1), client_secret: z.string().min(1) });
+export type KeycloakAdmin = z.infer<typeof KeycloakAdmin>;
+
 const Environment = z.object({
   API_HOST: z.string().min(1).default("127.0.0.1"),
   /** 0: any free one; the ready line says which. */
   API_PORT: z.coerce.number("is not a port").int().min(0).max(65_535).default(0),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: "is not a postgresql address" }),
+  /** The same database for who may change its schema, where that is not `DATABASE_URL`: another role, or a way around a pooler. */
+  DATABASE_MIGRATION_URL: z.url({ protocol: /^postgres(ql)?$/, error: "is not a postgresql address" }).optional(),
   /** How long the database may take over a statement. */
   DATABASE_SECONDS: z.coerce.number("is not a number").min(0.1).max(600).default(10),
   /** How long the service answers on after it says that it is not ready, so that whoever sends calls sees it; 0 where nobody does. */
@@ -56,12 +64,16 @@ const Environment = z.object({
   IDP_AUDIENCE: z.string().min(1).default("relicario-api"),
   /** Where this service reaches the provider's keys, when that is not where its discovery document says. */
   IDP_JWKS_URL: webAddress.optional(),
+  /** The provider's own interface for passwords, as JSON; without one they are changed at the provider. Empty is none. */
+  IDP_ADMIN: z.union([z.literal("").transform(() => undefined), json(z.discriminatedUnion("kind", [EmbeddedAdmin, KeycloakAdmin]))], "is not the interface of a provider").optional(),
   VENDORS: json(z.array(ConfiguredVendor).min(1, "names no vendor")).default([{ vendor_id: "relicario", name: "Relicario", enabled: true }]),
   /** Origin of the portal: the only one that may call from a browser. */
   PUBLIC_ORIGIN: webAddress.refine((url) => URL.canParse(url) && new URL(url).origin === url, "is not an origin"),
   /** Where the portal calls this service, as its deployment document says: the issuer of session tokens. `/api` of the origin by default. */
   API_BASE_URL: webAddress.optional(),
   SESSION_TTL_SECONDS: z.coerce.number("is not a number").int().min(10).max(86_400).default(900),
+  /** So long any device can object before an account is started anew; shorter ones are for tests. */
+  START_ANEW_SECONDS: z.coerce.number("is not a number").int().min(1).max(90 * 86_400).default(startAnewDays * 86_400),
   SESSION_KEYS: json(z.object({ keys: z.array(ed25519PrivateJwk).min(1, "names no key") })),
   RECORD_KEY: z
     .string()
@@ -77,6 +89,17 @@ const Environment = z.object({
   /** Who is told of shares that somebody reported; without one they are kept and counted alone. Empty is none. */
   OPERATOR_EMAIL: z
     .union([z.literal("").transform(() => undefined), z.email()], "is no mail address")
+    .optional(),
+  /** The operator's billing system, or for development a folder of records; without one nobody is billed. Empty is none. */
+  BILLING_URL: z
+    .string()
+    .refine((text) => !/^[a-z0-9]+:\/\//i.test(text) || /^(file|https?):\/\//.test(text), "is neither a folder nor an http(s) address")
+    .transform((text) => (text === "" ? undefined : text))
+    .optional(),
+  /** What it is asked with. Empty is none. */
+  BILLING_TOKEN: z
+    .string()
+    .transform((text) => (text === "" ? undefined : text))
     .optional(),
   /** Other limits than the usual ones, by name (http/rate-limits.ts), such as `{"write":100000}` for a benchmark. */
   RATE_LIMITS: json(z.partialRecord(z.enum(rateNames), z.int().positive())).default({}),

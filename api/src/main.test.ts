@@ -1,6 +1,8 @@
 import { once } from "node:events";
 
 import { SecretContent, SecretPage } from "@relicario/shared/api";
+import { freshDatabase } from "@relicario/tooling/database/for-tests";
+import { Client } from "pg";
 
 import { buildSecret, confirm, createPerson } from "./testing/person.ts";
 import { prepareProcess, type ServiceProcess } from "./testing/process.ts";
@@ -21,6 +23,23 @@ describe("the process", () => {
     delete service.variables["DATABASE_URL"];
     service.variables["RECORD_KEY"] = "short";
     await expect(service.start()).rejects.toThrow(/^it ended: The service cannot start: DATABASE_URL is missing; RECORD_KEY is not 32 bytes in base64url\n$/);
+  });
+
+  it("brings the database to its schema by the address that is for that, and works by the other", async () => {
+    const empty = await freshDatabase("service_empty", () => Promise.resolve());
+    try {
+      service.variables["DATABASE_MIGRATION_URL"] = empty.url;
+      const { address } = await service.start();
+      expect((await fetch(`${address}/readyz`)).status).toBe(200);
+      expect(await service.signIn(address, "ana")).toMatch(/./);
+      const client = new Client({ connectionString: empty.url });
+      await client.connect();
+      const { rows } = await client.query("select count(*)::int as accounts from accounts");
+      await client.end();
+      expect(rows).toEqual([{ accounts: 0 }]); // the schema is there, and the account that signed in is not
+    } finally {
+      await empty.drop();
+    }
   });
 
   it("prints one ready line, answers, and at SIGTERM finishes what is in flight", async () => {

@@ -7,7 +7,7 @@ const sweepMilliseconds = 10 * 60_000;
 
 async function main(): Promise<void> {
   const env = readEnv();
-  await migrateDatabase(env.DATABASE_URL);
+  await migrateDatabase(env.DATABASE_MIGRATION_URL ?? env.DATABASE_URL);
   const app = await buildApp(env);
 
   let stopped: Promise<void> | null = null;
@@ -30,6 +30,8 @@ async function main(): Promise<void> {
   const port = address === null || typeof address === "string" ? env.API_PORT : address.port;
   process.stdout.write(`${JSON.stringify({ ready: true, port })}\n`);
   sweep();
+  // Where Node has --expose-gc: gives back the 120 MB that starting left and V8 keeps while nobody calls.
+  globalThis.gc?.({ type: "major", execution: "sync", flavor: "last-resort" });
 }
 
 function readEnv(): Env {

@@ -8,7 +8,7 @@ import { readFile } from "node:fs/promises";
 import type { Page } from "@playwright/test";
 
 import { newAccount, signIn, signOut, signUp, type Account } from "../pages/account.ts";
-import { answerDevice, protect, revealed, row, showPicture } from "../pages/secrets.ts";
+import { answerDevice, protect, protectFile, revealed, row, showPicture } from "../pages/secrets.ts";
 import { seedOf } from "../support/age.ts";
 import { ByteSearch, type Needle } from "../support/byte-search.ts";
 import { keptByTheOrigin, type Kept, type KeptByTheOrigin } from "../support/kept-by-the-origin.ts";
@@ -18,7 +18,7 @@ import { expect, test } from "../support/portal-test.ts";
 import { sentinel } from "../support/sentinel.ts";
 
 /** What the vault wraps, by the purposes that it names; {@link KeptByTheOrigin.unopened} tells when one is missing here. */
-const purposes = ["pending", "sketches", "sealing", "publishing", "fragment", "handoff"];
+const purposes = ["pending", "sketches", "newShares", "rows", "sealing", "publishing", "fragment", "handoff"];
 
 interface Person {
   readonly account: Account;
@@ -46,11 +46,7 @@ async function protectAll(page: Page, { account, passphrase, text, file }: Perso
   await signUp(page, account);
   await protect(page, { text: text.content, title: text.title, tags: [], image: { file: picture, passphrase } });
   await answerDevice(page, "My own device");
-  await page.goto("/add-secret");
-  await page.getByRole("radio", { name: "File", exact: true }).check();
-  await page.getByLabel("File to protect").setInputFiles({ name: file.name, mimeType: "application/pdf", buffer: file.content });
-  await page.getByRole("button", { name: "Protect", exact: true }).click();
-  await expect(row(page, file.title)).toBeVisible({ timeout: 90_000 });
+  await protectFile(page, file);
 }
 
 /** A link with a key in its fragment. */

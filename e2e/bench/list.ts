@@ -1,13 +1,15 @@
 /**
  * How fast a long list is: `pnpm bench:list [secrets] [folder]`. The whole portal as built, 10,000 secrets sealed and sent
- * through the service, one real Chromium. What is seeded stays in the folder, if one is named, and is measured again from it.
- * The last line is JSON; fails when a limit is missed.
+ * through the service, one real Chromium that is its person's own device: cold, with no rows kept, and as a second visit. What is
+ * seeded stays in the folder, if one is named, and is measured again from it. Where the time goes is taken from the page's calls
+ * and from the measures of the vault's worker (User Timing); parts overlap. Times are medians, of the parts by themselves. Tasks
+ * count by the processor time of the page's thread (decision 0045). The last line is JSON; fails when a limit is missed.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -16,16 +18,20 @@ import { startPortal } from "@relicario/tooling/portal";
 import { z } from "zod";
 
 import { newAccount, signIn, signUp } from "../pages/account.ts";
-import { answerDevice, protect } from "../pages/secrets.ts";
+import { answerDevice, protect, showPicture } from "../pages/secrets.ts";
 import { withoutTours } from "../support/onboarding.ts";
 import { chromiumArguments } from "../support/browser.ts";
+import { longestOwnTask } from "./trace.ts";
 
-/** Budgets of the list: from the first call for it to rows on screen, and from a key to what it found. Milliseconds, and MB. */
-const limits = { first_rows_ms: 2_000, keystroke_p95_ms: 50, heap_mb: 150 } as const;
+/** Budgets of the list: from the first call for it to rows on screen, any task of the page, and from a key to what it found. Milliseconds, and MB. */
+const limits = { cold_first_rows_ms: 2_000, second_first_rows_ms: 600, cold_longest_task_ms: 50, second_longest_task_ms: 50, keystroke_p95_ms: 50, heap_mb: 150 } as const;
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const picture = join(root, "e2e/fixtures/photos/picos-3264x2448.jpg");
 const readings = 5;
+const searchLabel = "Search titles, tags and file names";
+/** Where the vault keeps the sealed rows of an own device (docs/formats.md). */
+const keptRows = { database: "relicario-rows", heads: "heads" } as const;
 const words = ["passport 77", "garden", "recovery ph", "will 9", "harbour"] as const;
 
 const Attached = z.object({ sessionId: z.string(), targetInfo: z.object({ type: z.string() }) });
@@ -54,9 +60,12 @@ try {
   else await seedAccount(page);
   const figures: Readonly<Record<string, number>> = await measure(page);
   await context.close();
-  for (const [name, value] of Object.entries(figures)) console.log(`${name.padEnd(24)}${value.toFixed(1).padStart(10)}`);
+  const [processor] = cpus();
+  const machine = { processor: `${String(cpus().length)} × ${processor?.model ?? "unknown"}, ${String(processor?.speed ?? 0)} MHz`, load: loadavg()[0] ?? 0 };
+  console.log(`${machine.processor}, load ${machine.load.toFixed(1)}`);
+  for (const [name, value] of Object.entries(figures)) console.log(`${name.padEnd(32)}${value.toFixed(1).padStart(10)}`);
   const ok = Object.entries(limits).every(([name, limit]) => (figures[name] ?? Infinity) < limit);
-  console.log(JSON.stringify({ bench: "list", ok, figures, limits }));
+  console.log(JSON.stringify({ bench: "list", ok, figures: { ...figures, ...machine }, limits }));
   process.exitCode = ok ? 0 : 1;
 } finally {
   await portal.stop();
@@ -76,15 +85,19 @@ async function seedAccount(page: Page): Promise<void> {
 
 async function measure(page: Page): Promise<Readonly<Record<string, number>>> {
   await page.addInitScript(watchList, count);
-  const lists = [];
-  for (let reading = 0; reading < readings; reading++) lists.push(await readList(page));
+  const [cold, second]: [ListReading[], ListReading[]] = [[], []];
+  await readList(page); // the browser has compiled the scripts
+  for (let reading = 0; reading < readings; reading++) {
+    await forgetRows(page);
+    cold.push(await readList(page));
+    await untilRowsAreKept(page);
+    second.push(await readList(page));
+  }
   const typing = await typeWords(page);
   return {
     secrets: count,
-    first_rows_ms: median(lists.map(({ first }) => first)),
-    all_rows_ms: median(lists.map(({ all }) => all)),
-    first_rows_from_navigation_ms: median(lists.map(({ firstFromNavigation }) => firstFromNavigation)),
-    longest_task_ms: median(lists.map(({ longestTask }) => longestTask)),
+    ...medians("cold", cold),
+    ...medians("second", second),
     keystroke_p50_ms: quantile(typing, 0.5),
     keystroke_p95_ms: quantile(typing, 0.95),
     heap_mb: await heapOf(page),
@@ -98,6 +111,13 @@ async function comeBack(page: Page): Promise<void> {
   const name = page.getByLabel("User name or e-mail");
   await name.or(page.getByRole("navigation", { name: "Main navigation" })).first().waitFor();
   if (await name.isVisible()) await signIn(page, SeededAccount.parse(JSON.parse(await readFile(seeded, "utf8"))));
+  await page.goto("/secrets");
+  const unlock = page.getByRole("link", { name: "Unlock with your picture" });
+  await unlock.or(page.getByLabel(searchLabel)).first().waitFor({ timeout: 120_000 });
+  if (!(await unlock.isVisible())) return;
+  await unlock.click(); // it locked itself since
+  await showPicture(page, picture, null);
+  await page.getByLabel(searchLabel).waitFor({ timeout: 120_000 });
 }
 
 /** The session's token, from the first call that carries it. */
@@ -118,15 +138,57 @@ async function seed(token: string, secrets: number): Promise<number> {
   return (performance.now() - from) / 1000;
 }
 
+type ListReading = Readonly<Record<string, number>>;
+
+function medians(visit: string, taken: readonly ListReading[]): ListReading {
+  const names = [...new Set(taken.flatMap((one) => Object.keys(one)))];
+  return Object.fromEntries(names.map((name) => [`${visit}_${name}`, median(taken.map((one) => one[name] ?? 0))]));
+}
+
+/** As on a device that has not seen the list. */
+async function forgetRows(page: Page): Promise<void> {
+  await page.evaluate(
+    (name) =>
+      new Promise((resolve, reject) => {
+        const request = indexedDB.deleteDatabase(name);
+        request.onsuccess = resolve;
+        request.onerror = reject;
+      }),
+    keptRows.database,
+  );
+}
+
+/** They are written after they are shown. */
+async function untilRowsAreKept(page: Page): Promise<void> {
+  await page.waitForFunction(
+    ({ database: name, heads }) =>
+      new Promise<boolean>((resolve) => {
+        const request = indexedDB.open(name);
+        request.onupgradeneeded = () => request.transaction?.abort(); // none yet, and none is made here
+        request.onerror = () => {
+          resolve(false);
+        };
+        request.onsuccess = () => {
+          const counting = request.result.transaction(heads).objectStore(heads).count();
+          counting.onsuccess = () => {
+            request.result.close();
+            resolve(counting.result > 0);
+          };
+        };
+      }),
+    keptRows,
+    { polling: 200, timeout: 120_000 },
+  );
+}
+
 interface Marks {
   first: number | null;
   all: number | null;
-  longestTask: number;
 }
 
-/** In the page, before anything of it runs: notes when rows stand on the screen, and how long tasks were. */
+/** In the page, before anything of it runs: notes when rows stand on the screen. */
 function watchList(secrets: number): void {
-  const marks: Marks = { first: null, all: null, longestTask: 0 };
+  const marks: Marks = { first: null, all: null };
   Object.assign(globalThis, { listMarks: marks });
   performance.setResourceTimingBufferSize(2_000);
   const look = (): void => {
@@ -136,27 +198,79 @@ function watchList(secrets: number): void {
     if (row.getAttribute("aria-setsize") === String(secrets)) marks.all ??= performance.now();
   };
   new MutationObserver(() => requestAnimationFrame(look)).observe(document, { childList: true, subtree: true, attributes: true, attributeFilter: ["aria-setsize"] });
-  new PerformanceObserver((tasks) => {
-    for (const { duration } of tasks.getEntries()) marks.longestTask = Math.max(marks.longestTask, duration);
-  }).observe({ type: "longtask" });
 }
 
-/** Loads the list anew, with nothing in memory; times are milliseconds from the first call for it. */
-async function readList(page: Page) {
+/** Loads the list anew, with nothing in memory; times are milliseconds, the first two from the first call for it. */
+async function readList(page: Page): Promise<ListReading> {
+  const trace = await startTrace(page);
   await page.goto("/secrets");
   await page.waitForFunction(() => (globalThis as unknown as { listMarks: Marks }).listMarks.all !== null, undefined, { timeout: 120_000 });
-  return page.evaluate(() => {
-    const { first, all, longestTask } = (globalThis as unknown as { listMarks: Marks }).listMarks;
-    const calls = performance.getEntriesByType("resource").filter(({ name }) => /\/api\/(user\/keyring|secrets\/store)/.test(name));
+  const shown = await page.evaluate(() => {
+    const { first, all } = (globalThis as unknown as { listMarks: Marks }).listMarks;
+    const calls = (performance.getEntriesByType("resource") as PerformanceResourceTiming[]).filter(({ name }) => /\/api\/(user\/keyring|secrets\/store)/.test(name));
     const asked = Math.min(...calls.map(({ startTime }) => startTime));
     if (first === null || all === null) throw new Error("the list never came");
-    return { first: first - asked, all: all - asked, firstFromNavigation: first, longestTask };
+    const sum = (part: (call: PerformanceResourceTiming) => number): number => calls.reduce((total, call) => total + part(call), 0);
+    return {
+      origin: performance.timeOrigin,
+      first,
+      times: {
+        first_rows_ms: first - asked,
+        all_rows_ms: all - asked,
+        first_rows_from_navigation_ms: first,
+        calls: calls.length,
+        service_ms: sum(({ requestStart, responseStart }) => responseStart - requestStart),
+        wire_ms: sum(({ responseStart, responseEnd }) => responseEnd - responseStart),
+        received_kb: sum(({ encodedBodySize }) => encodedBodySize) / 1024,
+      },
+    };
   });
+  const parts = await partsOfVault(page);
+  const opened = parts.find(({ name }) => name === "list opening first");
+  const spent: Record<string, number> = {};
+  for (const { name, duration } of parts) spent[`${name.slice("list ".length).replaceAll(" ", "_")}_ms`] = (spent[`${name.slice("list ".length).replaceAll(" ", "_")}_ms`] ?? 0) + duration;
+  return { ...shown.times, ...spent, drawing_first_ms: opened === undefined ? 0 : shown.origin + shown.first - opened.end, longest_task_ms: longestOwnTask(await trace()) };
+}
+
+interface VaultPart {
+  readonly name: string;
+  readonly duration: number;
+  /** Milliseconds since 1970. */
+  readonly end: number;
+}
+
+/** What the vault's worker measured of its list. */
+async function partsOfVault(page: Page): Promise<readonly VaultPart[]> {
+  const all = await Promise.all(
+    page.workers().map((worker) =>
+      worker
+        .evaluate(() => performance.getEntriesByType("measure").filter(({ name }) => name.startsWith("list ")).map(({ name, startTime, duration }) => ({ name, duration, end: performance.timeOrigin + startTime + duration })))
+        .catch(() => []), // a worker that ended meanwhile
+    ),
+  );
+  return all.flat();
+}
+
+/** @returns ends it, and gives what the browser says of its tasks, as JSON */
+async function startTrace(page: Page): Promise<() => Promise<Buffer>> {
+  const cdp = await page.context().newCDPSession(page);
+  const traceEvents: unknown[] = [];
+  cdp.on("Tracing.dataCollected", ({ value }) => {
+    for (const one of value) traceEvents.push(one);
+  });
+  await cdp.send("Tracing.start", { transferMode: "ReportEvents", traceConfig: { includedCategories: ["toplevel", "loading", "blink.user_timing"] } });
+  return async () => {
+    const complete = new Promise((resolve) => cdp.once("Tracing.tracingComplete", resolve));
+    await cdp.send("Tracing.end");
+    await complete;
+    await cdp.detach();
+    return Buffer.from(JSON.stringify({ traceEvents }));
+  };
 }
 
 /** Milliseconds from each key to the frame that shows what it found; keys that change nothing on the screen have none. */
 async function typeWords(page: Page): Promise<number[]> {
-  const field = page.getByLabel("Search titles, tags and file names");
+  const field = page.getByLabel(searchLabel);
   await field.click();
   await page.evaluate(() => {
     const typing: { at: number; shown: number | null }[] = [];

@@ -40,12 +40,7 @@ const Trace = z.object({ traceEvents: z.array(z.unknown()) });
 
 /** Reads paint, shifts and blocking of the last navigation of the main frame out of a browser's trace. */
 export function paintFigures(trace: Buffer): PaintFigures {
-  const events = Trace.parse(JSON.parse(trace.toString("utf8"))).traceEvents.flatMap((event) => {
-    const parsed = TraceEvent.safeParse(event);
-    return parsed.success ? [parsed.data] : [];
-  });
-  const start = last("navigation", events.filter((event) => event.name === "navigationStart" && event.args?.data?.isOutermostMainFrame === true && (event.args.data.documentLoaderURL ?? "").startsWith("http")));
-  const after = events.filter((event) => event.pid === start.pid && event.ts >= start.ts);
+  const { start, after } = lastNavigation(trace);
   const firstPaint = last("first paint", after.filter((event) => event.name === "firstContentfulPaint" && event.args?.frame === start.args?.frame));
   const largestPaint = last("largest paint", after.filter((event) => event.name === "largestContentfulPaint::Candidate" && event.args?.frame === start.args?.frame));
   const tasks = after.filter((event) => event.name === "ThreadControllerImpl::RunTask" && event.tid === start.tid && event.ts >= firstPaint.ts);
@@ -58,6 +53,24 @@ export function paintFigures(trace: Buffer): PaintFigures {
     totalBlockingTime: blocking(tasks.map((task) => task.dur)),
     ownBlockingTime: blocking(tasks.map((task) => task.tdur)),
   };
+}
+
+/** The longest task of the main thread since the last navigation of the main frame began, by its own processor time; milliseconds. */
+export function longestOwnTask(trace: Buffer): number {
+  const { start, after } = lastNavigation(trace);
+  const tasks = after.filter((event) => event.name === "ThreadControllerImpl::RunTask" && event.tid === start.tid);
+  last("task of the main thread", tasks);
+  return Math.max(...tasks.map(({ tdur }) => tdur)) / 1000;
+}
+
+/** Its event, and what came after it in its process. */
+function lastNavigation(trace: Buffer): { readonly start: TraceEvent; readonly after: readonly TraceEvent[] } {
+  const events = Trace.parse(JSON.parse(trace.toString("utf8"))).traceEvents.flatMap((event) => {
+    const parsed = TraceEvent.safeParse(event);
+    return parsed.success ? [parsed.data] : [];
+  });
+  const start = last("navigation", events.filter((event) => event.name === "navigationStart" && event.args?.data?.isOutermostMainFrame === true && (event.args.data.documentLoaderURL ?? "").startsWith("http")));
+  return { start, after: events.filter((event) => event.pid === start.pid && event.ts >= start.ts) };
 }
 
 /** @param tasks microseconds of each */

@@ -47,6 +47,22 @@ export async function protect(page: Page, secret: NewSecret, opener: string | Up
   await expect(page.getByText("Your secret is protected.").first()).toBeVisible({ timeout: 90_000 });
 }
 
+export interface NewFile {
+  readonly title: string;
+  readonly name: string;
+  readonly content: Buffer;
+}
+
+/** Protects a file with the images that are there. */
+export async function protectFile(page: Page, { title, name, content }: NewFile): Promise<void> {
+  await page.goto("/add-secret");
+  await page.getByRole("radio", { name: "File", exact: true }).check();
+  await page.getByLabel("File to protect").setInputFiles({ name, mimeType: "application/octet-stream", buffer: content });
+  await page.getByLabel("Title").fill(title);
+  await page.getByRole("button", { name: "Protect", exact: true }).click();
+  await expect(row(page, title)).toBeVisible({ timeout: 90_000 });
+}
+
 /** Answers the question that follows the first protecting or unlocking in a browser. */
 export async function answerDevice(page: Page, answer: "My own device" | "A shared computer"): Promise<void> {
   const button = page.getByRole("button", { name: answer });

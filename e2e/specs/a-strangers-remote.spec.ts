@@ -7,6 +7,7 @@ import { z } from "zod";
 
 import { newAccount, signUp } from "../pages/account.ts";
 import { expect, test as base } from "../support/portal-test.ts";
+import { releasesOf } from "../support/releases.ts";
 import { strangersRemote, type StrangersRemote } from "../support/strangers-remote.ts";
 
 const test = base.extend<object, { readonly strangers: StrangersRemote }>({
@@ -37,9 +38,35 @@ const test = base.extend<object, { readonly strangers: StrangersRemote }>({
 const host = path.join(import.meta.dirname, "../../host/dist/index.html");
 const Surface = z.record(z.string(), z.object({ exports: z.array(z.string()) }));
 
+test("a remote that the guide's command made is built, tried, released and promoted by the guide's commands", async ({ page, portal, strangers }) => {
+  test.slow();
+  const { command, stable, recordOf } = releasesOf(portal);
+  await signUp(page, newAccount());
+  await page.goto("/garden");
+  await expect(page.getByRole("heading", { level: 1, name: "Garden" })).toBeVisible();
+  await page.getByRole("button", { name: "Greet" }).click();
+  await expect(page.getByText("The portal says hello.")).toBeVisible();
+
+  await strangers.change("src/locales/en/garden.json", (text) => text.replace('"title": "Garden"', '"title": "Kitchen garden"'));
+  for (const tried of [await strangers.build(), await strangers.test()]) expect(tried.ok, tried.said).toBe(true);
+  const former = await stable("garden");
+  const made = await command("release", strangers.folder);
+  expect(made.ok, made.said).toBe(true);
+  const release = made.said.trim();
+  expect(release).not.toBe(former);
+  expect(Object.keys((await recordOf(release)).files)).toContain("sbom.cdx.json");
+  expect(await command("promote", release)).toMatchObject({ ok: true, said: expect.stringContaining("signed as number") });
+  expect(await stable("garden")).toBe(release);
+  await page.goto("/garden");
+  await expect(page.getByRole("heading", { level: 1, name: "Kitchen garden" })).toBeVisible();
+});
+
 test("a remote of a team that nobody here knows, built against the packed contract alone, runs in the unchanged host", async ({ page, portal, strangers }) => {
   test.slow();
   const built = (await stat(host)).mtimeMs;
+  await strangers.takeFixture();
+  for (const tried of [await strangers.types(), await strangers.build()]) expect(tried.ok, tried.said).toBe(true);
+  await portal.publish();
   await signUp(page, newAccount());
   await page.goto("/garden");
 

@@ -8,7 +8,7 @@ import { AxeBuilder } from "@axe-core/playwright";
 
 import { newAccount, signUp } from "../pages/account.ts";
 import { kitText, makeKit, showToKit, type KeptKit } from "../pages/kit.ts";
-import { answerDevice, protect, row } from "../pages/secrets.ts";
+import { answerDevice, protect, protectFile, row } from "../pages/secrets.ts";
 import { hasGo, openKitByAge } from "../support/age.ts";
 import { messengerCopies, photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
@@ -20,6 +20,7 @@ test("kit: what was kept opens from a file on the disk, without network, portal 
   const passphrase = `four words and ${sentinel()}`;
   const phrase = `legal winner ${sentinel()} thank year`;
   const hostile = { title: `</script><img src=x onerror="document.title='owned'"> ${sentinel()}`, text: `<script>document.title = "owned"</script> ${sentinel()}` };
+  const file = { title: `Deed ${sentinel()}`, name: `../<img src=x onerror="document.title='owned'">\u202egpj.exe`, safe: "__img src=x onerror=_document.title='owned'___gpj.exe", content: Buffer.from(`<script>alert(1)</script> ${sentinel()}`) };
   const copy = await messengerCopies["1280 pixels, quality 75"](photographs.mountains);
   const folder = await mkdtemp(path.join(tmpdir(), "relicario-kit-"));
   let kit: KeptKit = { file: "", sha256: "" };
@@ -39,6 +40,7 @@ test("kit: what was kept opens from a file on the disk, without network, portal 
     await protect(page, { text: phrase, title: "Wallet", tags: ["paper"], image: { file: photographs.mountains, passphrase } });
     await answerDevice(page, "My own device");
     await protect(page, { text: hostile.text, title: hostile.title, tags: [], image: null });
+    await protectFile(page, file);
     kit = await makeKit(page, folder, photographs.mountains, passphrase);
     const bytes = await readFile(kit.file);
     expect(createHash("sha256").update(bytes).digest("hex")).toBe(kit.sha256);
@@ -46,42 +48,56 @@ test("kit: what was kept opens from a file on the disk, without network, portal 
     await expect(page.getByRole("region", { name: "Kits you have made" }).getByText("Up to date")).toBeVisible({ timeout: 60_000 });
   });
 
+  await test.step("its sheet fits one page of A4, and of Letter", async () => {
+    await page.evaluate(() => { window.print = () => undefined; }); // the dialog, which ends the sheet
+    for (const format of ["A4", "Letter"]) {
+      await page.getByRole("button", { name: "Print the sheet" }).click();
+      await expect(page.locator("[data-print]")).toContainText(kit.sha256.slice(0, 8));
+      expect(pagesOf(await page.pdf({ format }))).toBe(1);
+      await expect(page.locator("[data-print]")).toHaveCount(0); // ended
+    }
+  });
+
   await test.step("it opens from the disk with a copy as messengers make them, and sends nothing", async () => {
-    const file = await offline("en-GB", "light", 1280);
-    await showToKit(file, photographs.sunset, passphrase);
-    await expect(file.getByRole("alert")).toContainText("not the picture of this kit, or not its passphrase", { timeout: 90_000 });
-    await showToKit(file, copy, passphrase);
-    expect(await kitText(file, "Wallet")).toBe(phrase);
-    expect(await kitText(file, hostile.title)).toBe(hostile.text);
-    await expect(file).toHaveTitle("Kit for opening secrets");
-    const [download] = await Promise.all([file.waitForEvent("download"), file.getByRole("article").first().getByRole("button", { name: "Save as a file" }).click()]);
+    const kitPage = await offline("en-GB", "light", 1280);
+    await showToKit(kitPage, photographs.sunset, passphrase);
+    await expect(kitPage.getByRole("alert")).toContainText("not the picture of this kit, or not its passphrase", { timeout: 90_000 });
+    await showToKit(kitPage, copy, passphrase);
+    expect(await kitText(kitPage, "Wallet")).toBe(phrase);
+    expect(await kitText(kitPage, hostile.title)).toBe(hostile.text);
+    await expect(kitPage).toHaveTitle("Kit for opening secrets");
+    const [download] = await Promise.all([kitPage.waitForEvent("download"), kitPage.getByRole("article").first().getByRole("button", { name: "Save as a file" }).click()]);
     expect(await readFile(await download.path(), "utf8")).toBe(phrase);
-    await file.getByRole("heading", { name: "Without this page" }).click();
-    commands = (await file.locator("details pre").nth(1).textContent()) ?? "";
-    expect((await new AxeBuilder({ page: file }).setLegacyMode().analyze()).violations).toEqual([]);
-    await file.getByRole("button", { name: "Put away" }).click();
-    await expect(file.getByText(phrase)).toHaveCount(0);
-    await file.context().close();
+    const deed = kitPage.getByRole("article").filter({ has: kitPage.getByRole("heading", { name: file.title }) });
+    await expect(deed.getByText(file.name, { exact: true })).toBeVisible();
+    const [saved] = await Promise.all([kitPage.waitForEvent("download"), deed.getByRole("button", { name: "Save as a file" }).click()]);
+    expect([saved.suggestedFilename(), await readFile(await saved.path())]).toEqual([file.safe, file.content]);
+    await kitPage.getByRole("heading", { name: "Without this page" }).click();
+    commands = (await kitPage.locator("details pre").nth(1).textContent()) ?? "";
+    expect((await new AxeBuilder({ page: kitPage }).setLegacyMode().analyze()).violations).toEqual([]);
+    await kitPage.getByRole("button", { name: "Put away" }).click();
+    await expect(kitPage.getByText(phrase)).toHaveCount(0);
+    await kitPage.context().close();
   });
 
   await test.step("in Spanish, in the dark, on a small phone, by keyboard alone", async () => {
-    const file = await offline("es-ES", "dark", 320);
-    await expect(file.getByRole("heading", { level: 1, name: "Kit para abrir secretos" })).toBeVisible();
-    expect((await new AxeBuilder({ page: file }).setLegacyMode().analyze()).violations).toEqual([]);
-    expect(await file.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
-    await file.getByLabel("Imagen", { exact: true }).setInputFiles(copy);
-    await file.getByLabel("Imagen", { exact: true }).focus();
-    await file.keyboard.press("Tab");
-    await file.keyboard.type(passphrase);
-    await file.keyboard.press("Enter");
-    await expect(file.getByRole("heading", { name: "2 secretos están abiertos" })).toBeFocused({ timeout: 90_000 });
-    await file.keyboard.press("Tab");
-    await file.keyboard.press("Enter");
-    await expect(file.locator("pre", { hasText: phrase })).toBeVisible();
-    await file.getByRole("button", { name: "English" }).click();
-    await expect(file.getByRole("button", { name: "Hide" })).toBeVisible();
-    expect(await file.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
-    await file.context().close();
+    const kitPage = await offline("es-ES", "dark", 320);
+    await expect(kitPage.getByRole("heading", { level: 1, name: "Kit para abrir secretos" })).toBeVisible();
+    expect((await new AxeBuilder({ page: kitPage }).setLegacyMode().analyze()).violations).toEqual([]);
+    expect(await kitPage.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+    await kitPage.getByLabel("Imagen", { exact: true }).setInputFiles(copy);
+    await kitPage.getByLabel("Imagen", { exact: true }).focus();
+    await kitPage.keyboard.press("Tab");
+    await kitPage.keyboard.type(passphrase);
+    await kitPage.keyboard.press("Enter");
+    await expect(kitPage.getByRole("heading", { name: "3 secretos están abiertos" })).toBeFocused({ timeout: 90_000 });
+    await kitPage.keyboard.press("Tab");
+    await kitPage.keyboard.press("Enter");
+    await expect(kitPage.locator("pre", { hasText: phrase })).toBeVisible();
+    await kitPage.getByRole("button", { name: "English" }).click();
+    await expect(kitPage.getByRole("button", { name: "Hide" })).toBeVisible();
+    expect(await kitPage.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+    await kitPage.context().close();
     expect(asked.filter((address) => !address.startsWith("file:") && !address.startsWith("blob:"))).toEqual([]);
   });
 
@@ -92,6 +108,7 @@ test("kit: what was kept opens from a file on the disk, without network, portal 
     expect(ran.said).toContain("“Wallet”: secret.txt");
     expect(await readFile(path.join(folder, "secret.txt"), "utf8")).toBe(phrase);
     expect(await readFile(path.join(folder, "secret (2).txt"), "utf8")).toBe(hostile.text);
+    expect(await readFile(path.join(folder, file.safe))).toEqual(file.content);
     const { said: identity } = await relicarioOpen(["kit.html", "copy.jpg", "--passphrase-stdin", "--identity"], { folder, input: passphrase });
     const { plain, by } = await openKitByAge(kit.file, identity, commands, 1);
     expect(by).toBe((await hasGo()) ? "age" : "typage");
@@ -117,3 +134,8 @@ test("kit: what was kept opens from a file on the disk, without network, portal 
   });
   await rm(folder, { recursive: true, force: true });
 });
+
+/** Pages of a PDF as Chromium writes it: its page objects stand uncompressed. */
+function pagesOf(pdf: Buffer): number {
+  return pdf.toString("latin1").match(/\/Type \/Page\b/g)?.length ?? 0;
+}

@@ -34,18 +34,10 @@ export const messengerCopies = {
     const [left, top] = [Math.round(width * 0.015), Math.round(height * 0.015)];
     return asFile("screenshot.png", "image/png", sharp(file).extract({ left, top, width: width - 2 * left, height: height - 2 * top }).resize({ width: 1170 }).png());
   },
+  /** The pixels lie on their side; the file says how to turn them. */
+  "turned by the phone, as its file says": (file: string) => asFile("turned-exif.jpg", "image/jpeg", sharp(file).rotate(270).withMetadata({ orientation: 6 }).jpeg({ quality: 85 })),
   "turned by the phone": (file: string) => asFile("turned.jpg", "image/jpeg", sharp(file).rotate(90).jpeg({ quality: 85 })),
 } as const;
-
-/** As another shot of the same scene: the camera was moved and turned a little, and the light was another. */
-export async function nearDuplicate(file: string): Promise<UploadedFile> {
-  const { width, height } = await sharp(file).metadata();
-  const turned = await sharp(file).rotate(4).toBuffer();
-  const { width: wide, height: high } = await sharp(turned).metadata();
-  const [w, h] = [Math.round(width * 0.82), Math.round(height * 0.82)];
-  const picture = sharp(turned).extract({ left: Math.round((wide - w) / 2 + width * 0.04), top: Math.round((high - h) / 2), width: w, height: h }).modulate({ brightness: 1.15 });
-  return asFile("another-shot.jpg", "image/jpeg", picture.jpeg({ quality: 90 }));
-}
 
 /** The photograph on a page of a scan: a sheet around it, so that it is not found without help. */
 export async function onPage(file: string): Promise<UploadedFile> {

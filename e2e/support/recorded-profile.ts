@@ -12,12 +12,16 @@ export interface RecordedProfile {
   readonly close: () => Promise<void>;
 }
 
-/** A browser with a profile folder of its own, all of whose requests go through the recorder. `strangers` are told hosts that pages asked for. */
-export async function newRecordedProfile(proxy: RecordingProxy, baseURL: string, strangers: Set<string>): Promise<RecordedProfile> {
+/**
+ * A browser with a profile folder of its own, all of whose requests go through the recorder. `strangers` are told hosts that pages
+ * asked for; `more` are further arguments of the browser.
+ */
+export async function newRecordedProfile(proxy: RecordingProxy, baseURL: string, strangers: Set<string>, more: readonly string[] = []): Promise<RecordedProfile> {
   const folder = await mkdtemp(path.join(tmpdir(), "relicario-profile-"));
   const launch = chromiumArguments();
   const context = await chromium.launchPersistentContext(folder, {
     ...launch,
+    args: [...(launch.args ?? []), ...more],
     baseURL,
     locale: "en-GB",
     viewport: { width: 1280, height: 900 },

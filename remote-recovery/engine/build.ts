@@ -27,8 +27,17 @@ const variants = {
   "engine.scalar.wasm": [],
 } as const;
 
-/** Builds what is missing or older than its sources. Returns the folder; rejects with the compiler's words. */
-export async function buildEngine(): Promise<string> {
+let building: Promise<string> | null = null;
+
+/** Builds what is missing or older than its sources, once for all who ask at a time. Returns the folder; rejects with the compiler's words. */
+export function buildEngine(): Promise<string> {
+  building ??= buildOnce().finally(() => {
+    building = null;
+  });
+  return building;
+}
+
+async function buildOnce(): Promise<string> {
   const stamp = fingerprint();
   const stampFile = join(out, "sources.sha256");
   const files = Object.keys(variants).map((name) => join(out, name));

@@ -44,6 +44,7 @@ function readAssets(): Asset[] {
     "visitor-worker": join(builtWorkers, "visitor-worker.js"),
     "engine-worker": join(builtWorkers, "engine-worker.js"),
     "transfer-worker": join(builtWorkers, "transfer-worker.js"),
+    "import-worker": join(builtWorkers, "import-worker.js"),
     "engine-simd": join(engine, "build/engine.simd.wasm"),
     "engine-scalar": join(engine, "build/engine.scalar.wasm"),
     jpeg: packages.resolve("@jsquash/jpeg/codec/dec/mozjpeg_dec.wasm"),

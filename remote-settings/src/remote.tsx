@@ -1,15 +1,17 @@
 import type { RemoteModule } from "@relicario/shared/contract";
 
-const page = () => import("./SettingsPage.tsx");
-
 const remote: RemoteModule = {
   routes: {
-    "/settings/profile": page,
-    "/settings/notifications": page,
-    "/settings/billing": page,
-    "/settings/payments": page,
-    "/settings/delete-account": page,
-    "/settings/*": page,
+    "/settings/profile": () => import("./profile/ProfilePage.tsx"),
+    "/settings/security": () => import("./security/SecurityPage.tsx"),
+    "/settings/activity": () => import("./activity/ActivityPage.tsx"),
+    "/settings/data": () => import("./data-page/DataPage.tsx"),
+    "/settings/notifications": () => import("./notifications/NotificationsPage.tsx"),
+    "/settings/billing": () => import("./billing/BillingPage.tsx"),
+    "/settings/payments": () => import("./billing/PaymentsPage.tsx"),
+    "/settings/feedback": () => import("./feedback/FeedbackPage.tsx"),
+    "/settings/delete-account": () => import("./account/DeleteAccountPage.tsx"),
+    "/settings/*": () => import("./frame/ToProfilePage.tsx"),
   },
 };
 

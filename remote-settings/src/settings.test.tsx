@@ -1,34 +1,13 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
-import type { Me } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
-import { createFakeHttp, expectAccessible, readTexts, renderApp, textKeys, type FakeHttp } from "@relicario/shared/testing";
+import { createFakeHttp, expectAccessible, readTexts, textKeys } from "@relicario/shared/testing";
 import { changesOf, profileDraftOf } from "./profile/profile-draft.ts";
-import remote from "./remote.tsx";
+import { draw as drawAt, me, service } from "./testing/service-of-settings.ts";
 
-const me: Me = {
-  user_id: "01890a5d-ac96-7000-8000-00000000a11c",
-  user_name: "alba",
-  username: "alba@example.org",
-  contact_email: null,
-  contact_email_verified: false,
-  licence: { plan: "free", storage_quota: 10_000_000_000, storage_used: 1_500_000, secrets: 2, shares: 0 },
-  rehearsal_due_at: null,
-  created_at: "2026-11-01T09:00:00.000Z",
-};
-
-/** The service's side: changes what it is told to, and gives it back. */
-function service(): FakeHttp {
-  let now = me;
-  return createFakeHttp({
-    "GET /user/me": () => now,
-    "POST /user/me": ({ body }) => (now = { ...now, ...(body as Partial<Me>) }),
-  });
-}
-const draw = (path = "/settings/profile", settings: Parameters<typeof renderApp>[1] = {}) =>
-  renderApp(null, { routes: remote.routes, route: "/elsewhere", path, http: service(), ...settings });
-
+const features = { notifications: true, billing: true, payments: true };
+const draw = (path = "/settings/profile", settings: Parameters<typeof drawAt>[1] = {}) => drawAt(path, settings);
 describe("settings", () => {
   it.each(["/settings", "/settings/unheard-of"])("goes from %s to the profile", async (path) => {
     const { location } = await draw(path);
@@ -39,27 +18,35 @@ describe("settings", () => {
   it("hides what this release does not have, and shows billing where it is switched on", async () => {
     const names = () => within(screen.getByRole("navigation", { name: "Settings" })).getAllByRole("link").map((each) => each.textContent);
     const first = await draw();
-    expect(names()).toEqual(["Profile", "Delete account"]);
+    expect(names()).toEqual(["Profile", "Security", "Activity", "Your data", "Feedback", "Delete account", "Another device"]);
     first.unmount();
     await draw("/settings/profile", { features: { billing: true } });
-    expect(names()).toEqual(["Profile", "Billing", "Delete account"]);
+    expect(names()).toEqual(["Profile", "Security", "Activity", "Your data", "Billing", "Feedback", "Delete account", "Another device"]);
+  });
+
+  it.each(["notifications", "billing", "payments"])("leads from a hidden page to the profile: %s", async (name) => {
+    const { location } = await draw(`/settings/${name}`);
+    expect(location()).toBe("/settings/profile");
   });
 
   it.each([
     ["profile", "Profile"],
+    ["security", "Security"],
+    ["activity", "Activity"],
     ["notifications", "Notifications"],
     ["billing", "Billing"],
     ["payments", "Payments"],
+    ["feedback", "Feedback"],
     ["delete-account", "Delete account"],
   ])("has the name of the page that is shown for its heading: %s", async (name, heading) => {
-    await draw(`/settings/${name}`);
+    await draw(`/settings/${name}`, { features });
     expect(screen.getAllByRole("heading", { level: 1 }).map(({ textContent }) => textContent)).toEqual([heading]);
   });
 
-  it.each(["profile", "notifications", "billing", "payments", "delete-account"].flatMap((name) => [["en", "light", name] as const, ["es", "dark", name] as const]))(
+  it.each(["profile", "security", "activity", "notifications", "billing", "payments", "feedback", "delete-account"].flatMap((name) => [["en", "light", name] as const, ["es", "dark", name] as const]))(
     "draws in %s and %s: %s",
     async (language, theme, name) => {
-      await draw(`/settings/${name}`, { language, theme });
+      await draw(`/settings/${name}`, { language, theme, features });
       expect(await screen.findByRole("heading", { level: 1 })).toBeVisible();
       await waitFor(() => {
         expect(screen.queryByRole("status")).not.toBeInTheDocument();
@@ -68,8 +55,29 @@ describe("settings", () => {
     },
   );
 
-  it("has its texts in both languages", () => {
-    const [english, spanish] = [readTexts("en", "settings"), readTexts("es", "settings")];
+  it("switches language and theme from its menu, each to the other one", async () => {
+    const { record, unmount } = await draw();
+    const menu = within(screen.getByRole("navigation", { name: "Settings" }));
+    await userEvent.click(menu.getByRole("button", { name: "Español" }));
+    await userEvent.click(menu.getByRole("button", { name: "Dark theme" }));
+    expect(record.chosen).toEqual(["es", "dark"]);
+    unmount();
+    const other = await draw("/settings/profile", { language: "es", theme: "dark" });
+    const menuInSpanish = within(screen.getByRole("navigation", { name: "Ajustes" }));
+    await userEvent.click(menuInSpanish.getByRole("button", { name: "English" }));
+    await userEvent.click(menuInSpanish.getByRole("button", { name: "Tema claro" }));
+    expect(other.record.chosen).toEqual(["en", "light"]);
+  });
+
+  it("has a red entry that leads to deleting the account", async () => {
+    await draw();
+    const entry = within(screen.getByRole("navigation", { name: "Settings" })).getByRole("link", { name: "Delete account" });
+    expect(entry).toHaveAttribute("href", "/settings/delete-account");
+    expect(getComputedStyle(entry).color).toBe("var(--danger-text)");
+  });
+
+  it.each(["settings", "user-feedback", "settings-security", "settings-activity", "settings-notifications", "settings-delete"])("has its texts in both languages: %s", (namespace) => {
+    const [english, spanish] = [readTexts("en", namespace), readTexts("es", namespace)];
     if (english === null || spanish === null) throw new Error("a file is missing");
     expect(textKeys(spanish)).toEqual(textKeys(english));
   });
@@ -91,6 +99,15 @@ describe("the profile", () => {
     expect(screen.getByRole("button", { name: "Save" })).toBeDisabled();
   });
 
+  it("puts the answer in place of the account that is kept, for whoever else shows it", async () => {
+    const { queryClient } = await draw("/settings/profile");
+    await userEvent.type(await screen.findByRole("textbox", { name: "User name" }), "2");
+    await userEvent.click(screen.getByRole("button", { name: "Save" }));
+    await waitFor(() => {
+      expect(queryClient.getQueryData(["user", "me", me.user_id])).toEqual({ ...me, user_name: "alba2" });
+    });
+  });
+
   it("says what is wrong before anything is sent", async () => {
     const http = service();
     await draw("/settings/profile", { http });
@@ -101,7 +118,7 @@ describe("the profile", () => {
     await userEvent.click(screen.getByRole("button", { name: "Save" }));
     expect(await screen.findByText("This is not an e-mail address.")).toBeVisible();
     expect(name).toBeInvalid();
-    expect(http.calls.map(({ method }) => method)).toEqual(["GET"]);
+    expect(http.calls.filter(({ path }) => path === "/user/me").map(({ method }) => method)).toEqual(["GET"]);
     await expectAccessible();
   });
 

@@ -7,8 +7,8 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-const scripts = { start: "tooling/src/start/start.ts", test: "tooling/src/test/test.ts", dev: "tooling/src/start/dev.ts", backup: "tooling/src/backup/main.ts", build: "tooling/src/bundle/build.ts" };
-const pnpm = "pnpm@12.21.0"; // the one that wrote the lockfile
+const scripts = { start: "tooling/src/start/start.ts", test: "tooling/src/test/test.ts", dev: "tooling/src/start/dev.ts", backup: "tooling/src/backup/main.ts", portal: "tooling/src/portal/main.ts", build: "tooling/src/bundle/build.ts" };
+const { pnpm } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).config; // the one that wrote the lockfile
 const oldest = 20;
 const needed = 24;
 
@@ -18,7 +18,7 @@ if (majorOf(process.versions.node) < oldest) fail(`Node ${oldest} or newer is ne
 
 await install();
 const node = findNode();
-process.exitCode = await run(node, ["--disable-warning=ExperimentalWarning", join(root, scripts[name]), ...rest], { PATH: `${join(root, "node_modules/.bin")}:${process.env.PATH ?? ""}` });
+process.exitCode = await run(node, ["--disable-warning=ExperimentalWarning", "--expose-gc", join(root, scripts[name]), ...rest], { PATH: `${join(root, "node_modules/.bin")}:${process.env.PATH ?? ""}` });
 
 /** Installs what the lockfile says, unless nothing changed since the last time. */
 async function install() {

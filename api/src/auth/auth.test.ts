@@ -5,7 +5,7 @@ import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from "
 import { accounts, identities, sessions } from "../db/schema.ts";
 import { startIssuer } from "../testing/issuer.ts";
 import { startService, type TestService } from "../testing/service.ts";
-import { createSessionTokens } from "./session-tokens.ts";
+import { createSessionTokens, knownMilliseconds } from "./session-tokens.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -273,6 +273,54 @@ describe("token exchanges that overlap a sign-out", () => {
     }
     expect(left).toEqual([]);
     expect(ended).toBeGreaterThanOrEqual(12);
+  });
+});
+
+describe("a session that two processes know", () => {
+  /** Tokens as another process would check them, by a clock that stands still. */
+  const anotherProcess = () => {
+    const { db, env, vendors } = service.app.services;
+    const clock = { now: 0 };
+    const tokens = createSessionTokens({ keys: env.SESSION_KEYS.keys, issuer: "http://localhost:3000/api", audience: env.IDP_CLIENT_ID, elapsed: () => clock.now }, db, vendors);
+    return { tokens, clock };
+  };
+
+  it("and that ends in one of them is refused there at once, and in the other within a second", async () => {
+    const person = await service.signIn();
+    const other = anotherProcess();
+    await other.tokens.verify(person.token);
+    expect((await service.call("GET", "/user/me", person.token)).status).toBe(200);
+    expect((await service.call("DELETE", "/auth/token", person.token)).status).toBe(204);
+    expect(await service.call("GET", "/user/me", person.token)).toMatchObject({ status: 401, body: { code: "token_invalid" } });
+    other.clock.now = knownMilliseconds - 1;
+    await expect(other.tokens.verify(person.token)).resolves.toMatchObject({ accountId: person.userId });
+    other.clock.now = knownMilliseconds;
+    await expect(other.tokens.verify(person.token)).rejects.toMatchObject({ code: "token_invalid" });
+    expect(knownMilliseconds).toBeLessThan(1_000);
+  });
+
+  it("is asked for anew after a refusal", async () => {
+    const person = await service.signIn();
+    const { tokens } = anotherProcess();
+    const { db } = service.app.services;
+    const setRevoked = (revokedAt: Date | null) => db.update(sessions).set({ revokedAt }).where(eq(sessions.accountId, person.userId));
+    await setRevoked(new Date());
+    await expect(tokens.verify(person.token)).rejects.toMatchObject({ code: "token_invalid" });
+    await setRevoked(null);
+    await expect(tokens.verify(person.token)).resolves.toMatchObject({ accountId: person.userId });
+  });
+
+  it("ends with its token's time, however lately it was asked for", async () => {
+    const person = await service.signIn();
+    const { tokens } = anotherProcess();
+    await tokens.verify(person.token);
+    const { exp = 0 } = decodeJwt(person.token);
+    jest.useFakeTimers({ now: exp * 1_000, doNotFake: ["nextTick", "queueMicrotask", "setImmediate", "setTimeout", "setInterval", "clearTimeout", "clearInterval", "clearImmediate", "performance", "hrtime"] });
+    try {
+      await expect(tokens.verify(person.token)).rejects.toMatchObject({ code: "token_expired" });
+    } finally {
+      jest.useRealTimers();
+    }
   });
 });
 

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 
-import { Id, RequestId, ShareId } from "@relicario/shared/api";
+import { Id, mailTopics, RequestId, ShareId } from "@relicario/shared/api";
 import { jwtVerify, SignJWT } from "jose";
 import { z } from "zod";
 
@@ -11,6 +11,8 @@ const Grant = z.discriminatedUnion("for", [
   z.object({ for: z.literal("request"), account: Id, request: RequestId, answer: Id }),
   /** To send one answer to a request. */
   z.object({ for: z.literal("answer"), account: Id, request: RequestId, answer: Id }),
+  /** To get no more mails about something. */
+  z.object({ for: z.literal("unsubscribe"), account: Id, about: z.enum(mailTopics) }),
 ]);
 export type Grant = z.infer<typeof Grant>;
 export type GrantOf<K extends Grant["for"]> = Extract<Grant, { for: K }>;

@@ -11,15 +11,23 @@ export function exchangePolicy(vendors: Vendors, vendorId: string): KnownVendor 
   return vendor;
 }
 
-/**
- * A session may begin while the operator keeps the account open, with a token from after the last sign-out.
- *
- * @param signedOutAt of the provider's session that the token comes from
- */
-export function sessionPolicy({ lockedAt }: { readonly lockedAt: Date | null }, { issuedAt }: ProvenIdentity, signedOutAt: Date | null): void {
-  if (lockedAt !== null) throw new Problem("forbidden", { detail: "the account is locked" });
-  if (signedOutAt !== null && issuedAt <= Math.floor(signedOutAt.getTime() / 1_000)) throw new Problem("token_invalid");
+/** What is known of a provider's session: nothing, when the token names none. */
+export interface Before {
+  readonly known: boolean;
+  /** When somebody last signed out of it. */
+  readonly signedOutAt: Date | null;
+  /** When another session of the account last ended it. */
+  readonly closedAt: Date | null;
 }
+
+/** A session may begin while the operator keeps the account open, with a token from after the last sign-out, and after another session closed this one. */
+export function sessionPolicy({ lockedAt }: { readonly lockedAt: Date | null }, { issuedAt, authTime }: ProvenIdentity, { signedOutAt, closedAt }: Before): void {
+  if (lockedAt !== null) throw new Problem("forbidden", { detail: "the account is locked" });
+  if (signedOutAt !== null && issuedAt <= seconds(signedOutAt)) throw new Problem("token_invalid");
+  if (closedAt !== null && (authTime === null || authTime <= seconds(closedAt))) throw new Problem("token_invalid");
+}
+
+const seconds = (date: Date): number => Math.floor(date.getTime() / 1_000);
 
 export interface OwnSession {
   readonly accountId: string;

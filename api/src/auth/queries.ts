@@ -1,13 +1,17 @@
-import { userNamePattern } from "@relicario/shared/api";
-import { and, eq, lt, or } from "drizzle-orm";
+import { sessionDays, userNamePattern } from "@relicario/shared/api";
+import { and, desc, eq, isNull, lt, or, type SQL } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 
+import { note } from "../activity/note.ts";
 import type { Tx } from "../db/database.ts";
-import { accounts, identities, sessions } from "../db/schema.ts";
+import { accounts, activity, identities, sessions } from "../db/schema.ts";
+import type { Circumstances } from "../keyring/apply-change.ts";
 import { lockAccount } from "../keyring/queries.ts";
+import type { Mailer } from "../mail/mailer.ts";
+import type { CallerFacts } from "../sessions/caller.ts";
 import { claimUserName } from "../users/user-name.ts";
 import type { ProvenIdentity } from "./identity-provider.ts";
-import { sessionPolicy, type OwnSession } from "./policy.ts";
+import { sessionPolicy, type Before, type OwnSession } from "./policy.ts";
 
 /*
  * [Note: Exchange and sign-out]
@@ -17,6 +21,8 @@ import { sessionPolicy, type OwnSession } from "./policy.ts";
  * 1. An exchange that comes first leaves a session, which the sign-out ends.
  * 2. A sign-out that comes first leaves the time at which the provider's session was left; the exchange refuses a token
  *    that is not younger. Tokens tell whole seconds: one of the same second counts as older.
+ * 3. Whoever ends a sign-in from elsewhere does not trust who has it: that one gets younger tokens from the provider by itself.
+ *    So those count again only from a sign-in at the provider after that (`auth_time`); where it does not say, never.
  */
 
 export interface StoredSession {
@@ -26,24 +32,57 @@ export interface StoredSession {
   readonly expiresAt: Date;
 }
 
+/** Of the exchange that begins a session. */
+export interface Exchange extends Circumstances {
+  readonly vendorId: string;
+  readonly lifeSeconds: number;
+  readonly caller: CallerFacts;
+}
+
+const day = 86_400_000;
+
 /**
  * Begins a session of this identity's account at this vendor; the account is made when there is none.
  *
- * @throws Problem `forbidden` when the operator locked the account, `token_invalid` when its person signed out since.
+ * @throws Problem `forbidden` when the operator locked the account, `token_invalid` when its person signed out since, or ended the
+ * provider's session from elsewhere and did not sign in since.
  */
-export async function beginSession(tx: Tx, vendorId: string, identity: ProvenIdentity, lifeSeconds: number): Promise<StoredSession> {
+export async function beginSession(tx: Tx, identity: ProvenIdentity, { vendorId, lifeSeconds, caller, ...when }: Exchange, mailer: Mailer): Promise<StoredSession> {
+  const { providerSession, authTime } = identity;
   const accountId = await accountOf(tx, vendorId, identity);
   const [account] = await tx.select({ username: accounts.username, lockedAt: accounts.lockedAt }).from(accounts).where(eq(accounts.id, accountId)).for("update");
   if (account === undefined) throw new Error("an identity without its account");
-  sessionPolicy(account, identity, await signedOutAt(tx, accountId, identity.providerSession));
+  const before = await readBefore(tx, accountId, providerSession);
+  sessionPolicy(account, identity, before);
   if (account.username !== identity.username) await tx.update(accounts).set({ username: identity.username }).where(eq(accounts.id, accountId));
 
   const issuedAt = new Date();
   const session = { id: uuidv7(), accountId, issuedAt, expiresAt: new Date(issuedAt.getTime() + lifeSeconds * 1_000) };
-  await tx.insert(sessions).values({ ...session, providerSession: identity.providerSession, createdAt: issuedAt });
-  // Rows of the account that ended a day ago go.
-  await tx.delete(sessions).where(and(eq(sessions.accountId, accountId), lt(sessions.expiresAt, new Date(issuedAt.getTime() - 86_400_000))));
+  const signedInAt = authTime === null ? null : new Date(authTime * 1_000);
+  await tx.insert(sessions).values({ ...session, ...caller, providerSession, signedInAt, createdAt: issuedAt });
+  // Rows of the account that ended a day ago go, the last one of a provider's session later: it is listed, or keeps it closed.
+  const replaced = providerSession === null ? isNull(sessions.providerSession) : or(isNull(sessions.providerSession), and(eq(sessions.providerSession, providerSession), isNull(sessions.closedAt)));
+  const old = or(and(replaced, lt(sessions.expiresAt, new Date(issuedAt.getTime() - day))), lt(sessions.expiresAt, new Date(issuedAt.getTime() - sessionDays * day)));
+  await tx.delete(sessions).where(and(eq(sessions.accountId, accountId), old));
+  if (!before.known) await noteSignIn(tx, accountId, caller, mailer, when);
   return session;
+}
+
+/** Sign-ins that are compared with a new one. */
+const comparedSignIns = 200;
+
+/** What a person would not know themselves again in is told by mail, but for the first sign-in of an account. */
+async function noteSignIn(tx: Tx, accountId: string, caller: CallerFacts, mailer: Mailer, when: Circumstances): Promise<void> {
+  const earlier = await tx
+    .select({ device: activity.device, address: activity.address })
+    .from(activity)
+    .where(and(eq(activity.accountId, accountId), eq(activity.kind, "signed_in")))
+    .orderBy(desc(activity.id))
+    .limit(comparedSignIns);
+  const isKnown = earlier.some(({ device, address }) => device === caller.device && address === caller.address);
+  if (isKnown && caller.device === null) return; // a program: the provider names no session, and each exchange would be one
+  await note(tx, accountId, [{ kind: "signed_in", ...caller }], when.now);
+  if (!isKnown && earlier.length > 0) await mailer.queue(tx, accountId, "new_device", when);
 }
 
 /** The account of this identity at this vendor, made when there is none: two exchanges at once make one. */
@@ -84,28 +123,40 @@ async function firstUserName(tx: Tx, vendorId: string, accountId: string, userna
   throw new Error("no user name is free");
 }
 
-/** When somebody last signed out of the provider's session; null when never, or when the token names none. */
-async function signedOutAt(tx: Tx, accountId: string, providerSession: string | null): Promise<Date | null> {
-  if (providerSession === null) return null;
+async function readBefore(tx: Tx, accountId: string, providerSession: string | null): Promise<Before> {
+  if (providerSession === null) return { known: false, signedOutAt: null, closedAt: null };
   const rows = await tx
-    .select({ revokedAt: sessions.revokedAt })
+    .select({ revokedAt: sessions.revokedAt, closedAt: sessions.closedAt })
     .from(sessions)
     .where(and(eq(sessions.accountId, accountId), eq(sessions.providerSession, providerSession)));
-  const times = rows.flatMap(({ revokedAt }) => (revokedAt === null ? [] : [revokedAt.getTime()]));
+  return { known: rows.length > 0, signedOutAt: latest(rows.map(({ revokedAt }) => revokedAt)), closedAt: latest(rows.map(({ closedAt }) => closedAt)) };
+}
+
+function latest(dates: readonly (Date | null)[]): Date | null {
+  const times = dates.flatMap((date) => date?.getTime() ?? []);
   return times.length === 0 ? null : new Date(Math.max(...times));
 }
 
 /** Ends this session and every other that came from the same session of the provider. */
 export async function endSession(tx: Tx, { accountId, sessionId }: OwnSession): Promise<void> {
   await lockAccount(tx, accountId);
-  const [own] = await tx
-    .select({ providerSession: sessions.providerSession })
-    .from(sessions)
-    .where(and(eq(sessions.accountId, accountId), eq(sessions.id, sessionId)));
-  const itself = eq(sessions.id, sessionId);
-  const same = own?.providerSession ? or(itself, eq(sessions.providerSession, own.providerSession)) : itself;
   await tx
     .update(sessions)
     .set({ revokedAt: new Date() }) // now, not when the call came: tokens of an exchange that went before are not younger
-    .where(and(eq(sessions.accountId, accountId), same));
+    .where(and(eq(sessions.accountId, accountId), sameSignIn(sessionId, (await providerSessionOf(tx, accountId, sessionId)) ?? null)));
+}
+
+/** The provider's session that a session came from; null when it named none, undefined when there is no such session, or it ended. */
+export async function providerSessionOf(tx: Tx, accountId: string, sessionId: string): Promise<string | null | undefined> {
+  const [row] = await tx
+    .select({ providerSession: sessions.providerSession })
+    .from(sessions)
+    .where(and(eq(sessions.accountId, accountId), eq(sessions.id, sessionId), isNull(sessions.revokedAt)));
+  return row?.providerSession;
+}
+
+/** A session with all that came from the same session of the provider. */
+export function sameSignIn(sessionId: string, providerSession: string | null): SQL | undefined {
+  const itself = eq(sessions.id, sessionId);
+  return providerSession === null ? itself : or(itself, eq(sessions.providerSession, providerSession));
 }

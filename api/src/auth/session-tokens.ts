@@ -1,5 +1,5 @@
 import { SessionClaims } from "@relicario/shared/api";
-import { and, eq } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import { createLocalJWKSet, errors, importJWK, jwtVerify, SignJWT } from "jose";
 
 import type { Db } from "../db/database.ts";
@@ -32,9 +32,25 @@ export interface SessionTokens {
   readonly publicKeys: readonly { kid: string; alg: "EdDSA"; kty: "OKP"; crv: "Ed25519"; x: string }[];
   sign(session: NewSession): Promise<string>;
   /**
+   * A session that another process revoked may pass for {@link knownMilliseconds} more.
+   *
    * @throws Problem `token_expired`, `token_invalid` (not ours, altered, revoked), `vendor_disabled`.
    */
   verify(token: string): Promise<Actor>;
+  /** Sessions of this account were revoked: their next calls ask the database. */
+  forget(accountId: string): void;
+}
+
+/** How long what the database said of a session counts. Revocation holds everywhere within a second. */
+export const knownMilliseconds = 500;
+/** Tokens, and sessions, that a process remembers; the oldest give way. */
+const mostKnown = 10_000;
+
+/** What the database says of a session, asked at `askedAt` (milliseconds of the monotonic clock). */
+interface KnownSession {
+  readonly accountId: string;
+  readonly askedAt: number;
+  readonly live: Promise<boolean>;
 }
 
 const tokenType = "relicario-session+jwt";
@@ -46,14 +62,23 @@ export interface SessionTokenSettings {
   readonly issuer: string;
   /** `aud`: the portal, by its client id at the identity provider. */
   readonly audience: string;
+  /** Milliseconds of a clock that nobody sets; a seam for tests. */
+  readonly elapsed?: () => number;
 }
 
-export function createSessionTokens({ keys, issuer, audience }: SessionTokenSettings, db: Db, vendors: Vendors): SessionTokens {
+export function createSessionTokens({ keys, issuer, audience, elapsed = () => performance.now() }: SessionTokenSettings, db: Db, vendors: Vendors): SessionTokens {
   const [current] = keys;
   if (current === undefined) throw new Error("no session key");
   const publicKeys = keys.map(({ kid, kty, crv, x }) => ({ kid, alg: "EdDSA" as const, kty, crv, x }));
   const keySet = createLocalJWKSet({ keys: publicKeys });
   const signingKey = importJWK(current, "EdDSA");
+  const tokensKnown = new Map<string, SessionClaims>();
+  const sessionsKnown = new Map<string, KnownSession>();
+  const readSession = db
+    .select({ revokedAt: sessions.revokedAt })
+    .from(sessions)
+    .where(and(eq(sessions.accountId, sql.placeholder("account")), eq(sessions.id, sql.placeholder("session"))))
+    .prepare("session");
 
   return {
     publicKeys,
@@ -68,18 +93,50 @@ export function createSessionTokens({ keys, issuer, audience }: SessionTokenSett
         .sign(await signingKey);
     },
     async verify(token) {
-      const claims = await verified(token);
+      const claims = await claimsOf(token);
       const vendor = vendors.find(claims.vid);
       if (vendor === null) throw new Problem("token_invalid");
       if (!vendor.enabled) throw new Problem("vendor_disabled");
-      const [row] = await db
-        .select({ revokedAt: sessions.revokedAt })
-        .from(sessions)
-        .where(and(eq(sessions.accountId, claims.sub), eq(sessions.id, claims.sid)));
-      if (row?.revokedAt !== null) throw new Problem("token_invalid");
+      if (!(await isLive(claims))) throw new Problem("token_invalid");
       return { accountId: claims.sub, vendorId: claims.vid, sessionId: claims.sid, authTime: claims.auth_time ?? null };
     },
+    forget(accountId) {
+      for (const [sessionId, known] of sessionsKnown) if (known.accountId === accountId) sessionsKnown.delete(sessionId);
+    },
   };
+
+  /** A token's signature is checked once, its time at every call. */
+  async function claimsOf(token: string): Promise<SessionClaims> {
+    const known = tokensKnown.get(token);
+    if (known !== undefined && known.exp > Math.floor(Date.now() / 1_000)) return known;
+    tokensKnown.delete(token);
+    const claims = await verified(token);
+    remember(tokensKnown, token, claims);
+    return claims;
+  }
+
+  /** Those who ask at once share one question, and its answer for a moment. */
+  function isLive({ sub, sid }: SessionClaims): Promise<boolean> {
+    const known = sessionsKnown.get(sid);
+    if (known?.accountId === sub && elapsed() - known.askedAt < knownMilliseconds) return known.live;
+    const askedAt = elapsed();
+    const live = readLive(sub, sid);
+    const asked = { accountId: sub, askedAt, live };
+    sessionsKnown.delete(sid);
+    remember(sessionsKnown, sid, asked);
+    const forget = (): void => {
+      if (sessionsKnown.get(sid) === asked) sessionsKnown.delete(sid);
+    };
+    live.then((good) => {
+      if (!good) forget();
+    }, forget);
+    return live;
+  }
+
+  async function readLive(account: string, session: string): Promise<boolean> {
+    const [row] = await readSession.execute({ account, session });
+    return row?.revokedAt === null;
+  }
 
   async function verified(token: string): Promise<SessionClaims> {
     try {
@@ -90,4 +147,10 @@ export function createSessionTokens({ keys, issuer, audience }: SessionTokenSett
       throw new Problem(code, { cause, headers: { "www-authenticate": 'Bearer error="invalid_token"' } });
     }
   }
+}
+
+function remember<V>(known: Map<string, V>, key: string, value: V): void {
+  const [oldest] = known.size < mostKnown ? [] : known.keys();
+  if (oldest !== undefined) known.delete(oldest);
+  known.set(key, value);
 }

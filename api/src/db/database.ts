@@ -29,8 +29,12 @@ export interface OpenDatabase {
 /** Any number, the same in every release, and not that of the migrations. */
 const lock = 7_235_002;
 
-/** A pool of connections; `onLost` hears of those that were lost, in use or idle. The pool replaces them by itself. */
-export function openDatabase({ url, seconds }: DatabaseSettings, onLost: (error: Error) => void): OpenDatabase {
+/**
+ * A pool of connections; `onLost` hears of those that were lost, in use or idle. The pool replaces them by itself.
+ *
+ * @param onStatement hears the text of every statement, without its values; a seam for tests
+ */
+export function openDatabase({ url, seconds }: DatabaseSettings, onLost: (error: Error) => void, onStatement?: (text: string) => void): OpenDatabase {
   const milliseconds = seconds * 1_000;
   const pool = new Pool({
     connectionString: url,
@@ -49,9 +53,10 @@ export function openDatabase({ url, seconds }: DatabaseSettings, onLost: (error:
   // A connection in use has no listener of the pool's: without one its loss would end the process.
   pool.on("connect", (client) => client.on("error", onLost));
   pool.on("error", () => undefined); // the same losses, of idle connections only
+  const settings = onStatement === undefined ? {} : { logger: { logQuery: onStatement } };
   let pinging: Promise<unknown> | null = null;
   return {
-    db: Object.assign(drizzle(pool), { transaction: ((work, config) => transact(pool, work, config)) satisfies Db["transaction"] }),
+    db: Object.assign(drizzle(pool, settings), { transaction: ((work, config) => transact(pool, settings, work, config)) satisfies Db["transaction"] }),
     oneAtATime: (work) => oneAtATime(pool, work),
     async ping() {
       pinging ??= pool.query("select 1").finally(() => {

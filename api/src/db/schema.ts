@@ -37,11 +37,19 @@ export const accounts = pgTable(
     rehearsalDueAt: time("rehearsal_due_at"),
     /** For which due time a mail went out: one for each. */
     rehearsalMailFor: time("rehearsal_mail_for"),
-    /** Since when the operator keeps the account closed (users/account-command.ts): it gets no session. */
+    /** What mails are not sent about (`mailTopics` of the service's calls). */
+    mailsOff: text("mails_off").array().notNull().default(sql`'{}'::text[]`),
+    telemetryOff: boolean("telemetry_off").notNull().default(false),
+    /** Since when the operator keeps the account closed (users/account-command.ts), or it is being deleted: it gets no session. */
     lockedAt: time("locked_at"),
+    /** When it is deleted; null where nobody asked for that. */
+    deletionDueAt: time("deletion_due_at"),
     createdAt: time("created_at").notNull().defaultNow(),
   },
-  (table) => [index("accounts_by_rehearsal").on(table.rehearsalDueAt).where(sql`rehearsal_due_at is not null`)],
+  (table) => [
+    index("accounts_by_rehearsal").on(table.rehearsalDueAt).where(sql`rehearsal_due_at is not null`),
+    index("accounts_by_deletion").on(table.deletionDueAt).where(sql`deletion_due_at is not null`),
+  ],
 );
 
 /** Account = (vendor, issuer, subject), never e-mail. */
@@ -53,7 +61,7 @@ export const identities = pgTable(
     subject: text("subject").notNull(),
     accountId: uuid("account_id").notNull(),
   },
-  (table) => [primaryKey({ columns: [table.vendorId, table.issuer, table.subject] })],
+  (table) => [primaryKey({ columns: [table.vendorId, table.issuer, table.subject] }), index("identities_by_account").on(table.accountId)],
 );
 
 /** Names that somebody has, or gave up a short time ago. `nameKey` is the name in lower case (users/user-name.ts). */
@@ -78,7 +86,7 @@ export const publicIds = pgTable(
     kind: text("kind", { enum: ["share", "request", "mailbox"] }).notNull(),
     accountId: uuid("account_id").notNull(),
   },
-  (table) => [check("public_id_is_128_bits", sql`${table.publicId} ~ '^[A-Za-z0-9_-]{22}$'`)],
+  (table) => [check("public_id_is_128_bits", sql`${table.publicId} ~ '^[A-Za-z0-9_-]{22}$'`), index("public_ids_of_account").on(table.accountId)],
 );
 
 export const sessions = pgTable(
@@ -88,9 +96,16 @@ export const sessions = pgTable(
     id: uuid("id").notNull(),
     /** The provider's own session, where its token names one: ending one of its product sessions ends them all. */
     providerSession: text("provider_session"),
+    /** Browser and system, and the address without its end, as of the exchange; null where they are not known. */
+    device: text("device"),
+    address: text("address"),
+    /** When the person signed in at the provider; null where it does not say. */
+    signedInAt: time("signed_in_at"),
     createdAt: time("created_at").notNull().defaultNow(),
     expiresAt: time("expires_at").notNull(),
     revokedAt: time("revoked_at"),
+    /** When another session of the account ended it: the provider's session counts again only from a sign-in after that. */
+    closedAt: time("closed_at"),
   },
   (table) => [primaryKey({ columns: [table.accountId, table.id] }), index("sessions_by_provider").on(table.accountId, table.providerSession)],
 );
@@ -222,6 +237,8 @@ export const shares = pgTable(
     notify: boolean("notify").notNull(),
     createdAt: time("created_at").notNull(),
     lastOpenedAt: time("last_opened_at"),
+    /** When a mail said that it ends soon. */
+    endMailAt: time("end_mail_at"),
     revokedAt: time("revoked_at"),
     /** When the secret or its version went. */
     endedAt: time("ended_at"),
@@ -275,6 +292,22 @@ export const shareReports = pgTable(
     createdAt: time("created_at").notNull(),
   },
   (table) => [primaryKey({ columns: [table.accountId, table.shareId, table.id] })],
+);
+
+/** What people told the operator of the portal. */
+export const feedback = pgTable(
+  "feedback",
+  {
+    accountId: uuid("account_id").notNull(),
+    id: uuid("id").notNull(),
+    /** 1 to 5. */
+    rating: integer("rating"),
+    message: text("message").notNull(),
+    page: text("page").notNull(),
+    appVersion: text("app_version").notNull(),
+    createdAt: time("created_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.id] }), index("feedback_by_time").on(table.createdAt)],
 );
 
 /** Somebody is asked for a secret. */
@@ -372,6 +405,37 @@ export const keyringFormer = pgTable(
   (table) => [primaryKey({ columns: [table.accountId, table.stateRev, table.part, table.partId] }), index("keyring_former_by_end").on(table.endedAt)],
 );
 
+/** Rows sealed anew, which nothing shows until a keyring change switches to them. One of an account at a time. */
+export const stages = pgTable(
+  "stages",
+  { accountId: uuid("account_id").notNull(), id: uuid("id").notNull(), expiresAt: time("expires_at").notNull() },
+  (table) => [primaryKey({ columns: [table.accountId, table.id] }), index("stages_by_end").on(table.expiresAt)],
+);
+
+export const stagedRows = pgTable(
+  "staged_rows",
+  {
+    accountId: uuid("account_id").notNull(),
+    stageId: uuid("stage_id").notNull(),
+    secretId: uuid("secret_id").notNull(),
+    version: integer("version").notNull(),
+    /** Of the row as it was sent. */
+    rowSha256: bytea("row_sha256").notNull(),
+    /** Of the present version alone, and the epoch of its header. */
+    label: text("label"),
+    keyEpoch: counter("key_epoch"),
+    ticket: bytea("ticket"),
+    /** Where the content was sealed anew as well. */
+    objectKey: text("object_key"),
+    contentSha256: bytea("content_sha256"),
+    size: counter("size"),
+    /** Of what the row stands for: when these changed, it was sealed from something old. */
+    beforeLabelSha256: bytea("before_label_sha256"),
+    beforeTicketSha256: bytea("before_ticket_sha256").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.stageId, table.secretId, table.version] })],
+);
+
 export const slots = pgTable(
   "slots",
   {
@@ -396,6 +460,72 @@ export const imageRecords = pgTable(
   (table) => [primaryKey({ columns: [table.accountId, table.id] })],
 );
 
+/**
+ * Who asked to start the account anew, and what came of it: one that has not ended waits until `readyAt`, then it may be begun.
+ * An ended one stays for 30 days, and after `begun` what the account had before with it.
+ */
+export const startAnews = pgTable(
+  "start_anews",
+  {
+    accountId: uuid("account_id").notNull(),
+    id: uuid("id").notNull(),
+    askedAt: time("asked_at").notNull(),
+    readyAt: time("ready_at").notNull(),
+    endedAt: time("ended_at"),
+    ending: text("ending", { enum: ["objected", "cancelled", "begun"] }),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.id] }), index("start_anews_ended").on(table.endedAt).where(sql`ended_at is not null`)],
+);
+
+/** Secrets of an account from before it was started anew: their versions and objects stay where they are until these rows go. */
+export const secretsSetAside = pgTable(
+  "secrets_set_aside",
+  {
+    accountId: uuid("account_id").notNull(),
+    id: uuid("id").notNull(),
+    version: integer("version").notNull(),
+    label: text("label").notNull(),
+    deletedAt: time("deleted_at"),
+    setAsideAt: time("set_aside_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.id] }), index("secrets_set_aside_by_time").on(table.setAsideAt)],
+);
+
+/** What happened in an account, for its owner to read, for 90 days (activity/note.ts). Nothing that somebody typed or sealed stands in it. */
+export const activity = pgTable(
+  "activity",
+  {
+    accountId: uuid("account_id").notNull(),
+    /** UUIDv7: in the order of time. */
+    id: uuid("id").notNull(),
+    /** One of `activityKinds` of the service's calls. */
+    kind: text("kind").notNull(),
+    count: integer("count").notNull().default(1),
+    /** The end of a secret's id. */
+    secret: text("secret"),
+    device: text("device"),
+    address: text("address"),
+    at: time("at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.id] }), index("activity_by_time").on(table.at)],
+);
+
+/** Mailboxes between two devices of one account, for minutes; they count against no quota. */
+export const deviceLinks = pgTable(
+  "device_links",
+  {
+    accountId: uuid("account_id").notNull(),
+    linkId: text("link_id").notNull(),
+    message: text("message").notNull(),
+    /** The sessions that filled and answered it. */
+    filledBy: uuid("filled_by").notNull(),
+    answer: text("answer"),
+    answeredBy: uuid("answered_by"),
+    expiresAt: time("expires_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.linkId] }), index("device_links_by_end").on(table.expiresAt)],
+);
+
 /** Objects that no row refers to: not yet, or not any more. What is due goes (objects/loose.ts). */
 export const looseObjects = pgTable(
   "loose_objects",
@@ -410,7 +540,7 @@ export const mails = pgTable(
     accountId: uuid("account_id").notNull(),
     id: uuid("id").notNull(),
     kind: text("kind", {
-      enum: ["openers_changed", "address_changed", "trashed", "drop_warning", "validate_email", "share_opened", "shared_with_you", "request_provided", "share_reported", "share_ended", "rehearsal_due"],
+      enum: ["openers_changed", "address_changed", "trashed", "drop_warning", "validate_email", "share_opened", "shared_with_you", "request_provided", "share_reported", "share_ended", "rehearsal_due", "device_linked", "anew_asked", "anew_ended", "anew_begun", "password_changed", "feedback", "share_expiring", "new_device", "deletion_asked", "deletion_cancelled"],
     }).notNull(),
     /** Whom it goes to, where that is not the account's verified address. */
     address: text("address"),

@@ -1,3 +1,4 @@
+import type { DrizzleConfig } from "drizzle-orm";
 import { drizzle, type NodePgDatabase } from "drizzle-orm/node-postgres";
 import type { Pool } from "pg";
 
@@ -15,7 +16,7 @@ export type Tx = Parameters<Parameters<Transaction>[0]>[0];
  * - A connection that is lost or does not answer is ended, also when BEGIN fails; it never goes back to the pool.
  * - What went wrong first is thrown, not what a ROLLBACK said after it.
  */
-export async function transact<T>(pool: Pool, work: (tx: Tx) => Promise<T>, config?: Parameters<Transaction>[1]): Promise<T> {
+export async function transact<T>(pool: Pool, settings: DrizzleConfig, work: (tx: Tx) => Promise<T>, config?: Parameters<Transaction>[1]): Promise<T> {
   let committing = false;
   return tryAgain(
     async () => {
@@ -28,7 +29,7 @@ export async function transact<T>(pool: Pool, work: (tx: Tx) => Promise<T>, conf
         held = false;
       };
       try {
-        return await drizzle(client).transaction(async (tx) => {
+        return await drizzle(client, settings).transaction(async (tx) => {
           try {
             const result = await work(tx);
             committing = true;

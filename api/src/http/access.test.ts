@@ -1,8 +1,9 @@
 import { answerPath, ShareClaimed, uploadPath, UploadStarted } from "@relicario/shared/api";
 import Fastify, { type FastifyInstance } from "fastify";
+import { decodeJwt } from "jose";
 import { v7 as uuidv7 } from "uuid";
 
-import { buildChange, buildSecret, confirm, type Person } from "../testing/person.ts";
+import { buildBatch, buildChange, buildJwe, buildSecret, confirm, type Person } from "../testing/person.ts";
 import { buildFinish, buildLarge, type LargeContent, type SentForm } from "../testing/upload.ts";
 import { startService, type Method, type TestService } from "../testing/service.ts";
 import { answerRequest, beginAnswer, buildChangeWith, buildRequest, buildShare, done, keepRequest, keepShare, newPublicId, openingOf, sendParts, type BuiltAnswer, type Link } from "../testing/sharing.ts";
@@ -29,7 +30,14 @@ interface Scene {
   readonly request: ReturnType<typeof buildRequest>;
   readonly answer: BuiltAnswer;
   readonly answered: ReturnType<typeof buildRequest>;
+  /** Mailboxes that the owner's session filled, and another session of the owner. */
+  readonly ownMailbox: string;
+  /** That other session, and the token of a mail that the owner got. */
+  readonly ownSession: string;
+  readonly unsubscribe: string;
+  readonly mailbox: string;
 }
+const mailboxLetter = buildJwe({ typ: "relicario-link-device" });
 let other: Person;
 let recipient: Person;
 let otherVendor: Person;
@@ -54,7 +62,12 @@ const makeScene = async (): Promise<Scene> => {
   const answered = await keepRequest(service, owner);
   await answerRequest(service, answered, 500);
   const { token: download } = ShareClaimed.parse(opened.body).download;
-  return { owner, secretId, uploadId: UploadStarted.parse(started.body).upload_id, large, links, download, request, answer, answered };
+  const [ownMailbox, mailbox] = [newPublicId(), newPublicId()];
+  await done(service, "PUT", `/device-links/${ownMailbox}`, owner.token, { body: { message: mailboxLetter } });
+  const { token: otherSession } = await service.signIn(owner.subject);
+  await done(service, "PUT", `/device-links/${mailbox}`, otherSession, { body: { message: mailboxLetter } });
+  const unsubscribe = await service.app.services.grants.give({ for: "unsubscribe", account: owner.userId, about: "share_opened" }, new Date(Date.now() + 60_000));
+  return { ownSession: String(decodeJwt(otherSession)["sid"]), unsubscribe, ownMailbox, mailbox, owner, secretId, uploadId: UploadStarted.parse(started.body).upload_id, large, links, download, request, answer, answered };
 };
 
 const sessionOf = async (person: Person, expiresAt: Date): Promise<string> => {
@@ -64,12 +77,14 @@ const sessionOf = async (person: Person, expiresAt: Date): Promise<string> => {
 };
 
 beforeAll(async () => {
-  service = await startService({ RATE_LIMITS: JSON.stringify({ start_answer: 10_000, exchange: 10_000, exchange_person: 10_000 }) });
+  service = await startService({ RATE_LIMITS: JSON.stringify({ fill_device_link: 10_000, start_answer: 10_000, exchange: 10_000, exchange_person: 10_000 }) });
   recipient = await service.signIn();
   other = (await makeScene()).owner;
   otherVendor = await service.signIn(undefined, "second");
 });
 afterAll(() => service.stop());
+
+const stageId = uuidv7();
 
 interface Case {
   readonly call: `${Method} ${string}`;
@@ -103,6 +118,8 @@ const cases: readonly Case[] = [
     body: ({ secretId }, actor) => buildSecret(actor, { id: secretId, base: 1 }).body,
     expected: { nobody: 401, other: 404, owner: 200, otherVendor: 404 },
   },
+  // The owner's secrets, signed by the owner, sent by somebody else.
+  { call: "POST /secrets/store/batch", body: ({ owner }) => buildBatch(owner, 2), expected: { nobody: 401, other: 422, owner: 200, otherVendor: 422 } },
   { call: "DELETE /secrets/store/{secret_db_id}", path: ({ secretId }) => `/secrets/store/${secretId}`, expected: forOwner },
   { call: "GET /secrets/store/{secret_db_id}/versions", path: ({ secretId }) => `/secrets/store/${secretId}/versions`, expected: forOwner },
   { call: "POST /secrets/store/get-secret", body: ({ secretId }) => ({ secret_db_id: secretId }), expected: forOwner },
@@ -121,6 +138,12 @@ const cases: readonly Case[] = [
     expected: { nobody: 401, other: 404, owner: 409, otherVendor: 404 }, // its owner may, once its part is there
   },
   { call: "DELETE /v2/secrets/secret/upload/{upload_id}", path: ({ uploadId }) => uploadPath(uploadId), expected: { nobody: 401, other: 404, owner: 204, otherVendor: 404 } },
+  { call: "POST /user/validate-username", path: () => "/user/validate-username?username=nobody-has-it", expected: forEach },
+  { call: "GET /user/password", expected: forEach },
+  // Here no provider is named that would take one; with one: passwords/passwords.test.ts.
+  { call: "POST /user/change-password", body: () => ({ old_password: "x", new_password: "y" }), expected: { nobody: 401, other: 404, owner: 404, otherVendor: 404 } },
+  { call: "GET /user/billing", expected: forEach },
+  { call: "POST /user/feedback", body: () => ({ message: "good", page: "/home", app_version: "0.3.1" }), expected: { nobody: 401, other: 204, owner: 204, otherVendor: 204 } },
   // Nobody of them has an address to ask yet; the answer is about the caller's own account.
   { call: "POST /user/send-validate-email", expected: { nobody: 401, other: 422, owner: 422, otherVendor: 422 } },
   {
@@ -132,7 +155,16 @@ const cases: readonly Case[] = [
   { call: "GET /user/keyring", expected: { ...forEach, otherVendor: 404, recipient: 404 } },
   // The owner's change, signed by the owner, sent by somebody else; somebody without a keyring has none to change.
   { call: "PUT /user/keyring", body: ({ owner }) => buildChange(owner), expected: { nobody: 401, other: 422, owner: 200, otherVendor: 404, recipient: 404 } },
+  {
+    call: "POST /user/keyring/stage",
+    body: ({ secretId }) => ({ stage_id: stageId, rows: [{ secret_db_id: secretId, version: 1, label: "e30..AA.AA.AA" }] }),
+    expected: { nobody: 401, other: 404, owner: 422, otherVendor: 404, recipient: 404 }, // its owner may, with a label of its own
+  },
+  { call: "GET /user/keyring/stage/{stage_id}", path: () => `/user/keyring/stage/${stageId}`, expected: { nobody: 401, other: 404, owner: 404, otherVendor: 404 } },
   { call: "GET /user/image-records", expected: forEach },
+  { call: "GET /user/start-anew", expected: forEach },
+  { call: "POST /user/start-anew", expected: { ...forEach, otherVendor: 404, recipient: 404 } }, // nothing is kept there yet
+  { call: "DELETE /user/start-anew", path: () => "/user/start-anew?reason=objected", expected: forEach },
   { call: "GET /users/{user_name}/key", path: ({ owner }) => `/users/${owner.subject}/key`, expected: { nobody: 401, other: 200, owner: 200, otherVendor: 404 } },
   { call: "POST /share", body: ({ secretId }, actor) => buildShare(actor, secretId).body, expected: { nobody: 401, other: 404, owner: 200, otherVendor: 404 } },
   { call: "PATCH /share/{share_id}", path: ({ links }) => `/share/${links.person.shareId}`, body: (_, actor) => ({ max_views: 3, keyring: buildChangeWith(actor, "shares") }), expected: forOwner },
@@ -159,6 +191,20 @@ const cases: readonly Case[] = [
   { call: "GET /requests/answer/{answer_id}", path: ({ answer }) => answerPath(answer.id), headers: ({ answer }) => answer.headers, expected: forAnybody },
   { call: "POST /requests/answer/{answer_id}", path: ({ answer }) => answerPath(answer.id), form: ({ answer }) => answer.part(1), expected: forAnybody },
   { call: "PUT /requests/answer/{answer_id}", path: ({ answer }) => answerPath(answer.id), headers: ({ answer }) => answer.headers, body: ({ answer }) => answer.finish, expected: forAnybody },
+  { call: "PUT /device-links/{id}", path: () => `/device-links/${newPublicId()}`, body: () => ({ message: mailboxLetter }), expected: forEach },
+  { call: "GET /device-links/{id}", path: ({ mailbox }) => `/device-links/${mailbox}`, expected: forOwner },
+  { call: "PUT /device-links/{id}/answer", path: ({ mailbox }) => `/device-links/${mailbox}/answer`, body: () => ({ answer: mailboxLetter }), expected: forOwner },
+  // Another session of the owner is refused: see device-links.test.ts.
+  { call: "GET /device-links/{id}/answer", path: ({ ownMailbox }) => `/device-links/${ownMailbox}/answer`, expected: forOwner },
+  // Everybody's own account: none can be named.
+  { call: "DELETE /user/me", expected: { nobody: 401, other: 204, owner: 204, otherVendor: 204 } },
+  { call: "POST /user/me/restore", expected: { nobody: 401, other: 204, owner: 204, otherVendor: 204 } },
+  { call: "GET /user/activity", expected: forEach },
+  { call: "GET /user/sessions", expected: forEach },
+  { call: "DELETE /user/sessions/{id}", path: ({ ownSession }) => `/user/sessions/${ownSession}`, expected: { nobody: 401, other: 404, owner: 204, otherVendor: 404 } },
+  { call: "DELETE /user/sessions", expected: { nobody: 401, other: 204, owner: 204, otherVendor: 204 } },
+  // Whoever has the mail.
+  { call: "POST /mails/unsubscribe", path: ({ unsubscribe }) => `/mails/unsubscribe?token=${unsubscribe}`, expected: { nobody: 204, other: 204, owner: 204, otherVendor: 204 } },
   { call: "DELETE /auth/token", expected: { nobody: 401, other: 204, owner: 204, otherVendor: 204 } },
 ];
 

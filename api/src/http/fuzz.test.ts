@@ -8,7 +8,7 @@ let service: TestService;
 let person: Person;
 let secretId: string;
 beforeAll(async () => {
-  service = await startService({ RATE_LIMITS: JSON.stringify({ report: 100_000, start_answer: 100_000 }) });
+  service = await startService({ RATE_LIMITS: JSON.stringify({ report: 100_000, fill_device_link: 100_000, start_answer: 100_000 }) });
   person = await service.signIn();
   const { body } = buildSecret(person);
   await service.call("POST", "/secrets/store", person.token, { body });
@@ -27,6 +27,7 @@ const bodies: readonly (readonly [Method, string])[] = [
   ["POST", "/v2/secrets/secret/upload/019a9e2c-7c1e-7abc-8def-0123456789ab"],
   ["PUT", "/v2/secrets/secret/upload/019a9e2c-7c1e-7abc-8def-0123456789ab"],
   ["PUT", "/user/keyring"],
+  ["POST", "/user/keyring/stage"],
   ["POST", "/user/me"],
   ["POST", "/share"],
   ["PATCH", "/share/AAAAAAAAAAAAAAAAAAAAAA"],
@@ -34,6 +35,8 @@ const bodies: readonly (readonly [Method, string])[] = [
   ["POST", "/share/get-public-secret"],
   ["POST", "/share/content"],
   ["POST", "/reports/share"],
+  ["PUT", "/device-links/AAAAAAAAAAAAAAAAAAAAAA"],
+  ["PUT", "/device-links/AAAAAAAAAAAAAAAAAAAAAA/answer"],
   ["POST", "/requests"],
   ["PATCH", "/requests/AAAAAAAAAAAAAAAAAAAAAA"],
   ["DELETE", "/requests/AAAAAAAAAAAAAAAAAAAAAA"],

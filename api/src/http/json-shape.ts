@@ -1,6 +1,6 @@
 import { Transform, type TransformCallback } from "node:stream";
 
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 
 import { Problem } from "./problem.ts";
 
@@ -8,6 +8,8 @@ import { Problem } from "./problem.ts";
 export const maxDepth = 16;
 /** A keyring change that removes as much as it may has a hundred thousand. */
 export const maxValues = 150_000;
+
+const smallBytes = 16 * 1024;
 
 const jsonType = /^application\/json\b/i;
 
@@ -18,7 +20,7 @@ const jsonType = /^application\/json\b/i;
  */
 export function parseShapedJson(app: FastifyInstance): void {
   app.addHook("preParsing", (request, _reply, payload, done) => {
-    if (!jsonType.test(request.headers["content-type"] ?? "")) {
+    if (!jsonType.test(request.headers["content-type"] ?? "") || isSmall(request)) {
       done(null, payload);
       return;
     }
@@ -27,27 +29,45 @@ export function parseShapedJson(app: FastifyInstance): void {
     done(null, payload.pipe(shaped));
   });
   const parse = app.getDefaultJsonParser("error", "error");
-  app.addContentTypeParser<string>("application/json", { parseAs: "string" }, (request, body, done) => void parse(request, body, done));
+  app.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, (request, body, done) => {
+    const reason = isSmall(request) ? new Shape().misshapen(body) : null;
+    if (reason === null) void parse(request, body.toString(), done);
+    else done(refusal(reason));
+  });
+}
+
+/** Whether its length was announced and is small: then it is looked at whole, which costs less than a stream. */
+function isSmall({ headers }: FastifyRequest): boolean {
+  return headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? NaN) <= smallBytes;
+}
+
+function refusal(reason: string): Problem {
+  return new Problem("validation_error", { members: { errors: [{ path: "", reason }] } });
 }
 
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** Looks at brackets and commas outside of strings, once. Whether it is JSON at all is the parser's affair. Bytes of UTF-8 above 0x7f are none of these. */
 class Shaped extends Transform {
+  readonly #shape = new Shape();
+
+  override _transform(piece: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    const reason = this.#shape.misshapen(piece);
+    if (reason === null) done(null, piece);
+    else done(refusal(reason));
+  }
+}
+
+/** Looks at brackets and commas outside of strings, once. Whether it is JSON at all is the parser's affair. Bytes of UTF-8 above 0x7f are none of these. */
+class Shape {
   #depth = 0;
   #values = 0;
   #inString = false;
   /** Whether the next byte of a string is escaped. */
   #escaped = false;
 
-  override _transform(piece: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
-    const reason = this.#misshapen(piece);
-    if (reason === null) done(null, piece);
-    else done(new Problem("validation_error", { members: { errors: [{ path: "", reason }] } }));
-  }
-
-  #misshapen(piece: Buffer): "too_deep" | "too_many_values" | null {
+  /** What is wrong with the body so far, the next piece included. */
+  misshapen(piece: Buffer): "too_deep" | "too_many_values" | null {
     for (let at = 0; at < piece.length; at++) {
       if (this.#inString) at = this.#endOfString(piece, at);
       const byte = piece[at];

@@ -7,6 +7,7 @@ export const statusOfCode = {
   token_invalid: 401,
   token_expired: 401,
   forbidden: 403,
+  login_required: 403,
   vendor_unknown: 403,
   vendor_disabled: 403,
   wrong_password: 403,

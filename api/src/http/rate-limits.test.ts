@@ -66,6 +66,38 @@ describe("a limit that everybody shares", () => {
   });
 });
 
+describe("a limit of an account", () => {
+  const ana = { accountId: "0193a5b2-0000-7000-8000-000000000001" };
+  const rule = rateRules.write;
+
+  it("lets exactly its number through, however many processes count", async () => {
+    const processes = [limiterOf(), limiterOf()];
+    const passed = await Promise.all(processes.flatMap((limiter) => Array.from({ length: 1_000 }, () => passes(limiter, rule, ana))));
+    expect(passed.filter(Boolean)).toHaveLength(rule.calls);
+  });
+
+  it("is counted some calls at a time, so that a process that ends gives up no more than a dozen", async () => {
+    const limiter = limiterOf({ write: 1_000_000 });
+    for (let call = 0; call < 12; call++) await limiter.count(rule, ana);
+    expect(await rowsOf(rule)).toMatchObject([{ calls: 12 }]);
+    await limiter.count(rule, ana);
+    expect(await rowsOf(rule)).toMatchObject([{ calls: 24 }]);
+  });
+
+  it("is counted call by call where the count goes with a transaction", async () => {
+    const limiter = limiterOf();
+    const db = opened[0]?.db;
+    await db?.transaction((tx) => limiter.count(rule, ana, tx));
+    await expect(
+      db?.transaction(async (tx) => {
+        await limiter.count(rule, ana, tx);
+        throw new Error("undone");
+      }),
+    ).rejects.toThrow("undone");
+    expect(await rowsOf(rule)).toMatchObject([{ calls: 1 }]);
+  });
+});
+
 describe("a limit of an address", () => {
   it("that is reached is known without the database until its window ends", async () => {
     const limiter = limiterOf({ exchange: 2 });

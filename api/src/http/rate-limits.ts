@@ -25,12 +25,25 @@ export const rateRules = {
   write: { name: "write", calls: 1_200, windowSeconds: 60, per: "account" },
   /** Names asked for, taken ones too: else one account lays many aside, or lists who is here. */
   rename: { name: "rename", calls: 20, windowSeconds: 24 * 3_600, per: "account" },
+  /** Names asked about as they are typed. */
+  validateName: { name: "validate_name", calls: 300, windowSeconds: 3_600, per: "account" },
+  /** The provider counts wrong passwords by itself, too. */
+  changePassword: { name: "change_password", calls: 20, windowSeconds: 3_600, per: "account" },
+  passwordRules: { name: "password_rules", calls: 60, windowSeconds: 3_600, per: "account" },
+  feedback: { name: "feedback", calls: 10, windowSeconds: 3_600, per: "account" },
+  /** Mails to the operator. */
+  mailOfFeedback: { name: "mail_of_feedback", calls: 50, windowSeconds: 24 * 3_600, per: "subject" },
+  billing: { name: "billing", calls: 60, windowSeconds: 3_600, per: "account" },
   imageRecords: { name: "image_records", calls: imageRecordReadsAnHour, windowSeconds: 3_600, per: "account" },
   askAddress: { name: "ask_address", calls: 5, windowSeconds: 3_600, per: "account" },
   askAddressOfAll: { name: "ask_address_all", calls: 1_000, windowSeconds: 3_600, per: "everybody" },
   /** Mails to one mailbox that nobody has shown to be theirs, whoever asks for them. */
   askRecipient: { name: "ask_recipient", calls: 5, windowSeconds: 24 * 3_600, per: "subject" },
   answerAddress: { name: "answer_address", calls: 20, windowSeconds: 3_600, per: "account" },
+  /** Each leads to mails. */
+  startAnew: { name: "start_anew", calls: 20, windowSeconds: 24 * 3_600, per: "account" },
+  deleteAccount: { name: "delete_account", calls: 20, windowSeconds: 24 * 3_600, per: "account" },
+  unsubscribe: { name: "unsubscribe", calls: 60, windowSeconds: 3_600, per: "address" },
   makeShare: { name: "make_share", calls: 500, windowSeconds: 24 * 3_600, per: "account" },
   /** Of one account with one other: else it fills the other's list. */
   shareWithPerson: { name: "share_with_person", calls: 50, windowSeconds: 24 * 3_600, per: "subject" },
@@ -53,6 +66,9 @@ export const rateRules = {
   mailToRecipient: { name: "mail_to_recipient", calls: 5, windowSeconds: 24 * 3_600, per: "subject" },
   mailOfShare: { name: "mail_of_share", calls: 10, windowSeconds: 24 * 3_600, per: "subject" },
   mailOfReports: { name: "mail_of_reports", calls: 50, windowSeconds: 24 * 3_600, per: "subject" },
+  fillDeviceLink: { name: "fill_device_link", calls: 20, windowSeconds: 3_600, per: "account" },
+  /** Looks at mailboxes: a device that waits looks every two seconds. */
+  readDeviceLink: { name: "read_device_link", calls: 240, windowSeconds: 60, per: "account" },
   keyDirectory: { name: "key_directory", calls: 120, windowSeconds: 3_600, per: "account" },
 } as const satisfies Record<string, RateRule>;
 
@@ -82,7 +98,7 @@ export interface RateLimiter {
   sweep(sweeping: Sweeping): Promise<void>;
 }
 
-/** What this process has taken of a window that everybody shares. */
+/** What this process has taken of a window. */
 interface Portion {
   /** Seconds since 1970. */
   readonly start: number;
@@ -92,20 +108,21 @@ interface Portion {
 }
 
 const portionsOfWindow = 100;
-/** Full windows that a process remembers. */
-const mostFull = 10_000;
+/** The most that is taken at once for one account, address or subject: so many may be lost with a process. */
+const largestPortionOfOne = 12;
+/** Portions that a process remembers. */
+const mostPortions = 10_000;
 
 /**
  * Fixed windows in the database, so that they hold across processes. Addresses are kept as keyed digests only.
  *
- * A row that everybody shares is not written by every call: a process takes a hundredth of the window at a time and counts
- * that in memory. So never more pass than the rule says; a process that ends gives up what it had not used.
+ * A row is not written by every call: a process takes a hundredth of the window at a time and counts that in memory. So never
+ * more pass than the rule says; a process that ends gives up what it had not used.
  */
 export function createRateLimiter(db: Db, key: Buffer, now: () => Date = () => new Date(), overrides: RateOverrides = {}): RateLimiter {
+  /** By rule and subject; empty ones stand for windows that are full. */
   const portions = new Map<string, Portion>();
   const taking = new Map<string, Promise<void>>();
-  /** Windows that are full, by rule and subject: when they began, in seconds since 1970. */
-  const full = new Map<string, number>();
 
   /** @returns the calls of this window so far, these included. */
   async function add(executor: Db | Tx, rule: RateRule, subject: string, start: number, calls: number): Promise<number> {
@@ -120,9 +137,11 @@ export function createRateLimiter(db: Db, key: Buffer, now: () => Date = () => n
     return row?.calls ?? calls;
   }
 
-  async function passesForAll(rule: RateRule, most: number, start: number): Promise<boolean> {
+  /** A window that is full stays so until it ends: what comes then is refused without the database. */
+  async function passesByPortion(rule: RateRule, subject: string, most: number, start: number): Promise<boolean> {
+    const one = `${rule.name} ${subject}`;
     for (;;) {
-      const held = portions.get(rule.name);
+      const held = portions.get(one);
       if (held !== undefined && held.start >= start) {
         if (held.left > 0) {
           held.left -= 1;
@@ -131,25 +150,17 @@ export function createRateLimiter(db: Db, key: Buffer, now: () => Date = () => n
         if (held.last) return false;
       }
       // One asks, the others wait for the answer.
-      if (!taking.has(rule.name)) taking.set(rule.name, takePortion(rule, most, start).finally(() => taking.delete(rule.name)));
-      await taking.get(rule.name);
+      if (!taking.has(one)) taking.set(one, takePortion(rule, subject, most, start).finally(() => taking.delete(one)));
+      await taking.get(one);
     }
   }
 
-  async function takePortion(rule: RateRule, most: number, start: number): Promise<void> {
-    const size = Math.ceil(most / portionsOfWindow);
-    const left = Math.max(0, size - Math.max(0, (await add(db, rule, "", start, size)) - most));
-    portions.set(rule.name, { start, left, last: left < size });
-  }
-
-  /** A window that is full stays so until it ends: what comes then is refused without the database. */
-  async function passesForOne(executor: Db | Tx, rule: RateRule, subject: string, most: number, start: number): Promise<boolean> {
-    const one = `${rule.name} ${subject}`;
-    if (full.get(one) === start) return false;
-    if ((await add(executor, rule, subject, start, 1)) <= most) return true;
-    if (full.size >= mostFull) full.clear(); // those that are still full are found so again
-    full.set(one, start);
-    return false;
+  async function takePortion(rule: RateRule, subject: string, most: number, start: number): Promise<void> {
+    const hundredth = Math.ceil(most / portionsOfWindow);
+    const size = rule.per === "everybody" ? hundredth : Math.min(hundredth, largestPortionOfOne);
+    const left = Math.max(0, size - Math.max(0, (await add(db, rule, subject, start, size)) - most));
+    if (portions.size >= mostPortions) portions.clear(); // those that are full are found so again
+    portions.set(`${rule.name} ${subject}`, { start, left, last: left < size });
   }
 
   function windowOf({ windowSeconds }: RateRule): { start: number; secondsLeft: number } {
@@ -158,10 +169,11 @@ export function createRateLimiter(db: Db, key: Buffer, now: () => Date = () => n
     return { start, secondsLeft: start + windowSeconds - seconds };
   }
 
-  function passes(rule: RateRule, caller: Caller, tx?: Tx): Promise<boolean> {
+  async function passes(rule: RateRule, caller: Caller, tx?: Tx): Promise<boolean> {
     const most = overrides[rule.name] ?? rule.calls;
     const { start } = windowOf(rule);
-    return rule.per === "everybody" ? passesForAll(rule, most, start) : passesForOne(tx ?? db, rule, subjectOf(key, rule, caller), most, start);
+    const subject = rule.per === "everybody" ? "" : subjectOf(key, rule, caller);
+    return tx === undefined || rule.per === "everybody" ? passesByPortion(rule, subject, most, start) : (await add(tx, rule, subject, start, 1)) <= most;
   }
 
   return {

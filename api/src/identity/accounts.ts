@@ -29,6 +29,12 @@ export interface SignUpProblems {
   readonly password?: PasswordProblem;
 }
 
+/** Nothing is wrong where it is empty. */
+export interface PasswordChangeProblems {
+  readonly old_password?: "wrong";
+  readonly new_password?: PasswordProblem;
+}
+
 interface Row extends Account {
   readonly password_hash: string;
 }
@@ -97,6 +103,27 @@ export class Accounts {
     await this.#attempts.take(attemptLimits.signUp, addressGroup(address));
     await this.#attempts.take(attemptLimits.signUpOfAll, "");
     return this.#insert({ id: uuidv7(), username, email }, await hashPassword(asked.password));
+  }
+
+  /**
+   * Sets a new password, or says what is wrong with which of the two.
+   *
+   * @returns null when there is no such account
+   * @throws TooManyAttempts, even for the right old password, when too many wrong ones came before
+   */
+  async changePassword(id: string, { before, after }: { readonly before: string; readonly after: string }): Promise<PasswordChangeProblems | null> {
+    const { rows } = await this.#pool.query<Row>("select id, username, email, password_hash from accounts where id = $1", [id]);
+    const [row] = rows;
+    if (row === undefined) return null;
+    await this.#attempts.take(attemptLimits.account, row.id);
+    const matches = await verifyPassword(before, row.password_hash);
+    if (matches) await this.#attempts.forget(attemptLimits.account, row.id);
+    const refused = problemOfPassword(after, row.username, row.email);
+    const problems: PasswordChangeProblems = { ...(matches ? {} : { old_password: "wrong" }), ...(refused === null ? {} : { new_password: refused }) };
+    if (Object.keys(problems).length > 0) return problems;
+    // Of two changes at once the second finds another hash than the one that it was checked against.
+    const changed = await this.#pool.query("update accounts set password_hash = $3 where id = $1 and password_hash = $2", [id, row.password_hash, await hashPassword(after)]);
+    return changed.rowCount === 1 ? {} : { old_password: "wrong" };
   }
 
   async #insert(account: Account, hash: string): Promise<{ account: Account } | { problems: SignUpProblems }> {

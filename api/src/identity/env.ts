@@ -40,6 +40,11 @@ const Environment = z.object({
   IDENTITY_KEYS: json(z.object({ keys: z.array(SigningKey).min(1) })),
   COOKIE_KEYS: json(z.array(z.string().min(32)).min(1)),
   DEMO_ACCOUNT: json(DemoAccount).optional(),
+  /** Whoever shows it may change passwords by `/admin` (administration.ts); without one nobody can. Empty is none. */
+  IDENTITY_ADMIN_TOKEN: z
+    .string()
+    .regex(/^([A-Za-z0-9._-]{32,256})?$/, "is not 32 to 256 letters, digits, dots, dashes or underscores")
+    .optional(),
   PRODUCT_NAME: z.string().min(1).default("Relicario"),
   ACCESS_TOKEN_TTL: z.coerce.number().int().min(10).max(86_400).default(300),
 });
@@ -54,6 +59,7 @@ export interface IdentitySettings {
   readonly keys: z.infer<typeof Environment>["IDENTITY_KEYS"];
   readonly cookieKeys: readonly string[];
   readonly demoAccount: z.infer<typeof DemoAccount> | undefined;
+  readonly adminToken: string | undefined;
   readonly productName: string;
   readonly accessTokenTtl: number;
 }
@@ -75,6 +81,7 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     keys: found.IDENTITY_KEYS,
     cookieKeys: found.COOKIE_KEYS,
     demoAccount: found.DEMO_ACCOUNT,
+    adminToken: found.IDENTITY_ADMIN_TOKEN === "" ? undefined : found.IDENTITY_ADMIN_TOKEN,
     productName: found.PRODUCT_NAME,
     accessTokenTtl: found.ACCESS_TOKEN_TTL,
   };

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-/** A form of these pages is far smaller. */
-const maxFormBytes = 16 * 1024;
+/** What is sent here is far smaller. */
+const maxBodyBytes = 16 * 1024;
 
 /** What a request did wrong, before anybody looked at what it asks. */
 export class BadRequest extends Error {
@@ -25,15 +25,20 @@ export function requireSameOrigin(request: IncomingMessage, origin: string): voi
 
 /** The fields of a posted form; of two with one name the last counts. */
 export async function readForm(request: IncomingMessage): Promise<Record<string, string>> {
-  if (!/^application\/x-www-form-urlencoded\b/i.test(request.headers["content-type"] ?? "")) throw new BadRequest(415, "not a form");
+  return Object.fromEntries(new URLSearchParams(await readBody(request, /^application\/x-www-form-urlencoded\b/i)));
+}
+
+/** @throws BadRequest when it is of another media type, or too large */
+export async function readBody(request: IncomingMessage, mediaType: RegExp): Promise<string> {
+  if (!mediaType.test(request.headers["content-type"] ?? "")) throw new BadRequest(415, "of another media type");
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > maxFormBytes) throw new BadRequest(413, "a form that is too large");
+    if (size > maxBodyBytes) throw new BadRequest(413, "a body that is too large");
     chunks.push(chunk);
   }
-  return Object.fromEntries(new URLSearchParams(Buffer.concat(chunks).toString("utf8")));
+  return Buffer.concat(chunks).toString("utf8");
 }
 
 export function sendHtml(response: ServerResponse, status: number, markup: string): void {

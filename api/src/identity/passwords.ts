@@ -3,8 +3,8 @@ import { promisify } from "node:util";
 
 import { commonPasswords } from "./common-passwords.ts";
 
-const minPasswordLength = 10; // characters
-const maxPasswordLength = 256; // characters: what one line can hold, and no way to keep the process busy
+export const minPasswordLength = 10; // characters
+export const maxPasswordLength = 256; // characters: what one line can hold, and no way to keep the process busy
 
 /** OWASP's first recommendation for Argon2id: 19 MiB, two passes, one lane; about 50 ms. */
 const cost = { memory: 19_456, passes: 2, parallelism: 1 } as const;

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 
 import { Accounts } from "./accounts.ts";
+import { createAdministration } from "./administration.ts";
 import { Attempts } from "./attempts.ts";
 import { migrate, openPool, removeExpired } from "./database.ts";
 import type { IdentitySettings } from "./env.ts";
@@ -39,7 +40,8 @@ export async function startIdentity(settings: IdentitySettings, log: Log): Promi
     await ensureDemoAccount(settings, accounts, log);
     const provider = createProvider({ settings, pool, accounts, log });
     const interact = createInteractions({ settings, provider, accounts, log });
-    const handler = createHandler({ settings, log, interact, provide: provider.callback(), isReady: () => pool.query("select 1") });
+    const administer = createAdministration({ settings, provider, pool, accounts, log });
+    const handler = createHandler({ settings, log, interact, administer, provide: provider.callback(), isReady: () => pool.query("select 1") });
     const { servers, port } = await listen(handler, settings);
 
     const cleaning = setInterval(() => {
@@ -73,11 +75,13 @@ interface HandlerParts {
   readonly settings: IdentitySettings;
   readonly log: Log;
   readonly interact: (request: IncomingMessage, response: ServerResponse, asked: { uid: string; page: InteractionPage }) => Promise<void>;
+  /** False where there is nothing to answer. */
+  readonly administer: (request: IncomingMessage, response: ServerResponse, call: string) => Promise<boolean>;
   readonly provide: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   readonly isReady: () => Promise<unknown>;
 }
 
-function createHandler({ settings, log, interact, provide, isReady }: HandlerParts): RequestListener {
+function createHandler({ settings, log, interact, administer, provide, isReady }: HandlerParts): RequestListener {
   const base = basePath(settings);
   const issuer = new URL(settings.issuer);
   const origins = allOrigins(settings);
@@ -105,8 +109,13 @@ function createHandler({ settings, log, interact, provide, isReady }: HandlerPar
       response.setHeader("Content-Type", "application/json").end('{"status":"ok"}');
       return;
     }
+    const admin = path.startsWith(`${base}/admin/`) ? path.slice(`${base}/admin`.length) : null;
+    if (admin !== null) {
+      if (!(await administer(request, response, admin))) notice(request, response, 404, "not_found");
+      return;
+    }
     // Addresses are built from the Host header: another name for this machine must not come into them. The public keys hold
-    // none, and a service may have to ask for them by a name inside (IDP_JWKS_URL).
+    // none, nor do the calls below /admin, and a service may have to ask for them by a name inside (IDP_JWKS_URL, IDP_ADMIN).
     if (request.headers.host !== issuer.host && path !== `${base}/jwks`) {
       response.writeHead(421, { "Content-Type": "text/plain; charset=utf-8" }).end(`This is ${issuer.origin}.\n`);
       return;

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 
 import { canonicalBytes, type Json, type KeyringChange } from "@relicario/shared/api";
 
+import { note, type Noted } from "../activity/note.ts";
 import type { Tx } from "../db/database.ts";
 import { Problem } from "../http/problem.ts";
 import type { Language } from "../mail/language.ts";
@@ -9,6 +10,7 @@ import type { Mailer } from "../mail/mailer.ts";
 import { purgeSecrets, purgeVersions } from "../secrets/purge.ts";
 import { checkChange, type StoredKeyring } from "./check-change.ts";
 import { presentKeyring } from "./present.ts";
+import { switchToStage } from "./stage.ts";
 import { writeChange, type AccountRow, type KeyringRow } from "./queries.ts";
 import type { RecordBox } from "./record-box.ts";
 
@@ -92,6 +94,7 @@ export function checkCall(accountId: string, stored: KeyringRow | null, { change
     throw new Problem("keyring_change_invalid", { detail: "the first change comes with the first secret" });
   }
   checkChange(accountId, stored satisfies StoredKeyring | null, change);
+  if (secret !== null && change.stage_id !== undefined) throw new Problem("keyring_change_invalid", { detail: "a stage goes with no secret" });
   if (secret !== null && change.purge?.includes(secret.secretId) === true) {
     throw new Problem("keyring_change_invalid", { detail: "it purges the secret that it goes with" });
   }
@@ -99,16 +102,18 @@ export function checkCall(accountId: string, stored: KeyringRow | null, { change
 
 /**
  * @returns the bytes that are kept more than before; fewer than none when more went.
- * @throws Problem as {@link checkCall}.
+ * @throws Problem as {@link checkCall}, and `conflict` when it names a stage that is not whole, or not of what stands now.
  */
 export async function applyChange(tx: Tx, account: AccountRow, stored: KeyringRow | null, call: Call, secret: GoesWith | null, deps: Deps, when: Circumstances): Promise<number> {
   const { change } = call;
   checkCall(account.id, stored, call, secret);
   const record = { changeSha256: call.changeSha256, callSha256: call.callSha256, secretId: secret?.secretId ?? null, version: secret?.version ?? null };
   const added = await writeChange(tx, account.id, stored, change, record, deps.recordBox, when.now);
+  const replaced = stored === null ? 0 : await switchToStage(tx, account.id, stored.keyEpoch, change, when.now);
   const freed = (await purgeVersions(tx, account, change.purge_versions ?? [], when.now)) + (await purgeSecrets(tx, account, change.purge ?? [], when.now));
   if (changesOpeners(change)) await deps.mailer.queue(tx, account.id, "openers_changed", when);
-  return added - freed;
+  await note(tx, account.id, openersNoted(stored, change), when.now);
+  return added - replaced - freed;
 }
 
 /** What the call does has to stand in this sealed document, too. @throws Problem `keyring_change_invalid` */
@@ -121,7 +126,19 @@ function changesOpeners({ slots, image_records: records, key_statement: statemen
   return statement !== undefined || [slots, records].some((list) => list !== undefined && list.set.length + list.remove.length > 0);
 }
 
-function conflictWith(stored: KeyringRow): Problem {
+/** What a person calls it: an opener that is sealed to once more is none that was added. */
+function openersNoted(stored: KeyringRow | null, { slots, key_epoch: epoch }: KeyringChange): Noted[] {
+  const before = new Set(stored?.slots.map(({ openerId }) => openerId));
+  const added = (slots?.set ?? []).filter(({ opener_id: id }) => !before.has(id)).length;
+  const removed = (slots?.remove ?? []).filter((id) => before.has(id)).length;
+  return [
+    ...(added > 0 ? [{ kind: "opener_added", count: added } as const] : []),
+    ...(removed > 0 ? [{ kind: "opener_removed", count: removed } as const] : []),
+    ...(stored !== null && epoch > stored.keyEpoch ? [{ kind: "rotated" } as const] : []),
+  ];
+}
+
+export function conflictWith(stored: KeyringRow): Problem {
   return new Problem("state_conflict", { members: { keyring: presentKeyring(stored) } });
 }
 

@@ -18,13 +18,13 @@ export function dropFormer(db: Db, sweeping: Sweeping): Promise<void> {
     db.transaction(async (tx) => {
       await lockAccount(tx, account);
       const some = tx
-        .select({ accountId, stateRev, part, partId })
+        .select({ stateRev, part, partId })
         .from(keyringFormer)
         .where(and(eq(accountId, account), due))
         .limit(rowsAtOnce);
       const gone = await tx
         .delete(keyringFormer)
-        .where(sql`(${accountId}, ${stateRev}, ${part}, ${partId}) in ${some}`)
+        .where(and(eq(accountId, account), sql`(${stateRev}, ${part}, ${partId}) in ${some}`))
         .returning({ bytes: octetLength(value) });
       await addStorage(tx, account, -gone.reduce((sum, { bytes }) => sum + bytes, 0));
       return gone.length;

@@ -81,13 +81,17 @@ export function readImageRecords(db: Db, { accountId }: OwnKeyring): Promise<{ i
   return db.select().from(imageRecords).where(eq(imageRecords.accountId, accountId)).orderBy(asc(imageRecords.id));
 }
 
-/** The published key of a person of this vendor; null when there is no such person, or no key yet. */
+/**
+ * The published key of a person of this vendor; null when there is no such person, or no key yet. The name stands in the
+ * directory, the key with its account: two queries, for the rows may be on different machines.
+ */
 export async function readKeyStatement(db: Db, { vendorId }: Directory, userName: string): Promise<KeyStatement | null> {
-  const [row] = await db
-    .select({ keyStatement: keyrings.keyStatement })
+  const [person] = await db
+    .select({ accountId: userNames.accountId })
     .from(userNames)
-    .innerJoin(keyrings, eq(keyrings.accountId, userNames.accountId))
     .where(and(eq(userNames.vendorId, vendorId), eq(userNames.nameKey, nameKeyOf(userName)), isNull(userNames.releasedAt)));
+  if (person === undefined) return null;
+  const [row] = await db.select({ keyStatement: keyrings.keyStatement }).from(keyrings).where(eq(keyrings.accountId, person.accountId));
   return row === undefined ? null : KeyStatement.parse(JSON.parse(row.keyStatement));
 }
 

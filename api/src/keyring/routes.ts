@@ -7,11 +7,14 @@ import { rateRules } from "../http/rate-limits.ts";
 import { languageOf } from "../mail/language.ts";
 import { countStored, reserveBytes } from "../secrets/quota.ts";
 import type { Services } from "../services.ts";
+import { beginAnew } from "../start-anew/begin.ts";
 import { applyChange, callOf, repeatOf } from "./apply-change.ts";
+import { startsAnew } from "./check-change.ts";
 import { directoryPolicy, keyringPolicy } from "./policy.ts";
 import { presentImageRecord, presentKeyring } from "./present.ts";
 import { changeAccount, inOneMoment, readImageRecords, readKeyring, readKeyStatement, readStates } from "./queries.ts";
 import { keyringSchemas } from "./schema.ts";
+import { readStaged, stageRows } from "./stage.ts";
 
 export const keyringRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
   const { db, recordBox, vendors, now } = services;
@@ -32,19 +35,36 @@ export const keyringRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
     "/user/keyring",
     { schema: keyringSchemas.put, bodyLimit: maxJsonBodyBytes, config: { access: "signed_in", rates: [rateRules.write], idempotent: true } },
     async (request) => {
-      const own = keyringPolicy(actorOf(request));
+      const actor = actorOf(request);
+      const own = keyringPolicy(actor);
       const call = callOf(request.body);
       return changeAccount(services, own.accountId, async (tx, account) => {
         const stored = await readKeyring(tx, own);
         const repeated = repeatOf(stored, call);
         if (repeated === null) {
-          const added = await applyChange(tx, account, stored, call, null, services, { now: now(), language: languageOf(request) });
+          const when = { now: now(), language: languageOf(request) };
+          const anew = stored !== null && startsAnew(stored, call.change);
+          const added = await (anew ? beginAnew(tx, actor, stored, call, services, when) : applyChange(tx, account, stored, call, null, services, when));
           await countStored(tx, vendors.require(account.vendorId), account, added, reserveBytes);
         }
         return { state_rev: call.change.state_rev };
       });
     },
   );
+
+  app.post(
+    "/user/keyring/stage",
+    { schema: keyringSchemas.stage, bodyLimit: maxJsonBodyBytes, config: { access: "signed_in", rates: [rateRules.write], idempotent: true } },
+    (request) => stageRows(services, keyringPolicy(actorOf(request)), request.body, now()),
+  );
+
+  app.get("/user/keyring/stage/:stage_id", { schema: keyringSchemas.staged, config: { access: "signed_in" } }, async (request) => {
+    const own = keyringPolicy(actorOf(request));
+    const { stage_id: stageId } = request.params;
+    const page = await inOneMoment(db, (tx) => readStaged(tx, own, stageId, { cursor: request.query.cursor, now: now() }));
+    if (page === null) throw new Problem("not_found");
+    return page;
+  });
 
   app.get(
     "/user/image-records",

@@ -1,4 +1,4 @@
-import { ImageRecords, Keyring, KeyringChange, KeyringChanged, KeyStatement, UserName } from "@relicario/shared/api";
+import { ImageRecords, Keyring, KeyringChange, KeyringChanged, KeyStatement, RowsStaged, StagedRows, StageRows, UserName, Id } from "@relicario/shared/api";
 import { z } from "zod";
 
 import { answers } from "../http/answers.ts";
@@ -10,6 +10,13 @@ export const keyringSchemas = {
     response: { ...answers(Keyring), ...answers(z.null().describe("nothing"), 204) },
   },
   put: { summary: "A keyring change without a secret", body: KeyringChange, response: answers(KeyringChanged) },
+  stage: { summary: "Rows sealed anew, invisible until the keyring change that switches to them", body: StageRows, response: answers(RowsStaged) },
+  staged: {
+    summary: "The rows of a stage, by digest",
+    params: z.strictObject({ stage_id: Id }),
+    querystring: z.strictObject({ cursor: Id.optional() }),
+    response: answers(StagedRows),
+  },
   imageRecords: { summary: "Helpers of the present image openers; the only call that gives them", response: answers(ImageRecords) },
   keyOf: {
     summary: "The published key of a person of the same vendor",

@@ -140,7 +140,7 @@ describe("a mail", () => {
       },
       close: () => undefined,
     };
-    const mailer = createMailer({ db, vendors, transport, origin: service.origin, key: Buffer.alloc(32), log: service.app.http.log, now: () => clock });
+    const mailer = createMailer({ db, vendors, transport, origin: service.origin, key: Buffer.alloc(32), unsubscribeLink: () => Promise.resolve("https://portal.example/u"), log: service.app.http.log, now: () => clock });
     const queue = () => db.transaction((tx) => mailer.queue(tx, person.userId, "openers_changed", { now: clock }));
     const isSent = async (count: number) => {
       while (sent.length < count) await db.select().from(mails);
@@ -260,7 +260,7 @@ describe("a mail that is slow or not taken", () => {
       return () => undefined;
     };
     const transport = await openTransport(url, "portal@example.org");
-    const mailer = createMailer({ db, vendors, transport, origin: service.origin, key: Buffer.alloc(32), log: service.app.http.log, now: () => clock, wakeAfter, ...parts });
+    const mailer = createMailer({ db, vendors, transport, origin: service.origin, key: Buffer.alloc(32), unsubscribeLink: () => Promise.resolve("https://portal.example/u"), log: service.app.http.log, now: () => clock, wakeAfter, ...parts });
     return { mailer, wakings };
   };
   const queueFor = async (mailer: { queue: ReturnType<typeof createMailer>["queue"] }, count = 1) => {

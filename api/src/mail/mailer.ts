@@ -1,15 +1,17 @@
+import type { MailTopic } from "@relicario/shared/api";
 import { and, eq, isNotNull, isNull, lte, min } from "drizzle-orm";
 import type { FastifyBaseLogger } from "fastify";
 import { v7 as uuidv7 } from "uuid";
 
 import type { Db, Tx } from "../db/database.ts";
 import { whileLost } from "../db/faults.ts";
-import { accounts, emailValidations, mails, secrets } from "../db/schema.ts";
+import { accounts, emailValidations, mails, secrets, startAnews } from "../db/schema.ts";
 import { factsOf } from "../http/logging.ts";
 import { dropTime } from "../secrets/trash-times.ts";
 import type { Vendors } from "../vendors/vendors.ts";
 import { nonceOf } from "./address-nonce.ts";
 import type { Language } from "./language.ts";
+import { isForOneClick, topicOf } from "./topics.ts";
 import { writeLetter, type LetterFacts, type MailKind } from "./letter.ts";
 import { sendSeconds, type Transport } from "./transport.ts";
 
@@ -17,9 +19,9 @@ import { sendSeconds, type Transport } from "./transport.ts";
  * [Note: Mails]
  *
  * 1. `queue`, in the transaction of what the mail is about: a row says that one is due. No row, no mail; no change, no row.
- * 2. `deliver`, after the commit, when the next one is due, and by the sweep, in any process: rows are claimed by putting
- *    their time later than their sending can last, so that another process leaves them alone and a killed one does not lose
- *    them. As many are claimed as are sent at once: none waits while its claim runs out.
+ * 2. `deliver`, after the commit, when the next one is due, and by the sweep, in any process: rows are found, then each is
+ *    claimed at its account by putting its time later than its sending can last, so that another process leaves it alone and
+ *    a killed one does not lose it. As many are claimed as are sent at once: none waits while its claim runs out.
  * 3. The letter is written now, to the address that is verified now, and its row goes. A killed process, or one whose database
  *    goes away between the two, may send one twice: once its claim is over.
  * 4. What was not taken is due after a minute, then two, four …
@@ -52,6 +54,8 @@ export interface MailerParts {
   readonly origin: string;
   /** RECORD_KEY: nonces are made of it. */
   readonly key: Buffer;
+  /** The address by which an account gets no more mails about something (mail/unsubscribe.ts). */
+  readonly unsubscribeLink: (accountId: string, about: MailTopic) => Promise<string>;
   readonly log: FastifyBaseLogger;
   readonly now: () => Date;
   /** Calls `wake` once, after so many milliseconds, unless what it returns is called before; a seam for tests. */
@@ -81,10 +85,12 @@ export function createMailer(parts: MailerParts): Mailer {
   async function deliverAll(): Promise<number> {
     for (let sent = 0; ; ) {
       if (stopped) return sent;
-      const claimed = await claim(db, now());
+      const due = await findDue(db, now());
+      const claims = await Promise.all(due.map(async (row) => ({ row, claimed: await claim(db, row, now()) })));
+      const claimed = claims.flatMap(({ row, claimed }) => (claimed ? [row] : []));
       queued = Math.max(0, queued - claimed.length);
       sent += (await Promise.all(claimed.map(deliverOne))).filter(Boolean).length;
-      if (claimed.length < atOnce) return sent;
+      if (due.length < atOnce) return sent;
     }
   }
 
@@ -173,14 +179,20 @@ export async function queueMail(tx: Tx, accountId: string, kind: MailKind, { now
   if (language != null) await tx.update(accounts).set({ language }).where(eq(accounts.id, accountId));
 }
 
-/** Takes mails that are due. */
-function claim(db: Db, now: Date): Promise<MailRow[]> {
-  return db.transaction(async (tx) => {
-    const due = await tx.select().from(mails).where(lte(mails.dueAt, now)).orderBy(mails.dueAt).limit(atOnce).for("update", { skipLocked: true });
-    const dueAt = new Date(now.getTime() + claimSeconds * 1_000);
-    for (const { accountId, id, attempts } of due) await tx.update(mails).set({ attempts: attempts + 1, dueAt }).where(isThat(accountId, id));
-    return due;
-  });
+/** Mails that are due, of any account; nothing is held. */
+function findDue(db: Db, now: Date): Promise<MailRow[]> {
+  return db.select().from(mails).where(lte(mails.dueAt, now)).orderBy(mails.dueAt).limit(atOnce);
+}
+
+/** @returns false when another process was before. */
+async function claim(db: Db, { accountId, id, attempts }: MailRow, now: Date): Promise<boolean> {
+  const dueAt = new Date(now.getTime() + claimSeconds * 1_000);
+  const claimed = await db
+    .update(mails)
+    .set({ attempts: attempts + 1, dueAt })
+    .where(and(isThat(accountId, id), eq(mails.attempts, attempts), lte(mails.dueAt, now)))
+    .returning({ id: mails.id });
+  return claimed.length === 1;
 }
 
 /** A minute after the first failure, twice as long after each further one; unless another process has claimed it since. */
@@ -206,12 +218,15 @@ interface Addressed {
 }
 
 /** Whom it goes to and what it may say; null when nobody is to be told any more. */
-async function addressed({ db, vendors, origin, key }: MailerParts, { accountId, kind, address, shareId, createdAt }: MailRow): Promise<Addressed | null> {
+async function addressed({ db, vendors, origin, key, unsubscribeLink }: MailerParts, { accountId, kind, address, shareId, createdAt }: MailRow): Promise<Addressed | null> {
   const [account] = await db.select().from(accounts).where(eq(accounts.id, accountId));
   const vendor = account === undefined ? null : vendors.find(account.vendorId);
   if (account === undefined || vendor === null) return null;
   const language = account.language ?? "en";
-  const facts: LetterFacts = { product: vendor.name, link: origin, at: createdAt };
+  const topic = topicOf(kind);
+  if (topic !== null && account.mailsOff.includes(topic)) return null;
+  const unsubscribe = topic !== null && isForOneClick(topic) ? { unsubscribe: await unsubscribeLink(accountId, topic) } : {};
+  const facts: LetterFacts = { product: vendor.name, link: origin, at: createdAt, ...unsubscribe };
 
   if (kind === "validate_email") {
     const [question] = await db.select().from(emailValidations).where(eq(emailValidations.accountId, accountId));
@@ -220,9 +235,15 @@ async function addressed({ db, vendors, origin, key }: MailerParts, { accountId,
     return { to: question.address, language, facts: { ...facts, validation: `${origin}/validate-email#${query.toString()}` } };
   }
   if (kind === "share_reported") return address === null || shareId === null ? null : { to: address, language: "en", facts: { ...facts, shareId } }; // the operator's, not the account's
+  if (kind === "feedback") return address === null ? null : { to: address, language: "en", facts };
   const to = address ?? (account.contactEmailVerified ? account.contactEmail : null);
   if (to === null) return null;
   if (kind === "rehearsal_due" && (account.rehearsalDueAt === null || account.rehearsalDueAt > createdAt)) return null; // a device said since that it is not
+  if (kind === "anew_asked") {
+    const [waiting] = await db.select({ readyAt: startAnews.readyAt }).from(startAnews).where(and(eq(startAnews.accountId, accountId), isNull(startAnews.endedAt)));
+    return waiting === undefined ? null : { to, language, facts: { ...facts, dropAt: waiting.readyAt } };
+  }
+  if (kind === "deletion_asked") return account.deletionDueAt === null ? null : { to, language, facts: { ...facts, dropAt: account.deletionDueAt } };
   if (kind !== "drop_warning") return { to, language, facts };
   const [oldest] = await db
     .select({ deletedAt: min(secrets.deletedAt), warnedAt: min(secrets.dropWarnedAt) })

@@ -3,7 +3,7 @@ import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { createTransport } from "nodemailer";
+import { createTransport, type SendMailOptions } from "nodemailer";
 
 import type { Letter } from "./letter.ts";
 
@@ -17,6 +17,12 @@ export interface Transport {
 /** Letters come from the service's own texts: nodemailer need not read a file or an address for them. */
 const ofOurOwn = { disableFileAccess: true, disableUrlAccess: true } as const;
 const headers = { "Auto-Submitted": "auto-generated" };
+
+/** RFC 8058, where the letter is one that its reader may do without. Whoever sends it on must sign both headers (DKIM). */
+function messageOf({ unsubscribe, ...letter }: Letter): SendMailOptions {
+  if (unsubscribe === undefined) return { headers, ...letter };
+  return { headers: { ...headers, "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" }, list: { unsubscribe }, ...letter };
+}
 
 /** A letter that a server has not taken after so long counts as not taken, and its connection is closed. */
 export const sendSeconds = 120;
@@ -46,7 +52,7 @@ function toServer(url: string, from: string, seconds: number): Transport {
   const closed = new AbortController();
   return {
     async send(to, letter) {
-      await server.sendMail({ from, to, headers, ...letter, signal: AbortSignal.any([closed.signal, AbortSignal.timeout(seconds * 1_000)]) });
+      await server.sendMail({ from, to, ...messageOf(letter), signal: AbortSignal.any([closed.signal, AbortSignal.timeout(seconds * 1_000)]) });
     },
     close: () => {
       closed.abort();
@@ -61,7 +67,7 @@ async function toFolder(path: string, from: string): Promise<Transport> {
   const composer = createTransport({ streamTransport: true, buffer: true, newline: "unix", ...ofOurOwn });
   return {
     async send(to, letter) {
-      const { message } = await composer.sendMail({ from, to, headers, ...letter });
+      const { message } = await composer.sendMail({ from, to, ...messageOf(letter) });
       const name = `${new Date().toISOString().replaceAll(":", "-")}-${randomUUID()}`;
       await writeFile(join(folder, `${name}.tmp`), message, { mode: 0o600 });
       await rename(join(folder, `${name}.tmp`), join(folder, `${name}.eml`));

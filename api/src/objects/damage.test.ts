@@ -182,7 +182,7 @@ describe("a stored object", () => {
     const large = await keepLarge(person, 300_000);
     const [{ key } = { key: "" }] = await filesOf(person, large.id);
     const before = await counted("missing");
-    await service.app.services.db.delete(versionObjects).where(eq(versionObjects.objectKey, key));
+    await service.app.services.db.delete(versionObjects).where(and(eq(versionObjects.accountId, person.userId), eq(versionObjects.objectKey, key)));
     await service.app.services.reportDamage(key, "missing");
     expect(linesOf(key)).toEqual([]);
     expect(await counted("missing")).toBe(before);

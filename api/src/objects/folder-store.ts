@@ -82,6 +82,6 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-function isCode(error: unknown, code: string): boolean {
+export function isCode(error: unknown, code: string): boolean {
   return Error.isError(error) && "code" in error && error.code === code;
 }

@@ -2,7 +2,7 @@ import { and, eq, inArray, lte, sql } from "drizzle-orm";
 
 import type { Db, Tx } from "../db/database.ts";
 import { looseObjects } from "../db/schema.ts";
-import type { Sweeping } from "../operations/sweeping.ts";
+import { forEachAccount, type Sweeping } from "../operations/sweeping.ts";
 import type { ObjectStore } from "./object-store.ts";
 
 /*
@@ -30,13 +30,25 @@ const objectsAtOnce = 20;
 const lease = 7_235_003;
 
 export async function announce(db: Db, accountId: string, objectKey: string, now: Date): Promise<void> {
-  await db.insert(looseObjects).values({ accountId, objectKey, dueAt: new Date(now.getTime() + unpublishedHours * 3_600_000) });
+  await announceAll(db, accountId, [objectKey], now);
+}
+
+/** As {@link announce}, at once. */
+export async function announceAll(db: Db, accountId: string, objectKeys: readonly string[], now: Date): Promise<void> {
+  const dueAt = new Date(now.getTime() + unpublishedHours * 3_600_000);
+  await db.insert(looseObjects).values(objectKeys.map((objectKey) => ({ accountId, objectKey, dueAt })));
 }
 
 /** @throws Error when the object was collected meanwhile; the transaction must not go on. */
 export async function publish(tx: Tx, accountId: string, objectKey: string): Promise<void> {
-  const taken = await tx.delete(looseObjects).where(isThat(accountId, objectKey)).returning({ key: looseObjects.objectKey });
-  if (taken.length !== 1) throw new Error("the object waited too long to be published");
+  await publishAll(tx, accountId, [objectKey]);
+}
+
+/** As {@link publish}, at once. */
+export async function publishAll(tx: Tx, accountId: string, objectKeys: readonly string[]): Promise<void> {
+  const these = and(eq(looseObjects.accountId, accountId), inArray(looseObjects.objectKey, [...objectKeys]));
+  const taken = await tx.delete(looseObjects).where(these).returning({ key: looseObjects.objectKey });
+  if (taken.length !== objectKeys.length) throw new Error("an object waited too long to be published");
 }
 
 export async function discard(tx: Tx, accountId: string, objectKeys: readonly string[], now: Date): Promise<void> {
@@ -56,27 +68,33 @@ export async function abandon(db: Db, objects: ObjectStore, accountId: string, o
 }
 
 /**
- * Removes what is due. Several processes may do so at once: a row is held while its object goes. An object that cannot be
- * deleted is due again later, and the others go.
+ * Removes what is due, account by account. Several processes may do so at once: a row is held while its object goes. An object
+ * that cannot be deleted is due again later, and the others go.
  */
-export async function collect(db: Db, objects: ObjectStore, { now, signal, attempt }: Sweeping): Promise<void> {
-  for (let found = objectsAtOnce; found === objectsAtOnce && !signal.aborted; ) {
-    found = await db.transaction(async (tx) => {
-      if (!(await mayDelete(tx))) return 0;
-      const due = await tx
-        .select({ accountId: looseObjects.accountId, objectKey: looseObjects.objectKey })
-        .from(looseObjects)
-        .where(lte(looseObjects.dueAt, now))
-        .limit(objectsAtOnce)
-        .for("update", { skipLocked: true });
-      const [gone, left]: [string[], string[]] = [[], []]; // a key begins with its account's id, so it alone says which row
-      for (const { objectKey } of due) ((await attempt(() => objects.delete(objectKey))) ? gone : left).push(objectKey);
-      if (gone.length > 0) await tx.delete(looseObjects).where(inArray(looseObjects.objectKey, gone));
-      const dueAt = new Date(now.getTime() + againMinutes * 60_000);
-      if (left.length > 0) await tx.update(looseObjects).set({ dueAt }).where(inArray(looseObjects.objectKey, left));
-      return due.length;
-    });
-  }
+export function collect(db: Db, objects: ObjectStore, sweeping: Sweeping): Promise<void> {
+  const due = lte(looseObjects.dueAt, sweeping.now);
+  return forEachAccount(db, sweeping, { accountId: looseObjects.accountId, due }, async (accountId) => {
+    while ((await collectSome(db, objects, accountId, sweeping)) === objectsAtOnce && !sweeping.signal.aborted);
+  });
+}
+
+function collectSome(db: Db, objects: ObjectStore, accountId: string, { now, attempt }: Sweeping): Promise<number> {
+  return db.transaction(async (tx) => {
+    if (!(await mayDelete(tx))) return 0;
+    const own = eq(looseObjects.accountId, accountId);
+    const due = await tx
+      .select({ objectKey: looseObjects.objectKey })
+      .from(looseObjects)
+      .where(and(own, lte(looseObjects.dueAt, now)))
+      .limit(objectsAtOnce)
+      .for("update", { skipLocked: true });
+    const [gone, left]: [string[], string[]] = [[], []];
+    for (const { objectKey } of due) ((await attempt(() => objects.delete(objectKey))) ? gone : left).push(objectKey);
+    if (gone.length > 0) await tx.delete(looseObjects).where(and(own, inArray(looseObjects.objectKey, gone)));
+    const dueAt = new Date(now.getTime() + againMinutes * 60_000);
+    if (left.length > 0) await tx.update(looseObjects).set({ dueAt }).where(and(own, inArray(looseObjects.objectKey, left)));
+    return due.length;
+  });
 }
 
 /** Shared, until the transaction ends: any number of processes may delete, and a backup waits for them. */

@@ -1,7 +1,7 @@
 import { and, gt, type SQL } from "drizzle-orm";
 
 import type { Db } from "../db/database.ts";
-import type { keyringFormer, secrets, shares } from "../db/schema.ts";
+import type { activity, deviceLinks, emailValidations, feedback, keyringFormer, looseObjects, secrets, secretsSetAside, shareClaims, shareReports, shares, stages, startAnews } from "../db/schema.ts";
 
 /** What the steps of a sweep are given, so that none of them, and nothing of theirs, holds up the others. */
 export interface Sweeping {
@@ -28,11 +28,13 @@ export async function forEachItem<T>(sweeping: Sweeping, page: (last: T | null, 
   }
 }
 
-/** Accounts that have rows of this table that are due. */
+type TableOfAccounts = typeof activity | typeof deviceLinks | typeof emailValidations | typeof feedback | typeof keyringFormer | typeof looseObjects | typeof secrets | typeof secretsSetAside | typeof shareClaims | typeof shareReports | typeof shares | typeof stages | typeof startAnews;
+
+/** Accounts that have rows of this table that are due: what is done about them is done at each account. */
 export function forEachAccount(
   db: Db,
   sweeping: Sweeping,
-  { accountId, due }: { readonly accountId: typeof keyringFormer.accountId | typeof secrets.accountId | typeof shares.accountId; readonly due: SQL | undefined },
+  { accountId, due }: { readonly accountId: TableOfAccounts["accountId"]; readonly due: SQL | undefined },
   work: (accountId: string) => Promise<unknown>,
 ): Promise<void> {
   return forEachItem<{ accountId: string }>(

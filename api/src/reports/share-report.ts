@@ -1,5 +1,5 @@
 import type { ReportShare } from "@relicario/shared/api";
-import { lte, sql } from "drizzle-orm";
+import { and, eq, lte, sql } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 import type { z } from "zod";
 
@@ -7,7 +7,7 @@ import type { Db } from "../db/database.ts";
 import { shareReports } from "../db/schema.ts";
 import { rateRules } from "../http/rate-limits.ts";
 import { ownerOf } from "../public-ids/directory.ts";
-import { deleteInBatches, type Sweeping } from "../operations/sweeping.ts";
+import { deleteInBatches, forEachAccount, type Sweeping } from "../operations/sweeping.ts";
 import type { Services } from "../services.ts";
 
 /** What people write about others is not kept for ever. */
@@ -35,8 +35,11 @@ export async function keepReport({ db, env, limiter, mailer, now }: Services, { 
 export function dropOldReports(db: Db, sweeping: Sweeping): Promise<void> {
   const { accountId, shareId, id, createdAt } = shareReports;
   const due = lte(createdAt, new Date(sweeping.now.getTime() - reportDays * 86_400_000));
-  return deleteInBatches(sweeping, (rows) => {
-    const some = db.select({ accountId, shareId, id }).from(shareReports).where(due).limit(rows);
-    return db.delete(shareReports).where(sql`(${accountId}, ${shareId}, ${id}) in ${some}`);
-  });
+  return forEachAccount(db, sweeping, { accountId, due }, (account) =>
+    deleteInBatches(sweeping, (rows) => {
+      const mine = and(eq(accountId, account), due);
+      const some = db.select({ shareId, id }).from(shareReports).where(mine).limit(rows);
+      return db.delete(shareReports).where(and(mine, sql`(${shareId}, ${id}) in ${some}`));
+    }),
+  );
 }

@@ -19,9 +19,8 @@ import { partCount, readParts } from "../uploads/queries.ts";
 import type { PartsTarget } from "../uploads/receive-part.ts";
 import { expiryAfter } from "../uploads/start.ts";
 import { servesStrangers } from "../vendors/policy.ts";
-import { dropUnfinished } from "./ask.ts";
 import { answerPolicy, type OwnAnswer } from "./policy.ts";
-import { deleteAnswer, findAnswer, findRequest, findRequestAndOwner, provide, readUnfinished, stateOf, updateAnswer, type AnswerRow, type RequestRow } from "./queries.ts";
+import { deleteAnswer, dropUnfinished, findAnswer, findRequest, findRequestAndOwner, provide, readUnfinished, stateOf, updateAnswer, type AnswerRow, type RequestRow } from "./queries.ts";
 
 /*
  * [Note: Answering a request] Whoever has the link, without an account.
@@ -120,7 +119,7 @@ export async function finishAnswer(services: Services, own: OwnAnswer, finish: z
     await updateAnswer(tx, accountId, answerId, { expiresAt: null, finishSha256 });
     const request = await findRequest(tx, accountId, requestId);
     if (request === null) throw new Error("a request that was answered is not there");
-    await countStored(tx, vendors.require(account.vendorId), account, ticket.length - (await dropUnfinished(tx, request, at)), reserveBytes); // its content took its place when it started
+    await countStored(tx, vendors.require(account.vendorId), account, ticket.length - (await dropUnfinished(tx, request, at)), reserveBytes, { noted: { kind: "request_answered" }, now: at }); // its content took its place when it started
     if (request.notify) await mailer.queue(tx, accountId, "request_provided", { now: at });
     return { provided_at: at.toISOString() };
   });

@@ -3,6 +3,7 @@ import type { z } from "zod";
 
 import type { RequestStored } from "@relicario/shared/api";
 
+import type { Noted } from "../activity/note.ts";
 import type { Tx } from "../db/database.ts";
 import { requests } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
@@ -13,7 +14,7 @@ import { countStored, reserveBytes } from "../secrets/quota.ts";
 import type { Services } from "../services.ts";
 import { expiryOf } from "../shares/make.ts";
 import type { OwnRequests } from "./policy.ts";
-import { countOpen, deleteAnswer, dropContent, findRequest, readUnfinished, stateOf, updateRequest, type RequestRow } from "./queries.ts";
+import { countOpen, dropContent, dropUnfinished, findRequest, stateOf, updateRequest, type RequestRow } from "./queries.ts";
 
 type Stored = z.infer<typeof RequestStored>;
 
@@ -31,7 +32,7 @@ export function makeRequest(services: Services, own: OwnRequests, { keyring, ...
       ...{ maxSize, notify: rest.notify ?? false, createdAt: when.now, expiresAt },
     });
     return document.length;
-  });
+  }, { kind: "request_made" });
 }
 
 /** Revokes a request; drops what came. Whoever is sending an answer learns of it at their next call. @throws Problem `not_found`, and those of a keyring change. */
@@ -56,13 +57,6 @@ export function markCollected(services: Services, own: OwnRequests, requestId: s
   });
 }
 
-/** Answers that others began, of a request that is closed now. @returns the bytes that became free. */
-export async function dropUnfinished(tx: Tx, { accountId, requestId }: RequestRow, now: Date): Promise<number> {
-  let freed = 0;
-  for (const { id } of await readUnfinished(tx, accountId, requestId)) freed += await deleteAnswer(tx, accountId, id, now);
-  return freed;
-}
-
 /** [Note: Keyring changes] for calls about a request. `work` returns the bytes that are kept more than before. */
 function withChange(
   services: Services,
@@ -72,6 +66,7 @@ function withChange(
   requestId: string,
   when: Circumstances,
   work: (tx: Tx, account: AccountRow) => Promise<number>,
+  noted?: Noted,
 ): Promise<Stored> {
   const vendor = services.vendors.require(own.vendorId);
   const call = callOf(keyring, rest);
@@ -82,7 +77,7 @@ function withChange(
     if (repeatOf(stored, call) !== null) return answer;
     const more = await work(tx, account);
     const added = await applyChange(tx, account, stored, call, null, services, when);
-    await countStored(tx, vendor, account, added + more, reserveBytes);
+    await countStored(tx, vendor, account, added + more, reserveBytes, noted === undefined ? undefined : { noted, now: when.now });
     return answer;
   });
 }

@@ -96,6 +96,24 @@ export async function deleteAnswer(tx: Tx, accountId: string, answerId: string, 
   return gone.reduce((sum, { size }) => sum + size, 0);
 }
 
+/** Answers that others began, of a request that is closed now. @returns the bytes that became free. */
+export async function dropUnfinished(tx: Tx, { accountId, requestId }: RequestRow, now: Date): Promise<number> {
+  let freed = 0;
+  for (const { id } of await readUnfinished(tx, accountId, requestId)) freed += await deleteAnswer(tx, accountId, id, now);
+  return freed;
+}
+
+/** Closes all that wait for an answer: they name an account key that is no more. @returns the bytes that became free. */
+export async function revokeWaiting(tx: Tx, accountId: string, now: Date): Promise<number> {
+  const waiting = await tx.select().from(requests).where(and(eq(requests.accountId, accountId), awaits, gt(requests.expiresAt, now)));
+  let freed = 0;
+  for (const request of waiting) {
+    await updateRequest(tx, accountId, request.requestId, { document: null, revokedAt: now });
+    freed += (await dropUnfinished(tx, request, now)) + (request.document?.length ?? 0);
+  }
+  return freed;
+}
+
 /** The content of a request that was answered, its ticket and its document. @returns the bytes that became free. */
 export async function dropContent(tx: Tx, { accountId, requestId, answerId, ticket }: RequestRow, now: Date): Promise<number> {
   await updateRequest(tx, accountId, requestId, { answerId: null, ticket: null });

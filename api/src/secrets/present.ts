@@ -1,6 +1,7 @@
-import type { SecretContent, SecretPage, StoredSecret, VersionLine } from "@relicario/shared/api";
+import type { SecretContent, StoredSecret, VersionLine } from "@relicario/shared/api";
 
-import type { KeptVersion, ListedPage, SecretRow, VersionRow } from "./queries.ts";
+import type { ListedPage } from "./listing.ts";
+import type { KeptVersion, SecretRow, VersionRow } from "./queries.ts";
 
 export function presentSecret(row: SecretRow): StoredSecret {
   return {
@@ -16,15 +17,10 @@ export function presentSecret(row: SecretRow): StoredSecret {
   };
 }
 
-export function presentPage({ rows, total, nextCursor, stateRev, changes, purged }: ListedPage): SecretPage {
-  return {
-    secrets: rows.map(presentSecret),
-    total,
-    next_cursor: nextCursor,
-    state_rev: stateRev,
-    changes,
-    ...(purged === null ? {} : { purged: [...purged] }),
-  };
+/** A `SecretPage`, written: its rows come as JSON from the database. */
+export function writePage({ rowsJson, total, nextCursor, stateRev, changes, purged }: ListedPage): string {
+  const rest = JSON.stringify({ total, next_cursor: nextCursor, state_rev: stateRev, changes, ...(purged === null ? {} : { purged }) });
+  return `{"secrets":${rowsJson},${rest.slice(1)}`;
 }
 
 /** @param content null when it is too large for one answer */

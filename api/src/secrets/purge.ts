@@ -1,6 +1,7 @@
 import type { KeyringChange } from "@relicario/shared/api";
 import { and, eq, inArray, isNotNull } from "drizzle-orm";
 
+import type { Noted } from "../activity/note.ts";
 import type { Tx } from "../db/database.ts";
 import { purgedSecrets, secrets } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
@@ -22,7 +23,9 @@ export async function purgeSecrets(tx: Tx, account: AccountRow, ids: readonly st
     .returning({ labelBytes: octetLength(secrets.label) });
   if (gone.length !== ids.length) throw new Problem("keyring_change_invalid", { detail: "it purges a secret that is not in the trash" });
   const freed = await deleteVersions(tx, { accountId: account.id, vendorId: account.vendorId }, wanted, now);
-  const change = await nextChange(tx, account.id);
+  const [only] = ids.length === 1 ? ids : [];
+  const noted: Noted = { kind: "secret_purged", count: ids.length, ...(only === undefined ? {} : { secretId: only }) };
+  const change = await nextChange(tx, account.id, { noted, now });
   await tx.insert(purgedSecrets).values(wanted.map((id) => ({ accountId: account.id, id, change })));
   return freed + gone.reduce((sum, { labelBytes }) => sum + labelBytes, 0);
 }

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 
-import { formerVersionDays, maxPurgedIds } from "@relicario/shared/api";
-import { and, asc, between, count, desc, eq, getTableColumns, gt, inArray, isNull, sql, type SQL } from "drizzle-orm";
+import { formerVersionDays } from "@relicario/shared/api";
+import { and, asc, between, count, desc, eq, getTableColumns, inArray, isNull, sql, type SQL } from "drizzle-orm";
 import type { PgColumn } from "drizzle-orm/pg-core";
 
+import { noting, type Happened } from "../activity/note.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { accounts, keyrings, purgedSecrets, secrets, secretVersions, versionObjects } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
-import { inOneMoment } from "../keyring/queries.ts";
 import type { KeptObject } from "../objects/checked-object.ts";
 import { discard } from "../objects/loose.ts";
 import { endSharesOf } from "../shares/end.ts";
@@ -19,16 +19,6 @@ export type SecretRow = typeof secrets.$inferSelect;
 export type VersionRow = Omit<typeof secretVersions.$inferSelect, "ticket">;
 /** One whose content and ticket are there. */
 export type KeptVersion = VersionRow & { readonly ticket: Buffer };
-
-export interface ListedPage {
-  readonly rows: readonly SecretRow[];
-  readonly total: number;
-  readonly nextCursor: string | null;
-  readonly stateRev: number;
-  readonly changes: number;
-  /** Null without `since`, and when they are too many for an answer. */
-  readonly purged: readonly string[] | null;
-}
 
 export interface Counters {
   readonly changes: number;
@@ -44,54 +34,6 @@ export async function readCounters(db: Db | Tx, { accountId }: OwnSecrets): Prom
     .where(eq(accounts.id, accountId));
   if (row === undefined) throw new Error("a session without its account");
   return { changes: row.changes, stateRev: row.stateRev ?? 0 };
-}
-
-/** Labels of one page: a thousand of the usual size. Long ones make shorter pages, at least one row each. */
-export const maxPageBytes = 512 * 1024;
-
-/** One page, all of one moment. */
-export function listSecrets(
-  db: Db,
-  own: OwnSecrets,
-  { limit, cursor, since }: { limit: number; cursor?: string | undefined; since?: number | undefined },
-): Promise<ListedPage> {
-  const mine = eq(secrets.accountId, own.accountId);
-  const wanted: (SQL | undefined)[] = [mine, cursor === undefined ? undefined : gt(secrets.id, cursor), since === undefined ? undefined : gt(secrets.change, since)];
-  return inOneMoment(db, async (tx) => {
-    const counters = await readCounters(tx, own);
-    const sizes = await tx
-      .select({ bytes: octetLength(secrets.label) })
-      .from(secrets)
-      .where(and(...wanted))
-      .orderBy(asc(secrets.id))
-      .limit(limit);
-    const fitting = countFitting(sizes.map(({ bytes }) => bytes));
-    const rows = await tx
-      .select()
-      .from(secrets)
-      .where(and(...wanted))
-      .orderBy(asc(secrets.id))
-      .limit(fitting + 1);
-    const total = await countSecrets(tx, own);
-    const purged =
-      since === undefined
-        ? null
-        : await tx
-            .select({ id: purgedSecrets.id })
-            .from(purgedSecrets)
-            .where(and(eq(purgedSecrets.accountId, own.accountId), gt(purgedSecrets.change, since)))
-            .orderBy(asc(purgedSecrets.id))
-            .limit(maxPurgedIds + 1);
-    const page = rows.slice(0, fitting);
-    const nextCursor = rows.length > fitting ? (page.at(-1)?.id ?? null) : null;
-    return { ...counters, rows: page, total, nextCursor, purged: purged === null || purged.length > maxPurgedIds ? null : purged.map(({ id }) => id) };
-  });
-}
-
-function countFitting(sizes: readonly number[]): number {
-  let bytes = 0;
-  const beyond = sizes.findIndex((size) => (bytes += size) > maxPageBytes);
-  return Math.max(1, beyond === -1 ? sizes.length : beyond);
 }
 
 export async function findSecret(db: Db | Tx, { accountId }: OwnSecrets, id: string): Promise<SecretRow | null> {
@@ -164,9 +106,21 @@ export async function isTaken(tx: Db | Tx, own: OwnSecrets, id: string): Promise
   return purged.length > 0;
 }
 
+/** @throws Problem `id_taken` when one of them is, see {@link isTaken}. */
+export async function refuseTaken(tx: Tx, { accountId }: OwnSecrets, ids: readonly string[]): Promise<void> {
+  for (const table of [secrets, purgedSecrets]) {
+    const taken = await tx
+      .select({ id: table.id })
+      .from(table)
+      .where(and(eq(table.accountId, accountId), inArray(table.id, [...ids])))
+      .limit(1);
+    if (taken.length > 0) throw new Problem("id_taken");
+  }
+}
+
 /** The next value of the account's counter, for the rows that this transaction changes. */
-export async function nextChange(tx: Tx, accountId: string): Promise<number> {
-  const [row] = await tx
+export async function nextChange(tx: Tx, accountId: string, happened?: Happened): Promise<number> {
+  const [row] = await (happened === undefined ? tx : tx.with(noting(tx, accountId, happened)))
     .update(accounts)
     .set({ changes: sql`${accounts.changes} + 1` })
     .where(eq(accounts.id, accountId))
@@ -176,8 +130,8 @@ export async function nextChange(tx: Tx, accountId: string): Promise<number> {
 }
 
 /** Counts bytes that are kept now, or with fewer than none that are not any more. @returns all that the account keeps. */
-export async function addStorage(tx: Tx, accountId: string, bytes: number): Promise<number> {
-  const [row] = await tx
+export async function addStorage(tx: Tx, accountId: string, bytes: number, happened?: Happened): Promise<number> {
+  const [row] = await (happened === undefined ? tx : tx.with(noting(tx, accountId, happened)))
     .update(accounts)
     .set({ storageUsed: sql`${accounts.storageUsed} + ${bytes}` })
     .where(eq(accounts.id, accountId))
@@ -228,6 +182,17 @@ export async function writeVersion(tx: Tx, own: OwnSecrets, next: NewVersion, { 
   await tx.insert(secretVersions).values({ accountId, secretId: id, version, ticket, ticketSha256: sha256(ticket), contentSha256, size, partSize, createdAt: now });
   await tx.insert(versionObjects).values(objects.map(({ objectKey, sha256 }, index) => ({ accountId, secretId: id, version, part: index + 1, objectKey, sha256 })));
   return label.length - labelBytes + ticket.length - (await dropVersions(tx, own, [id], now, giving));
+}
+
+/** Rows of new secrets, at once. @returns the bytes that are kept more than before, without the contents' own. */
+export async function writeNew(tx: Tx, { accountId }: OwnSecrets, rows: readonly NewVersion[], { change, now }: { readonly change: number; readonly now: Date }): Promise<number> {
+  const values = rows.map(({ id, version, label, size }) => ({ accountId, id, version, label, size, createdAt: now, updatedAt: now, change }));
+  const versions = rows.map(({ id, version, ticket, contentSha256, size, partSize }) => ({ accountId, secretId: id, version, ticket, ticketSha256: sha256(ticket), contentSha256, size, partSize, createdAt: now }));
+  const objects = rows.flatMap(({ id, version, objects }) => objects.map(({ objectKey, sha256 }, index) => ({ accountId, secretId: id, version, part: index + 1, objectKey, sha256 })));
+  await tx.insert(secrets).values(values);
+  await tx.insert(secretVersions).values(versions);
+  await tx.insert(versionObjects).values(objects);
+  return rows.reduce((sum, { label, ticket }) => sum + label.length + ticket.length, 0);
 }
 
 async function readLabelBytes(tx: Tx, { accountId }: Pick<OwnSecrets, "accountId">, id: string): Promise<number> {

@@ -1,3 +1,4 @@
+import type { Happened } from "../activity/note.ts";
 import type { Tx } from "../db/database.ts";
 import { Problem } from "../http/problem.ts";
 import type { AccountRow } from "../keyring/queries.ts";
@@ -19,14 +20,20 @@ export const reserveBytes = 64 * 1024 ** 2;
  *
  * @throws Problem `quota_exceeded`; the transaction must not go on.
  */
-export async function countStored(tx: Tx, vendor: KnownVendor, account: AccountRow, bytes: number, reserve = 0): Promise<void> {
-  const used = await addStorage(tx, account.id, bytes);
+export async function countStored(tx: Tx, vendor: KnownVendor, account: AccountRow, bytes: number, reserve = 0, happened?: Happened): Promise<void> {
+  const used = await addStorage(tx, account.id, bytes, happened);
   if (bytes > 0 && used > vendor.quotaBytes + reserve) throw new Problem("quota_exceeded");
 }
 
-/** What can be refused before anything is written. @throws Problem `quota_exceeded`, `payload_too_large` for a content that the vendor never takes. */
-export async function refuseExcess(tx: Tx, vendor: KnownVendor, own: OwnSecrets, account: AccountRow, size: number, isNew: boolean): Promise<void> {
-  if (size > vendor.contentBytes) throw new Problem("payload_too_large", { members: { limit: vendor.contentBytes } });
-  if (account.storageUsed + size > vendor.quotaBytes) throw new Problem("quota_exceeded");
-  if (isNew && (await countSecrets(tx, own)) >= maxSecrets) throw new Problem("quota_exceeded");
+/**
+ * What can be refused before anything is written.
+ *
+ * @param sizes of the contents, in bytes
+ * @param added secrets that are new
+ * @throws Problem `quota_exceeded`, `payload_too_large` for a content that the vendor never takes.
+ */
+export async function refuseExcess(tx: Tx, vendor: KnownVendor, own: OwnSecrets, account: AccountRow, sizes: readonly number[], added: number): Promise<void> {
+  if (sizes.some((size) => size > vendor.contentBytes)) throw new Problem("payload_too_large", { members: { limit: vendor.contentBytes } });
+  if (sizes.reduce((sum, size) => sum + size, account.storageUsed) > vendor.quotaBytes) throw new Problem("quota_exceeded");
+  if (added > 0 && (await countSecrets(tx, own)) + added > maxSecrets) throw new Problem("quota_exceeded");
 }

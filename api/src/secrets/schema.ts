@@ -1,4 +1,4 @@
-import { GetSecret, Id, ListQuery, SecretContent, SecretPage, SecretStored, SecretVersions, SetFavorite, StoredSecret, StoreSecret } from "@relicario/shared/api";
+import { GetSecret, Id, ListQuery, SecretContent, SecretPage, SecretStored, SecretVersions, SetFavorite, SecretsStored, StoredSecret, StoreSecret, StoreSecrets } from "@relicario/shared/api";
 import { z } from "zod";
 
 import { answers } from "../http/answers.ts";
@@ -10,6 +10,7 @@ export const secretSchemas = {
     body: StoreSecret,
     response: answers(SecretStored),
   },
+  batch: { summary: "New small secrets with one keyring change, all of them or none", body: StoreSecrets, response: answers(SecretsStored) },
   trash: { summary: "To the trash, for 30 days", params: z.strictObject({ secret_db_id: Id }), response: answers(StoredSecret) },
   get: { summary: "Ticket and content of one version", body: GetSecret, response: answers(SecretContent) },
   versions: { summary: "One line for every version that there ever was, its content kept or dropped", params: z.strictObject({ secret_db_id: Id }), response: answers(SecretVersions) },

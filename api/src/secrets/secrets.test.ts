@@ -11,7 +11,7 @@ import { looseObjects, purgedSecrets, secrets, versionObjects } from "../db/sche
 import { buildChange, buildLabel, buildSecret, buildJwe, confirm, type Person, type SecretCall } from "../testing/person.ts";
 import { startService, type Answer, type TestService } from "../testing/service.ts";
 import { contentsOf } from "../testing/storage.ts";
-import { maxPageBytes } from "./queries.ts";
+import { maxPageBytes } from "./listing.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -392,7 +392,7 @@ describe("objects", () => {
     await writeFile(join(service.objectsFolder, `${objectKey}.abc.tmp`), "half");
     await service.app.sweep();
     expect(await objectsOf(person)).toHaveLength(3);
-    await db.update(looseObjects).set({ dueAt: new Date(Date.now() - 1) }).where(eq(looseObjects.objectKey, objectKey));
+    await db.update(looseObjects).set({ dueAt: new Date(Date.now() - 1) }).where(and(eq(looseObjects.accountId, person.userId), eq(looseObjects.objectKey, objectKey)));
     await service.app.sweep();
     expect(await objectsOf(person)).toHaveLength(1);
     expect((await read(person, body.secret_db_id)).content).toBe(body.content);

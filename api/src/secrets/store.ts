@@ -16,7 +16,7 @@ type Sealed = Extract<StoreSecret, { content: string }>;
 type Labelled = Exclude<StoreSecret, Sealed | { restore: true }>;
 
 export function storeSecret(services: Services, own: OwnSecrets, body: StoreSecret, when: Circumstances): Promise<SecretStored> {
-  if ("restore" in body) return restore(services, own, body.secret_db_id);
+  if ("restore" in body) return restore(services, own, body.secret_db_id, when.now);
   if ("content" in body) return storeContent(services, own, body, when);
   return storeLabel(services, own, body, when);
 }
@@ -40,14 +40,14 @@ async function storeContent(services: Services, own: OwnSecrets, { keyring, ...r
       const { stored, repeated } = await begin(tx, own, call);
       if (repeated !== null) return { stored: repeated, published: false };
       await refuseConflicts(tx, own, id, base);
-      await refuseExcess(tx, vendor, own, account, content.length, base === undefined);
+      await refuseExcess(tx, vendor, own, account, [content.length], base === undefined ? 1 : 0);
       const added = await applyChange(tx, account, stored, call, { secretId: id, version }, services, when);
       await publish(tx, own.accountId, objectKey);
       const contentSha256 = createHash("sha256").update(content).digest();
       const ticket = Buffer.from(rest.ticket, "base64url");
       const size = content.length;
       const next = { id, version, label: rest.label, ticket, objects: [{ objectKey, sha256: contentSha256 }], partSize: size, contentSha256, size };
-      const more = await writeVersion(tx, own, next, { change: await nextChange(tx, own.accountId), now, former: vendor.formerVersions });
+      const more = await writeVersion(tx, own, next, { change: await nextChange(tx, own.accountId, { noted: { kind: base === undefined ? "secret_added" : "secret_changed", secretId: id }, now }), now, former: vendor.formerVersions });
       await countStored(tx, vendor, account, added + more + size);
       return { stored: { secret_db_id: id, version, state_rev: keyring.state_rev }, published: true };
     });
@@ -72,7 +72,7 @@ async function storeLabel(services: Services, own: OwnSecrets, { keyring, ...res
     await refuseConflicts(tx, own, id, version);
     const added = await applyChange(tx, account, stored, call, { secretId: id, version }, services, when);
     const next = { id, version, label, ticket: ticket === undefined ? null : Buffer.from(ticket, "base64url") };
-    const more = await writeLabel(tx, own, next, await nextChange(tx, own.accountId), when.now);
+    const more = await writeLabel(tx, own, next, await nextChange(tx, own.accountId, { noted: { kind: "label_changed", secretId: id }, now: when.now }), when.now);
     await countStored(tx, services.vendors.require(own.vendorId), account, added + more, reserveBytes);
     return { secret_db_id: id, version, state_rev: keyring.state_rev };
   });
@@ -83,12 +83,12 @@ async function storeLabel(services: Services, own: OwnSecrets, { keyring, ...res
  *
  * @throws Problem `content_gone` when there is nothing left to take out.
  */
-function restore(services: Services, own: OwnSecrets, id: string): Promise<SecretStored> {
+function restore(services: Services, own: OwnSecrets, id: string, now: Date): Promise<SecretStored> {
   return changeAccount(services, own.accountId, async (tx) => {
     const row = await findSecret(tx, own, id);
     if (row === null) throw new Problem("not_found");
     if (row.droppedAt !== null) throw new Problem("content_gone");
-    if (row.deletedAt !== null) await writeRestored(tx, own, id, await nextChange(tx, own.accountId));
+    if (row.deletedAt !== null) await writeRestored(tx, own, id, await nextChange(tx, own.accountId, { noted: { kind: "secret_restored", secretId: id }, now }));
     const { stateRev } = await readCounters(tx, own);
     return { secret_db_id: id, version: row.version, state_rev: stateRev };
   });

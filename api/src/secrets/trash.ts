@@ -20,7 +20,7 @@ export function trashSecret(services: Services, own: OwnSecrets, id: string, whe
     if (row === null) throw new Problem("not_found");
     if (row.deletedAt !== null) return presentSecret(row);
     await addStorage(tx, own.accountId, -(await endSharesOf(tx, own.accountId, [id], now)));
-    await writeTrashed(tx, own, id, now, await nextChange(tx, own.accountId));
+    await writeTrashed(tx, own, id, now, await nextChange(tx, own.accountId, { noted: { kind: "secret_trashed", secretId: id }, now }));
     if (account.trashMailAt === null || !isSameDay(account.trashMailAt, now)) {
       await services.mailer.queue(tx, own.accountId, "trashed", when);
       await tx.update(accounts).set({ trashMailAt: now }).where(eq(accounts.id, own.accountId));

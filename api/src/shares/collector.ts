@@ -1,5 +1,5 @@
 import { trashDays } from "@relicario/shared/api";
-import { and, isNotNull, lte, sql } from "drizzle-orm";
+import { and, eq, isNotNull, lte, sql } from "drizzle-orm";
 
 import type { Db } from "../db/database.ts";
 import { shareClaims, shares } from "../db/schema.ts";
@@ -24,8 +24,11 @@ export function dropOldTickets(db: Db, sweeping: Sweeping): Promise<void> {
 export function dropOldClaims(db: Db, sweeping: Sweeping): Promise<void> {
   const { accountId, shareId, claimId, usedAt } = shareClaims;
   const due = lte(usedAt, oldestClaim(sweeping.now));
-  return deleteInBatches(sweeping, (rows) => {
-    const some = db.select({ accountId, shareId, claimId }).from(shareClaims).where(due).limit(rows);
-    return db.delete(shareClaims).where(and(sql`(${accountId}, ${shareId}, ${claimId}) in ${some}`, due));
-  });
+  return forEachAccount(db, sweeping, { accountId, due }, (account) =>
+    deleteInBatches(sweeping, (rows) => {
+      const mine = and(eq(accountId, account), due);
+      const some = db.select({ shareId, claimId }).from(shareClaims).where(mine).limit(rows);
+      return db.delete(shareClaims).where(and(mine, sql`(${shareId}, ${claimId}) in ${some}`));
+    }),
+  );
 }

@@ -15,6 +15,16 @@ export function endSharesOf(tx: Tx, accountId: string, secretIds: readonly strin
   return dropTickets(tx, accountId, and(ofThese, notOver), { endedAt: now });
 }
 
+/** Everything that this account shows to others ends. @returns the bytes that became free. */
+export function endAllShares(tx: Tx, accountId: string, now: Date): Promise<number> {
+  return dropTickets(tx, accountId, notOver, { endedAt: now });
+}
+
+/** As {@link endSharesOf}, of the pairs of secret and version that a query gives. @returns the bytes that became free. */
+export function endSharesIn(tx: Tx, accountId: string, versions: SQL, now: Date): Promise<number> {
+  return dropTickets(tx, accountId, and(sql`(${shares.secretId}, ${shares.version}) in (${versions})`, notOver), { endedAt: now });
+}
+
 /** Ends one share at once; nothing happens when it is over for good already. @returns the bytes that became free. */
 export function revokeShare(tx: Tx, accountId: string, shareId: string, now: Date): Promise<number> {
   return dropTickets(tx, accountId, and(eq(shares.shareId, shareId), notOver), { revokedAt: now });

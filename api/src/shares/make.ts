@@ -50,7 +50,7 @@ export function makeShare(services: Services, own: OwnShares, { keyring, ...rest
       ...{ notify: rest.notify ?? false, createdAt: when.now },
     });
     if (rest.recipient !== undefined) await tellRecipient(tx, services, { ownerId: own.accountId, shareId, recipientId: rest.recipient }, when.now);
-    await countStored(tx, vendor, account, added + ticket.length + (shareHelper?.length ?? 0), reserveBytes);
+    await countStored(tx, vendor, account, added + ticket.length + (shareHelper?.length ?? 0), reserveBytes, { noted: { kind: "shared", secretId }, now: when.now });
     return answer;
   });
 }
@@ -82,7 +82,7 @@ export function changeShare(services: Services, own: OwnShares, shareId: string,
     await tx
       .update(shares)
       .set({
-        ...(expiresAt === undefined ? {} : { expiresAt }),
+        ...(expiresAt === undefined ? {} : { expiresAt, endMailAt: null }),
         ...(rest.max_views === undefined ? {} : { maxViews: rest.max_views }),
         ...(rest.version === undefined || ticket === null ? {} : { version: rest.version, ticket, ticketSha256: sha256(ticket) }),
       })

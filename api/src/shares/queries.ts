@@ -1,8 +1,9 @@
 import { maxWrongPasswords, type OwnShare } from "@relicario/shared/api";
-import { aliasedTable, and, count, desc, eq, gt, isNotNull, isNull, lt, or, sql, type SQL } from "drizzle-orm";
+import { aliasedTable, and, count, desc, eq, gt, isNotNull, isNull, lt, or, sql, type Placeholder, type SQL } from "drizzle-orm";
+import { v7 as uuidv7 } from "uuid";
 
 import type { Db, Tx } from "../db/database.ts";
-import { accounts, shareRecipients, shares } from "../db/schema.ts";
+import { accounts, activity, shareRecipients, shares } from "../db/schema.ts";
 import type { OwnShares } from "./policy.ts";
 
 export type ShareRow = typeof shares.$inferSelect;
@@ -33,7 +34,7 @@ export function endOf({ revokedAt, endedAt, wrongPasswords, expiresAt, maxViews,
 }
 
 /** {@link endOf} is null, for the database. */
-export function canBeOpened(now: Date): SQL | undefined {
+export function canBeOpened(now: Date | Placeholder): SQL | undefined {
   return and(
     isNull(shares.revokedAt),
     isNull(shares.endedAt),
@@ -111,11 +112,34 @@ export async function countWrongPassword(db: Db, { accountId, shareId }: ShareRo
 /** One view, on this row alone. @returns the share as it is then; null when no view is left. */
 export async function takeView(tx: Tx, { accountId, shareId }: Pick<ShareRow, "accountId" | "shareId">, now: Date): Promise<ShareRow | null> {
   const [row] = await tx
+    .with(notingOpened(tx, { accountId, shareId }, now))
     .update(shares)
     .set({ views: sql`${shares.views} + 1`, lastOpenedAt: now })
     .where(and(isThat(accountId, shareId), canBeOpened(now)))
     .returning();
   return row ?? null;
+}
+
+/** Openings of one share that are all noted; of later ones only those are that follow none within an hour: anybody who has a link may open it. */
+const firstOpenings = 20;
+
+/** As a part of the statement that takes the view: it looks at the row as that was before. */
+function notingOpened(tx: Tx, { accountId, shareId }: Pick<ShareRow, "accountId" | "shareId">, now: Date) {
+  const isNews = or(lt(shares.views, firstOpenings), lt(shares.lastOpenedAt, new Date(now.getTime() - 3_600_000)));
+  const noted = tx
+    .select({
+      accountId: shares.accountId,
+      id: sql<string>`${uuidv7({ msecs: now.getTime() })}::uuid`.as("id"),
+      kind: sql<string>`'share_opened'`.as("kind"),
+      count: sql<number>`1`.as("count"),
+      secret: sql<string>`right(${shares.secretId}::text, 8)`.as("secret"),
+      device: sql<null>`null`.as("device"),
+      address: sql<null>`null`.as("address"),
+      at: sql<Date>`${now.toISOString()}::timestamptz`.as("at"),
+    })
+    .from(shares)
+    .where(and(isThat(accountId, shareId), isNews));
+  return tx.$with("noted").as(tx.insert(activity).select(noted));
 }
 
 /** It is in the recipient's list, and was opened there; the first opening counts. */

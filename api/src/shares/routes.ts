@@ -2,6 +2,7 @@ import { maxJsonBodyBytes, sharedDownloadPath } from "@relicario/shared/api";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
+import type { Happened } from "../activity/note.ts";
 import { actorOf } from "../http/access.ts";
 import { addressGroup } from "../http/address-group.ts";
 import { Problem } from "../http/problem.ts";
@@ -46,8 +47,12 @@ export const shareRoutes: FastifyPluginAsyncZod<{ services: Services }> = async 
       const own = sharesPolicy(actorOf(request));
       const { share_id: shareId } = request.params;
       await changeAccount(services, own.accountId, async (tx) => {
-        if ((await findShare(tx, own.accountId, shareId)) === null) throw new Problem("not_found");
-        await addStorage(tx, own.accountId, -(await revokeShare(tx, own.accountId, shareId, now())));
+        const share = await findShare(tx, own.accountId, shareId);
+        if (share === null) throw new Problem("not_found");
+        const at = now();
+        const isOver = share.revokedAt !== null || share.endedAt !== null;
+        const happened: Happened | undefined = isOver ? undefined : { noted: { kind: "share_revoked", secretId: share.secretId }, now: at };
+        await addStorage(tx, own.accountId, -(await revokeShare(tx, own.accountId, shareId, at)), happened);
       });
       return reply.code(204).send();
     });

@@ -1,6 +1,6 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes, sign, type KeyObject } from "node:crypto";
 
-import { helperBytes, signedBytes, type Json, type KeyringChange, type KeyStatement, type StoreSecret } from "@relicario/shared/api";
+import { helperBytes, signedBytes, type Json, type KeyringChange, type KeyStatement, type NewSecret, type StoreSecret, type StoreSecrets } from "@relicario/shared/api";
 import { decodeJwt } from "jose";
 import { v7 as uuidv7 } from "uuid";
 
@@ -107,4 +107,14 @@ export function buildSecret(
       keyring: buildChange(person, change),
     },
   };
+}
+
+/** A whole `POST /secrets/store/batch` of so many new secrets. */
+export function buildBatch(person: Person, secrets: number, change: Readonly<Record<string, Json | undefined>> = {}): StoreSecrets {
+  const keyring = buildChange(person, change);
+  const one = (): NewSecret => {
+    const { secret_db_id, label, ticket, content } = buildSecret(person).body;
+    return { secret_db_id, label, ticket, content };
+  };
+  return { secrets: Array.from({ length: secrets }, one), keyring };
 }

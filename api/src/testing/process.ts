@@ -48,7 +48,7 @@ export async function prepareProcess(): Promise<ServiceProcess> {
     }
   };
   const knownKeys = async (): Promise<string[]> =>
-    (await query("select object_key from version_objects union select object_key from upload_parts union select object_key from loose_objects")).map((row) => String(row["object_key"]));
+    (await query("select object_key from version_objects union select object_key from upload_parts union select object_key from loose_objects union select object_key from staged_rows where object_key is not null")).map((row) => String(row["object_key"]));
 
   return {
     variables,

@@ -10,6 +10,7 @@ import { migrateDatabase, migrationsFolder } from "../db/migrate.ts";
 import { parseEnv } from "../env.ts";
 import { makeSessionKey, startIssuer, type TestIssuer } from "./issuer.ts";
 import { createPerson, type Person } from "./person.ts";
+import { tablesWithoutAccount } from "./placed.ts";
 
 /** Servers, databases and processes start here; a machine that is busy with other things takes its time. */
 jest.setTimeout(60_000);
@@ -44,6 +45,7 @@ export interface TestService {
   listen(): Promise<string>;
   /** Signs somebody in: token exchange with a real access token. */
   signIn(subject?: string, vendorId?: string): Promise<Person>;
+  /** @throws Error when it locked or wrote rows without naming their account (testing/placed.ts). */
   stop(): Promise<void>;
 }
 
@@ -83,13 +85,18 @@ export async function serviceVariables(issuer: string, databaseUrl: string, obje
 }
 
 /** The real service on a database and a folder of its own, called without a socket. */
-export async function startService(overrides: Readonly<Record<string, string>> = {}, now?: () => Date, options: Pick<AppOptions, "wait"> = {}): Promise<TestService> {
+export async function startService(overrides: Readonly<Record<string, string>> = {}, now?: () => Date, { onStatement: alsoTold, ...options }: Pick<AppOptions, "wait" | "onStatement"> = {}): Promise<TestService> {
   const issuer = await startIssuer();
   const database = await serviceDatabase();
   const objectsFolder = await mkdtemp(join(tmpdir(), "relicario-objects-"));
   const lines: string[] = [];
   const env = parseEnv({ ...(await serviceVariables(issuer.issuer, database.url, objectsFolder)), ...overrides });
-  const app = await buildApp(env, { logStream: { write: (line) => lines.push(line) }, ...(now === undefined ? {} : { now }), ...options });
+  const unplaced = new Set<string>();
+  const onStatement = (text: string): void => {
+    if (tablesWithoutAccount(text).length > 0) unplaced.add(text);
+    alsoTold?.(text);
+  };
+  const app = await buildApp(env, { onStatement, logStream: { write: (line) => lines.push(line) }, ...(now === undefined ? {} : { now }), ...options });
 
   const call: TestService["call"] = async (method, path, token, { body, headers = {}, remoteAddress = "127.0.0.1" } = {}) => {
     const response = await app.http.inject({
@@ -123,6 +130,7 @@ export async function startService(overrides: Readonly<Record<string, string>> =
       await database.drop();
       await issuer.stop();
       for (const folder of [objectsFolder, outboxOf(objectsFolder)]) await rm(folder, { recursive: true, force: true });
+      if (unplaced.size > 0) throw new Error(`these statements lock or write rows of more than one account:\n${[...unplaced].join("\n")}`);
     },
   };
 }

@@ -6,7 +6,7 @@ import type { TestService } from "./service.ts";
 /** A query of what the tables hold of everything sealed of one account: `contents` and `records`, in bytes. */
 export function storedQuery(accountId: string): string {
   const of = (value: string, table: string, more = "true"): string => `(select coalesce(sum(${value}), 0) from ${table} where account_id = '${accountId}' and ${more})::int`;
-  const contents = [of("size", "secret_versions", "dropped_at is null"), of("size", "uploads", "published_version is null"), of("size", "answers")];
+  const contents = [of("size", "secret_versions", "dropped_at is null"), of("size", "uploads", "published_version is null"), of("size", "answers"), of("size", "staged_rows")];
   const records = [
     of("octet_length(ticket)", "secret_versions", "dropped_at is null"),
     of("octet_length(label)", "secrets"),
@@ -14,6 +14,7 @@ export function storedQuery(accountId: string): string {
     of("octet_length(state)", "keyring_states"),
     of("octet_length(value)", "keyring_former"),
     of("octet_length(slot)", "slots"),
+    of("coalesce(octet_length(label), 0) + coalesce(octet_length(ticket), 0)", "staged_rows"),
     of("octet_length(sealed_helper)", "image_records"),
     of("coalesce(octet_length(ticket), 0) + coalesce(octet_length(share_helper), 0)", "shares"),
     of("coalesce(octet_length(document), 0) + coalesce(octet_length(ticket), 0)", "requests"),

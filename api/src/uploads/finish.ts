@@ -63,7 +63,7 @@ export async function finishUpload(services: Services, own: OwnUploads, uploadId
       contentSha256,
       size: upload.size,
     };
-    const more = await writeVersion(tx, own, next, { change: await nextChange(tx, own.accountId), now: when.now, former: vendor.formerVersions });
+    const more = await writeVersion(tx, own, next, { change: await nextChange(tx, own.accountId, { noted: { kind: base === undefined ? "secret_added" : "secret_changed", secretId: upload.secretId }, now: when.now }), now: when.now, former: vendor.formerVersions });
     await countStored(tx, vendor, account, added + more, reserveBytes); // the content took its place when it started
     await markPublished(tx, own, uploadId, { version, stateRev: keyring.state_rev, callSha256: wholeCall(call), expiresAt: expiryAfter(when.now) });
     return { secret_db_id: upload.secretId, version, state_rev: keyring.state_rev };

@@ -21,7 +21,7 @@ export function startUpload(services: Services, own: OwnUploads, wish: StartUplo
   return changeAccount(services, own.accountId, async (tx, account) => {
     await refuseConflicts(tx, own, secretId, base);
     await versionsThatGiveWay(tx, own, secretId, vendor.formerVersions, now());
-    await refuseExcess(tx, vendor, own, account, size, base === undefined);
+    await refuseExcess(tx, vendor, own, account, [size], base === undefined ? 1 : 0);
     if ((await countOpen(tx, own)) >= maxOpenUploads) throw new Problem("quota_exceeded", { detail: "too many uploads are under way" });
     await addStorage(tx, own.accountId, size);
     const partSize = wish.part_size ?? vendor.partBytes;

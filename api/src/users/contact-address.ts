@@ -1,5 +1,5 @@
 import { emailValidationHours } from "@relicario/shared/api";
-import { and, eq, inArray, lte } from "drizzle-orm";
+import { and, eq, lte } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 
 import type { Db, Tx } from "../db/database.ts";
@@ -9,7 +9,7 @@ import type { Circumstances } from "../keyring/apply-change.ts";
 import { isNonceOf } from "../mail/address-nonce.ts";
 import { rateRules, type RateLimiter } from "../http/rate-limits.ts";
 import type { Mailer } from "../mail/mailer.ts";
-import { deleteInBatches, type Sweeping } from "../operations/sweeping.ts";
+import { forEachAccount, type Sweeping } from "../operations/sweeping.ts";
 import type { OwnAccount } from "./policy.ts";
 import { readAccount } from "./queries.ts";
 
@@ -38,7 +38,7 @@ interface AskParts {
  * @throws Problem `validation_error` without one, `too_many_requests` when its mailbox was asked often enough, by whomever.
  */
 export async function askAddress(tx: Tx, own: OwnAccount, { mailer, limiter }: AskParts, when: Circumstances): Promise<void> {
-  const { contactEmail: address, contactEmailVerified: verified } = (await readAccount(tx, own)).account;
+  const { contactEmail: address, contactEmailVerified: verified } = await readAccount(tx, own);
   if (address === null) throw new Problem("validation_error", { members: { errors: [{ path: "/contact_email", reason: "missing" }] } });
   if (verified) return;
   await limiter.count(rateRules.askRecipient, { subject: `mailbox ${mailboxOf(address)}` }, tx);
@@ -59,7 +59,7 @@ function mailboxOf(address: string): string {
 
 /** @throws Problem `validation_error`, the same for every answer that is not the right one. */
 export async function answerAddress(tx: Tx, own: OwnAccount, key: Buffer, { value, nonce }: { value: string; nonce: string }, now: Date): Promise<void> {
-  const { account } = await readAccount(tx, own);
+  const account = await readAccount(tx, own);
   const [question] = await tx.select().from(emailValidations).where(eq(emailValidations.accountId, own.accountId));
   const right =
     question !== undefined && question.createdAt > oldest(now) && question.address === value && account.contactEmail === value && isNonceOf(key, question, nonce);
@@ -71,10 +71,7 @@ export async function answerAddress(tx: Tx, own: OwnAccount, key: Buffer, { valu
 export async function dropOldQuestions(db: Db, sweeping: Sweeping): Promise<void> {
   const { accountId, createdAt } = emailValidations;
   const due = lte(createdAt, oldest(sweeping.now));
-  await deleteInBatches(sweeping, (rows) => {
-    const some = db.select({ accountId }).from(emailValidations).where(due).limit(rows);
-    return db.delete(emailValidations).where(and(inArray(accountId, some), due));
-  });
+  await forEachAccount(db, sweeping, { accountId, due }, (account) => db.delete(emailValidations).where(and(eq(accountId, account), due)));
 }
 
 function oldest(now: Date): Date {

@@ -1,4 +1,4 @@
-import type { Me } from "@relicario/shared/api";
+import { mailTopics, Notifications, type Me } from "@relicario/shared/api";
 
 import type { KnownVendor } from "../vendors/vendors.ts";
 import type { Account } from "./queries.ts";
@@ -12,6 +12,13 @@ export function presentMe(account: Account, { secrets, shares }: { secrets: numb
     contact_email_verified: account.contactEmailVerified,
     licence: { plan: account.plan, storage_quota: vendor.quotaBytes, storage_used: account.storageUsed, secrets, shares },
     rehearsal_due_at: account.rehearsalDueAt?.toISOString() ?? null,
+    notifications: presentNotifications(account.mailsOff),
+    telemetry: !account.telemetryOff,
+    deletion_due_at: account.deletionDueAt?.toISOString() ?? null,
     created_at: account.createdAt.toISOString(),
   };
+}
+
+function presentNotifications(off: readonly string[]): Notifications {
+  return Notifications.parse(Object.fromEntries(mailTopics.map((topic) => [topic, !off.includes(topic)])));
 }

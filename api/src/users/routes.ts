@@ -6,21 +6,22 @@ import { rateRules } from "../http/rate-limits.ts";
 import { changeAccount } from "../keyring/queries.ts";
 import { languageOf } from "../mail/language.ts";
 import type { Services } from "../services.ts";
-import { countLive } from "../shares/queries.ts";
 import { answerAddress, askAddress } from "./contact-address.ts";
 import { accountPolicy, type OwnAccount } from "./policy.ts";
 import { presentMe } from "./present.ts";
-import { readAccount, updateAccount } from "./queries.ts";
+import { createAccountReader, updateAccount } from "./queries.ts";
 import { userSchemas } from "./schema.ts";
+import { requireFreeName } from "./user-name.ts";
 
 export const userRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
   const { db, env, limiter, mailer, vendors, now } = services;
+  const readCounted = createAccountReader(db);
 
   async function me(own: OwnAccount) {
     const vendor = vendors.find(own.vendorId);
     if (vendor === null) throw new Problem("token_invalid");
-    const { account, secrets } = await readAccount(db, own);
-    return presentMe(account, { secrets, shares: await countLive(db, own.accountId, now()) }, vendor);
+    const { account, ...counted } = await readCounted(own, now());
+    return presentMe(account, counted, vendor);
   }
 
   app.get("/user/me", { schema: userSchemas.me, config: { access: "signed_in" } }, (request) => me(accountPolicy(actorOf(request))));
@@ -31,6 +32,15 @@ export const userRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (
     await changeAccount(services, own.accountId, (tx) => updateAccount(tx, own, request.body, mailer, { now: now(), language: languageOf(request) }));
     return me(own);
   });
+
+  app.post(
+    "/user/validate-username",
+    { schema: userSchemas.validateName, config: { access: "signed_in", rates: [rateRules.validateName], idempotent: true } },
+    async (request) => {
+      await requireFreeName(db, accountPolicy(actorOf(request)), request.query.username, now());
+      return { valid: true as const };
+    },
+  );
 
   app.post(
     "/user/send-validate-email",

@@ -1,8 +1,11 @@
+import { UserName, type userNameRefusals } from "@relicario/shared/api";
 import { and, eq, isNotNull, lte, sql } from "drizzle-orm";
 
 import type { Db, Tx } from "../db/database.ts";
 import { userNames } from "../db/schema.ts";
+import { Problem } from "../http/problem.ts";
 import { deleteInBatches, type Sweeping } from "../operations/sweeping.ts";
+import type { OwnAccount } from "./policy.ts";
 
 /** So long a name that somebody gave up is nobody's: else a stranger could pass for them with those who remember it. */
 const restDays = 90;
@@ -30,6 +33,25 @@ export async function claimUserName(tx: Tx, { vendorId, name }: Name, accountId:
     })
     .returning({ nameKey: userNames.nameKey });
   return claimed.length === 1;
+}
+
+/**
+ * Says whether the account could have the name at this moment; nothing is laid aside.
+ *
+ * @throws Problem `validation_error` with the reason `malformed` or `taken`.
+ */
+export async function requireFreeName(db: Db, { accountId, vendorId }: OwnAccount, name: string, now: Date): Promise<void> {
+  if (!UserName.safeParse(name).success) throw refusal("malformed");
+  const [holder] = await db
+    .select({ accountId: userNames.accountId, releasedAt: userNames.releasedAt })
+    .from(userNames)
+    .where(and(eq(userNames.vendorId, vendorId), eq(userNames.nameKey, nameKeyOf(name))));
+  if (holder === undefined || holder.accountId === accountId) return;
+  if (holder.releasedAt === null || holder.releasedAt > restedBy(now)) throw refusal("taken");
+}
+
+function refusal(reason: (typeof userNameRefusals)[number]): Problem {
+  return new Problem("validation_error", { members: { errors: [{ path: "/username", reason }] } });
 }
 
 /** Gives a name up; it rests from now on. */

@@ -35,6 +35,46 @@ describe("GET /user/me", () => {
   });
 });
 
+describe("POST /user/validate-username", () => {
+  const ask = (person: Person, name: string) => service.call("POST", `/user/validate-username?${new URLSearchParams({ username: name }).toString()}`, person.token);
+  const refused = (reason: string) => ({ status: 422, body: { code: "validation_error", errors: [{ path: "/username", reason }] } });
+
+  it("says that a name is free, or one's own, and lays none aside", async () => {
+    const [person, other] = [await service.signIn("val.1"), await service.signIn("val.2")];
+    expect(await ask(person, "val.3")).toMatchObject({ status: 200, body: { valid: true } });
+    expect(await ask(person, "VAL.1")).toMatchObject({ status: 200, body: { valid: true } });
+    expect((await update(other, { user_name: "val.3" })).status).toBe(200);
+    expect(await ask(person, "val.3")).toMatchObject(refused("taken"));
+  });
+
+  it("says that a name is taken, whatever its case, while it rests too, but not to whoever gave it up", async () => {
+    const [one, two] = [await service.signIn("val.4"), await service.signIn("val.5")];
+    expect(await ask(two, "VAL.4")).toMatchObject(refused("taken"));
+    await update(one, { user_name: "val.6" });
+    expect(await ask(two, "val.4")).toMatchObject(refused("taken"));
+    expect((await ask(one, "val.4")).status).toBe(200);
+    days(90.1);
+    expect((await ask(two, "val.4")).status).toBe(200);
+  });
+
+  it.each(["", "ab", "a b c", "ñandu", "\u0430na", "a".repeat(33)])("calls %j malformed", async (name) => {
+    expect(await ask(await service.signIn(), name)).toMatchObject(refused("malformed"));
+  });
+
+  it("takes a query of nothing but the name, which stands in no log line", async () => {
+    const person = await service.signIn();
+    expect((await service.call("POST", "/user/validate-username", person.token)).status).toBe(422);
+    expect((await ask(person, "planted-sentinel-name")).status).toBe(200);
+    expect(service.log()).not.toContain("planted-sentinel-name");
+  });
+
+  it("is limited in an hour, so that nobody lists who is here", async () => {
+    const person = await service.signIn();
+    for (let count = 0; count < 300; count++) expect((await ask(person, "val.7")).status).toBe(200);
+    expect(await ask(person, "val.7")).toMatchObject({ status: 429, body: { code: "too_many_requests" } });
+  });
+});
+
 describe("POST /user/me", () => {
   it("changes name and address and answers with the account as it is then", async () => {
     const person = await service.signIn();

@@ -19,6 +19,7 @@ export interface KnownVendor {
 
 /** Vendors are configuration of a deployment, not rows. */
 export interface Vendors {
+  readonly ids: readonly string[];
   find(id: string): KnownVendor | null;
   /** The vendor of a session, which is known: its token says so. */
   require(id: string): KnownVendor;
@@ -41,6 +42,7 @@ export function createVendors(configured: readonly ConfiguredVendor[]): Vendors 
     ]),
   );
   return {
+    ids: [...known.keys()],
     find: (id) => known.get(id) ?? null,
     require(id) {
       const vendor = known.get(id);

@@ -182,6 +182,31 @@ describe("somebody who takes the person's own device, signed out", () => {
   });
 });
 
+describe("sealed rows of the list", () => {
+  it.each([
+    ["sign_out", { ...nobodysDevice, kind: "own" }],
+    ["sign_out", { ...nobodysDevice, kind: "shared" }],
+    ["sign_out", null],
+    ["forget", { ...nobodysDevice, kind: "own" }],
+  ] as const)("go with what ends the session (%s, %j), those of others stay", async (kind, record) => {
+    installPrivateFiles();
+    await keepOnDevice(ana, record, [], true);
+    await keepOnDevice(ben, { ...nobodysDevice, kind: "own" }, [], true);
+    await origin().sweep(kind);
+    const found = await everythingKept();
+    expect(found["relicario-rows/heads"]).toEqual([[accountName(ben), { of: accountName(ben) }]]);
+    expect(found["relicario-rows/blocks"]).toHaveLength(2);
+    expect(JSON.stringify([found["relicario-rows/heads"], found["relicario-rows/blocks"]])).not.toContain("ana");
+  });
+
+  it("stay while the vault is locked", async () => {
+    installPrivateFiles();
+    await keepOnDevice(ana, { ...nobodysDevice, kind: "own" }, [], true);
+    await origin().sweep("lock");
+    expect((await everythingKept())["relicario-rows/blocks"]).toHaveLength(2);
+  });
+});
+
 describe("a sweep that could not end, once the person has signed in again", () => {
   /** As after a frozen tab: its file stays open, longer than anybody waits. */
   const withStuckFile = () => {

@@ -3,7 +3,7 @@ import { CompactSign, exportJWK, GeneralSign, generateKeyPair, type CryptoKey } 
 
 import { loadDeployment, readPortalPage } from "./load.ts";
 import { deploymentKey } from "./last-deployment.ts";
-import { isInCaretRange, verifyDeployment, type Expectations } from "./verify.ts";
+import { verifyDeployment, type Expectations } from "./verify.ts";
 
 const origin = "http://localhost:3000";
 const now = Date.parse("2026-11-21T10:00:00.000Z");
@@ -165,7 +165,7 @@ describe("verifyDeployment", () => {
       expect(remotes.get("secrets")).toMatchObject({ status: "verified" });
     });
 
-    it.each(["^3", "^2.3", "^1"])("when it was built for %s, and keeps what it says of itself", async (contract) => {
+    it.each(["^3", "^2.99", "^1"])("when it was built for %s, and keeps what it says of itself", async (contract) => {
       const record = recordOf("settings", { contract });
       const { remotes } = await withRecord(await signRecord(record, world.team));
       expect(remotes.get("settings")).toEqual({ status: "refused", code: "remote_incompatible", manifest: record.manifest });
@@ -218,27 +218,16 @@ it("verifyDeployment refuses a release that was switched off, keeps what it says
   expect(remotes.get("secrets")).toMatchObject({ status: "verified" });
 });
 
-describe("isInCaretRange", () => {
-  it.each([
-    ["^1", "1.0.0", true],
-    ["^1", "1.9.3", true],
-    ["^1.2", "1.2.0", true],
-    ["^1.2", "1.1.9", false],
-    ["^1.2.3", "1.2.2", false],
-    ["^1.2.3", "1.3.0", true],
-    ["^1", "2.0.0", false],
-    ["^2", "1.9.0", false],
-    ["1", "1.0.0", false],
-    [">=1", "1.0.0", false],
-    ["*", "1.0.0", false],
-    ["^0", "0.1.0", false],
-    ["^1", "1.0", false],
-    ["^1 || ^2", "2.0.0", false],
-    ["^19.2.0", "19.3.0-canary", false],
-    ["^19.2.0", "", false],
-  ])("%s and %s: %s", (range, version, expected) => {
-    expect(isInCaretRange(version, range)).toBe(expected);
-  });
+it.each([
+  ["its files", { publicPath: "https://evil.example/" }],
+  ["its files, by code", { publicPath: "auto", getPublicPath: "return 'https://evil.example/'" }],
+  ["its entry", { remoteEntry: { name: "remoteEntry.js", path: "https://evil.example/" } }],
+  ["another entry", { remoteEntry: { name: "other.js", path: "" } }],
+])("verifyDeployment refuses a remote whose manifest looks for %s elsewhere, and goes on with the others", async (_what, metaData) => {
+  const record = recordOf("settings");
+  const { remotes } = await verify({ release_records: { ...world.deployment.release_records, [record.release]: await signRecord({ ...record, federation: { ...record.federation, metaData } }, world.team) } });
+  expect(remotes.get("settings")).toMatchObject({ status: "refused", code: "remote_refused" });
+  expect(remotes.get("secrets")).toMatchObject({ status: "verified" });
 });
 
 describe("loadDeployment", () => {

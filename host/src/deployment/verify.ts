@@ -1,7 +1,7 @@
 import { CONTRACT_VERSION, Deployment, ReleaseRecord, type PortalPage, type RemoteManifest, type RemoteName, type VerificationKey } from "@relicario/shared/contract";
+import { isInCaretRange, unmetRequirements } from "@relicario/shared/contract/compatibility";
 import { PortalError, type ErrorCode } from "@relicario/shared/errors";
 import { compactVerify, createLocalJWKSet, generalVerify, type GeneralJWSInput } from "jose";
-import satisfies from "semver/functions/satisfies";
 import { z } from "zod";
 
 import { drawn } from "./canary.ts";
@@ -112,7 +112,8 @@ async function verifyRelease({ release_records: records, disabled = [] }: Deploy
   if (disabled.includes(release)) return refused("remote_disabled");
   if (builtForAnotherContract(signed, { name, release })) return refused("remote_incompatible");
   if (record === null) return refused("remote_refused");
-  return fits(record, given) ? { status: "verified", record } : refused("remote_incompatible");
+  // Federation itself would notice a version that is not here only while the code runs.
+  return unmetRequirements(record, given).length === 0 ? { status: "verified", record } : refused("remote_incompatible");
 }
 
 /** The payload that a team signed, not parsed yet; null when the signature is not valid. */
@@ -132,21 +133,6 @@ const Stated = z.object({ release: z.string(), manifest: z.object({ name: z.stri
 function builtForAnotherContract(signed: unknown, { name, release }: Pick<ExpectedRelease, "name" | "release">): boolean {
   const stated = Stated.safeParse(signed);
   return stated.success && stated.data.release === release && stated.data.manifest.name === name && !isInCaretRange(CONTRACT_VERSION, stated.data.manifest.contract);
-}
-
-/** Whether the host shares the versions that the code requires. Federation itself would notice only while the code runs. */
-function fits({ federation: { shared = [] } }: ReleaseRecord, given: Expectations["given"]): boolean {
-  return shared.every(({ name, requiredVersion }) => isInCaretRange(ownOf(given, name) ?? "", requiredVersion));
-}
-
-const caretRange = /^\^[1-9][0-9]*(\.[0-9]+){0,2}$/;
-
-/**
- * Whether `version` is in a caret range (`^1`, `^1.2`, `^1.2.3`): the same major version, and not older. A range in any other
- * notation is refused, although semver would read it: `*` or `>=1` would promise what a team cannot know.
- */
-export function isInCaretRange(version: string, range: string): boolean {
-  return caretRange.test(range) && satisfies(version, range);
 }
 
 /** An own property: names such as `constructor` must not find what every object inherits. */

@@ -22,7 +22,7 @@ export interface KeptAccount {
   readonly uploads: number;
 }
 
-const { vault, uploads } = keptOnDevice;
+const { vault, uploads, rows } = keptOnDevice;
 
 const AccountName = z.tuple([z.string(), z.string(), z.string()]);
 const UploadKey = z.tuple([z.string(), z.string()]);
@@ -34,10 +34,11 @@ export async function keptAccounts(person: Person): Promise<readonly KeptAccount
     const names = await database.getAllKeys(vault.accounts);
     return Promise.all(names.map(async (name): Promise<[unknown, unknown]> => [name, await database.get(vault.accounts, name)]));
   });
+  const listed = await withDatabase(rows.database, (database) => database.getAllKeys(rows.heads));
   const waiting = await withDatabase(uploads.database, (database) => database.getAllKeys(uploads.uploads));
   const pinned = await withHostDatabase((database) => database.getAllKeys("people"));
   const ofUploads = (waiting ?? []).flatMap((key) => UploadKey.safeParse(key).data?.[0] ?? []);
-  const kinds = new Map<string, DeviceKind | null>([...ofUploads, ...(pinned ?? [])].map((name) => [name, null]));
+  const kinds = new Map<string, DeviceKind | null>([...ofUploads, ...(pinned ?? []), ...(listed ?? []).flatMap((key) => accountOf(key) ?? [])].map((name) => [name, null]));
   for (const [key, record] of [...(records ?? [])].sort(asideFirst)) {
     const name = accountOf(key);
     if (name !== null) kinds.set(name, Kind.safeParse(record).data?.kind ?? kinds.get(name) ?? null);
@@ -46,15 +47,18 @@ export async function keptAccounts(person: Person): Promise<readonly KeptAccount
 }
 
 /**
- * What signing out means for the accounts of a person: one that is on a device of their own is locked, of any other nothing is
- * left. `isWanted` is asked before each change, so that a sweep that is over in the meantime changes nothing more.
+ * What signing out means for the accounts of a person: one that is on a device of their own is locked and its sealed rows go, of
+ * any other nothing is left. `isWanted` is asked before each change, so that a sweep that is over in the meantime changes nothing more.
  *
  * @throws PortalError `cancelled` when it is not wanted any more.
  */
 export async function leaveAccounts(person: Person, now: number, isWanted: () => boolean): Promise<void> {
   for (const { name, kind } of await keptAccounts(person)) {
-    if (kind === "own") await lockAccount(name, now, isWanted);
-    else await wipeAccount(name, isWanted);
+    if (kind !== "own") await wipeAccount(name, isWanted);
+    else {
+      await lockAccount(name, now, isWanted);
+      await wipeRows(name, isWanted);
+    }
   }
   await dropDeviceKey(isWanted);
 }
@@ -81,6 +85,7 @@ async function wipeAccount(name: string, isWanted: () => boolean): Promise<void>
     requireWanted(isWanted);
     return database.delete(uploads.uploads, IDBKeyRange.bound([name], [name, []]));
   });
+  await wipeRows(name, isWanted);
   await withDatabase(vault.database, (database) => {
     requireWanted(isWanted);
     return database.delete(vault.accounts, IDBKeyRange.bound(name, `${name}\uffff`)); // with what was set aside of it
@@ -88,6 +93,14 @@ async function wipeAccount(name: string, isWanted: () => boolean): Promise<void>
   await withHostDatabase((database) => {
     requireWanted(isWanted);
     return database.delete("people", name);
+  });
+}
+
+async function wipeRows(name: string, isWanted: () => boolean): Promise<void> {
+  await withDatabase(rows.database, async (database) => {
+    const transaction = database.transaction([rows.heads, rows.blocks], "readwrite", { durability: "strict" });
+    requireWanted(isWanted);
+    await Promise.all([transaction.objectStore(rows.heads).delete(name), transaction.objectStore(rows.blocks).delete(IDBKeyRange.bound([name], [name, []])), transaction.done]);
   });
 }
 

@@ -1,6 +1,6 @@
 import { languages } from "@relicario/shared/contract";
 import { Tooltip } from "@relicario/shared/ui";
-import { LogIn, LogOut, Moon, Sun, type LucideIcon } from "lucide-react";
+import { LogIn, LogOut, MessageSquare, Moon, Sun, type LucideIcon } from "lucide-react";
 import { useSyncExternalStore, type ReactElement } from "react";
 import { useTranslation } from "react-i18next";
 import { NavLink, useLocation } from "react-router-dom";
@@ -12,6 +12,7 @@ import { Flag } from "./Flag.tsx";
 import { EntryButton, entryLook, EntryText, frameSizes } from "./styles.ts";
 import { isCurrent, type Destination } from "./navigation.ts";
 import { usePrefetch } from "../prefetch.ts";
+import { useCurrentRoute } from "../use-current-route.ts";
 
 interface CompactProps {
   /** Icon only, with a tooltip. */
@@ -40,6 +41,21 @@ export function DestinationEntry({ destination, compact = false, onGo }: Compact
         onClick={onGo}
       >
         <Icon aria-hidden />
+        {!compact && <EntryText>{label}</EntryText>}
+      </EntryLink>
+    </WithTooltip>
+  );
+}
+
+/** Leads to where people say what they think, and says which screen they come from: its pattern, without what stands in its address. */
+export function FeedbackEntry({ compact = false, onGo }: CompactProps & { readonly onGo?: () => void }) {
+  const { t } = useTranslation("beta-sidebar");
+  const screen = useCurrentRoute()?.path;
+  const label = t("feedback_action");
+  return (
+    <WithTooltip compact={compact} label={label}>
+      <EntryLink to="/settings/feedback" state={{ screen }} aria-label={compact ? label : undefined} onClick={onGo}>
+        <MessageSquare aria-hidden />
         {!compact && <EntryText>{label}</EntryText>}
       </EntryLink>
     </WithTooltip>

@@ -1,13 +1,15 @@
 import { depths, layoutBlockMilliseconds, s, space, useDialog } from "@relicario/shared/ui";
-import { useRef, useState, type ReactNode } from "react";
+import { useRef, useState, useSyncExternalStore, type ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { useLocation } from "react-router-dom";
 import { styled } from "styled-components";
 
 import { useHost } from "../host-context.ts";
 import { isSharedLinkView } from "../routes.ts";
+import { claimsOf } from "../session/token-exchange.ts";
 import { BrowserCheck } from "./BrowserCheck.tsx";
 import { frameSizes } from "./styles.ts";
+import { DeletionNotice } from "./DeletionNotice.tsx";
 import { LogoutDialog } from "./LogoutDialog.tsx";
 import { MobileBar } from "./MobileBar.tsx";
 import { OfflineNotice } from "./OfflineNotice.tsx";
@@ -34,6 +36,7 @@ export function Frame({ userName, shell, signedIn, children }: FrameProps) {
   const { t } = useTranslation("header");
   const { session, verified } = useHost();
   const { pathname, search } = useLocation();
+  const claims = claimsOf(useSyncExternalStore(session.exchange.subscribe, session.exchange.getState));
   const mobile = useMobile();
   const logout = useDialog();
   const [narrow, toggleNarrow] = useNarrow();
@@ -66,6 +69,7 @@ export function Frame({ userName, shell, signedIn, children }: FrameProps) {
           <SessionNotice />
           <ServiceNotice />
           <ReleaseNotice />
+          {claims !== null && <DeletionNotice userId={claims.sub} />}
           {children}
         </VendorLayout>
       </Main>

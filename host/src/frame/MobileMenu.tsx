@@ -8,7 +8,7 @@ import { useTranslation } from "react-i18next";
 import { NavLink } from "react-router-dom";
 import { styled } from "styled-components";
 
-import { DestinationEntry, LanguageEntry, LogoutEntry, ThemeEntry } from "./Entries.tsx";
+import { DestinationEntry, FeedbackEntry, LanguageEntry, LogoutEntry, ThemeEntry } from "./Entries.tsx";
 import { entryLook, EntryText, frameSizes } from "./styles.ts";
 import { destinations } from "./navigation.ts";
 
@@ -65,6 +65,9 @@ function Sheet({ onClose, opener, userName, onLogout }: Omit<MobileMenuProps, "o
               <CircleHelp aria-hidden />
               <EntryText>{t("beta-sidebar:help_action")}</EntryText>
             </HelpLink>
+          </li>
+          <li>
+            <FeedbackEntry onGo={onClose} />
           </li>
         </List>
       </nav>

@@ -25,7 +25,8 @@ export function SessionNotice() {
       if (!isPortalError(error, "cancelled", "timed_out")) void session.signIn(`${pathname}${search}`);
     });
   };
-  const mustSignIn = state.status === "error" || (exchange.status === "empty" && exchange.error !== null && needsSignIn.has(exchange.error.code));
+  const error = exchange.status === "exchanging" ? null : (exchange.error ?? null);
+  const mustSignIn = state.status === "error" || (error !== null && needsSignIn.has(error.code));
   if (mustSignIn) {
     return (
       <Bar>
@@ -44,7 +45,7 @@ export function SessionNotice() {
       </Bar>
     );
   }
-  if (exchange.status !== "empty" || exchange.error === null) return null;
+  if (error === null) return null;
 
   const handleRetry = () => {
     if (trying) return;
@@ -58,7 +59,7 @@ export function SessionNotice() {
   };
   return (
     <Bar>
-      <ErrorNotice error={exchange.error} onRetry={handleRetry} />
+      <ErrorNotice error={error} onRetry={handleRetry} />
     </Bar>
   );
 }

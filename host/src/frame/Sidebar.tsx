@@ -5,7 +5,7 @@ import { useTranslation } from "react-i18next";
 import { NavLink } from "react-router-dom";
 import { styled } from "styled-components";
 
-import { DestinationEntry, LanguageEntry, LoginEntry, LogoutEntry, ThemeEntry, WithTooltip } from "./Entries.tsx";
+import { DestinationEntry, FeedbackEntry, LanguageEntry, LoginEntry, LogoutEntry, ThemeEntry, WithTooltip } from "./Entries.tsx";
 import { EntryButton, entryLook, EntryText, frameSizes } from "./styles.ts";
 import { Logo } from "./Logo.tsx";
 import { destinations } from "./navigation.ts";
@@ -50,6 +50,7 @@ export function Sidebar({ product, narrow, onToggle, userName, onLogout, onLogin
             </HelpLink>
           </WithTooltip>
         )}
+        {onLogout !== null && <FeedbackEntry compact={narrow} />}
         <LanguageEntry compact={narrow} />
         <ThemeEntry compact={narrow} />
         <WithTooltip compact={narrow} label={toggle}>

@@ -2,7 +2,7 @@ import { depths, IconButton, s, space } from "@relicario/shared/ui";
 import { Menu } from "lucide-react";
 import { useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
-import { styled } from "styled-components";
+import { createGlobalStyle, styled } from "styled-components";
 
 import { LoginEntry } from "./Entries.tsx";
 import { frameSizes } from "./styles.ts";
@@ -27,6 +27,7 @@ export function TopBar({ product, userName, onLogout, onLogin }: TopBarProps) {
   };
   return (
     <Bar>
+      <ClearOfBars />
       <Logo product={product} />
       {onLogout === null ? (
         <Short>
@@ -52,6 +53,11 @@ export function TopBar({ product, userName, onLogout, onLogin }: TopBarProps) {
     </Bar>
   );
 }
+
+/** What is scrolled to, a heading that takes the focus too, stays clear of the bars above and below. */
+const ClearOfBars = createGlobalStyle`
+  html { scroll-padding: ${frameSizes.topBar + 8}px 0 ${frameSizes.mobileBar + 8}px; }
+`;
 
 const Bar = styled.header`
   position: sticky;

@@ -1,12 +1,12 @@
 import type { Language } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
-import { expectAccessible, renderApp } from "@relicario/shared/testing";
+import { createFakeHttp, expectAccessible, renderApp } from "@relicario/shared/testing";
 import { s } from "@relicario/shared/ui";
 import { act, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 
 import { HostContext } from "../host-context.ts";
-import { alba, fakeHost, windowIs, type FakeHostSettings } from "../testing/fake-host.tsx";
+import { alba, claims, fakeHost, windowIs, type FakeHostSettings } from "../testing/fake-host.tsx";
 import { createConfirms } from "./confirms.tsx";
 import { ConfirmHost } from "./confirms.tsx";
 import { Frame } from "./Frame.tsx";
@@ -110,6 +110,11 @@ describe("Frame on a wide screen", () => {
     expect(calls.toggleTheme).toHaveBeenCalledTimes(1);
   });
 
+  it("leads to feedback from everywhere", async () => {
+    await show();
+    expect(screen.getByRole("link", { name: "Feedback" })).toHaveAttribute("href", "/settings/feedback");
+  });
+
   it("asks before logging out, and waits without another press", async () => {
     const { calls } = await show();
     await userEvent.click(screen.getByRole("button", { name: /Log out/ }));
@@ -193,6 +198,47 @@ describe("Frame on a wide screen", () => {
   });
 });
 
+describe("an account that is to be deleted", () => {
+  const account = {
+    ...{ user_id: claims.sub, user_name: "alba", username: "alba", contact_email: null, contact_email_verified: false, rehearsal_due_at: null, telemetry: true },
+    licence: { plan: "free", storage_quota: 1, storage_used: 0, secrets: 0, shares: 0 },
+    notifications: { share_opened: true, share_expiring: true, request_answered: true, shared_with_you: true, new_device: true, rehearsal: true },
+    created_at: "2026-11-01T09:00:00.000Z",
+  };
+  const service = (start: string | null) => {
+    let dueAt = start;
+    return createFakeHttp({ "GET /user/me": () => ({ ...account, deletion_due_at: dueAt }), "POST /user/me/restore": () => (dueAt = null) });
+  };
+
+  it("is said to be on every page, and stays by one press", async () => {
+    const http = service("2026-12-05T09:00:00.000Z");
+    await show({ http });
+    expect(await screen.findByText(/will be deleted on 5 Dec 2026/)).toBeVisible();
+    await expectAccessible();
+    await userEvent.click(screen.getByRole("button", { name: "Cancel the deletion" }));
+    await waitFor(() => {
+      expect(screen.queryByText(/will be deleted/)).not.toBeInTheDocument();
+    });
+    expect(http.calls.filter(({ method }) => method === "POST").map(({ path }) => path)).toEqual(["/user/me/restore"]);
+  });
+
+  it("says nothing on the page that says it itself, and nothing where nobody asked for it", async () => {
+    const http = service("2026-12-05T09:00:00.000Z");
+    const { app } = await show({ http, path: "/settings/delete-account" });
+    await waitFor(() => {
+      expect(http.calls).toHaveLength(1);
+    });
+    expect(screen.queryByText(/will be deleted/)).not.toBeInTheDocument();
+    app.unmount();
+    const other = service(null);
+    await show({ http: other });
+    await waitFor(() => {
+      expect(other.calls).toHaveLength(1);
+    });
+    expect(screen.queryByText(/will be deleted/)).not.toBeInTheDocument();
+  });
+});
+
 describe("Frame on a small screen", () => {
   it("has a bottom bar of home, secrets, add, shared with me and logging out", async () => {
     await show({ mobile: true });
@@ -227,7 +273,7 @@ describe("Frame on a small screen", () => {
     watcher.disconnect();
     expect(places[0]).toBe("translateY(-12%)");
     const links = within(screen.getByRole("dialog")).getAllByRole("link");
-    expect(links.map((link) => link.getAttribute("href"))).toEqual(["/home", "/secrets", "/recived", "/add-secret", "/settings/profile", "/help"]);
+    expect(links.map((link) => link.getAttribute("href"))).toEqual(["/home", "/secrets", "/recived", "/add-secret", "/settings/profile", "/help", "/settings/feedback"]);
   });
 
   it.each([
@@ -243,7 +289,7 @@ describe("Frame on a small screen", () => {
     const { app } = await show({ mobile: true });
     await userEvent.click(screen.getByRole("button", { name: "Open the menu" }));
     const menu = await screen.findByRole("dialog", { name: "Menu" });
-    expect(within(menu).getAllByRole("link")).toHaveLength(6);
+    expect(within(menu).getAllByRole("link")).toHaveLength(7);
     await expectAccessible();
     await userEvent.click(within(menu).getByRole("link", { name: "Settings" }));
     expect(screen.queryByRole("dialog")).not.toBeInTheDocument();
@@ -304,6 +350,15 @@ describe("Frame", () => {
     await userEvent.click(screen.getByRole("button", { name: "Try again" }));
     expect(calls.renew).toHaveBeenCalledTimes(1);
     expect(screen.getByRole("heading", { name: "Screen" })).toBeVisible();
+  });
+
+  it("says that one has to sign in again when the service takes the session no more, and keeps the screen", async () => {
+    const session = { token: "t", claims };
+    const { calls } = await show({ exchange: { status: "ready", session, error: new PortalError("login_required") } });
+    expect(screen.getByRole("alert")).toHaveTextContent("Your sign-in has ended");
+    expect(screen.getByRole("heading", { name: "Screen" })).toBeVisible();
+    await userEvent.click(screen.getByRole("button", { name: /Sign in/ }));
+    expect(calls.signInAgain).toHaveBeenCalledTimes(1);
   });
 
   it("says that the service does not answer, as long as it does not, and where to look", async () => {

@@ -20,5 +20,7 @@ it.each(["en", "es"] as const)("help (%s) has a heading and no accessibility vio
     { path: "/help", language },
   );
   expect(screen.getByRole("heading", { level: 1 })).toBeVisible();
+  const links = screen.getAllByRole("link").map((link) => link.getAttribute("href"));
+  expect(links).toEqual(["/openers", "/welcome-recovery", "/safeguard", "/settings/feedback"]);
   await expectAccessible();
 });

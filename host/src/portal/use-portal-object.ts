@@ -29,7 +29,7 @@ export interface PortalObject {
 /** The portal object for the person with these claims; null claims are those of an anonymous visitor of a public link. */
 export function usePortalObject(claims: SessionClaims | null, signedIn: SessionUser | null): PortalObject {
   const host = useHost();
-  const { session, http, verified, confirms, flags, theme, vault: source, visitor } = host;
+  const { session, http, verified, confirms, flags, theme, changeLanguage, vault: source, visitor } = host;
   const { pathname } = useLocation();
   const linkPath = isLinkPath(pathname) ? pathname : null;
   const navigate = usePortalNavigate();
@@ -66,20 +66,29 @@ export function usePortalObject(claims: SessionClaims | null, signedIn: SessionU
           vendorId: verified.deployment.vendor_id,
           branding: Object.freeze({ productName: verified.deployment.branding.product_name }),
           messages: verified.deployment.messages,
+          ...(verified.deployment.payments !== undefined && { paymentsUrl: verified.deployment.payments.url }),
         }),
         features,
         drives: verified.deployment.drives ?? {},
         language,
         theme: themeName,
+        appVersion: verified.deployment.app_version,
+        setLanguage: (chosen) => void changeLanguage(chosen),
+        setTheme: (chosen) => {
+          if (theme.getState() !== chosen) theme.toggle();
+        },
         navigate,
         confirm: confirms.ask,
         notify: showToast,
+        signInAgain: async () => {
+          await session.signInAgain();
+        },
         report: ({ remote, phase, code }) => {
           host.report(remote, phase, new PortalError(code));
         },
         onLock: session.onLock,
       }),
-    [claims, session, http, holder, visitor, linkPath, user, verified, features, language, themeName, navigate, confirms, host],
+    [claims, session, http, holder, visitor, linkPath, user, verified, features, language, theme, themeName, changeLanguage, navigate, confirms, host],
   );
   const renewVault = useCallback(() => {
     setRound((before) => before + 1);

@@ -2,6 +2,7 @@ import type { ReleaseRecord, RemoteName } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { loadRemote, registerPlugins, registerRemotes } from "@module-federation/enhanced/runtime";
 
+import { allowFiles, integrityOf } from "../deployment/integrity.ts";
 import type { VerifiedDeployment } from "../deployment/verify.ts";
 
 /** Where the files of a release lie. */
@@ -9,29 +10,15 @@ export function releaseAddress(origin: string, record: ReleaseRecord): string {
   return `${origin}/r/${record.manifest.name}/${record.release}/`;
 }
 
-/** A hash that no file has: a file that is not in a verified record fails like any script whose hash differs. */
-export const impossibleIntegrity = `sha384-${"A".repeat(64)}`;
-
-/** The hash that a verified record gives for an address, or {@link impossibleIntegrity}. */
-export function integrityOf(address: string, origin: string, verified: VerifiedDeployment): string {
-  for (const remote of verified.remotes.values()) {
-    if (remote.status !== "verified") continue;
-    const base = releaseAddress(origin, remote.record);
-    if (!address.startsWith(base)) continue;
-    const file = address.slice(base.length);
-    return Object.hasOwn(remote.record.files, file) ? (remote.record.files[file] ?? impossibleIntegrity) : impossibleIntegrity;
-  }
-  return impossibleIntegrity;
-}
-
 /**
  * Registers the verified releases with the federation runtime by the addresses of their entries, so that it fetches no
- * manifest. Every script that it loads must have the hash that the signed record gives.
+ * manifest. Every script that it or a remote loads must have the hash that the signed record gives.
  */
 export function registerVerified(verified: VerifiedDeployment, origin: string): void {
   const remotes = [];
   for (const [name, remote] of verified.remotes) {
     if (remote.status !== "verified") continue;
+    allowFiles(releaseAddress(origin, remote.record), remote.record.files);
     remotes.push({ name: containerOf(name), entry: `${releaseAddress(origin, remote.record)}remoteEntry.js`, type: "var" as const, entryGlobalName: containerOf(name) });
   }
   registerPlugins([
@@ -40,7 +27,7 @@ export function registerVerified(verified: VerifiedDeployment, origin: string): 
       createScript: ({ url }) => {
         const script = document.createElement("script");
         script.src = url;
-        script.integrity = integrityOf(url, origin, verified);
+        script.integrity = integrityOf(url);
         script.crossOrigin = "anonymous";
         script.fetchPriority = "high";
         return script;

@@ -3,7 +3,6 @@ import { PortalError } from "@relicario/shared/errors";
 
 import type { VerifiedRemote } from "../deployment/verify.ts";
 import { parseModule } from "./remote-module.ts";
-import { impossibleIntegrity, integrityOf } from "./federation.ts";
 import { loadLimits } from "./load-with-retry.ts";
 import { createRemoteLoader } from "./loader.ts";
 
@@ -160,19 +159,6 @@ describe("parseModule", () => {
   it("takes nothing for the code of a route that every object has", () => {
     const routes = [{ path: "constructor", titleKey: "secrets-texts:title", access: "signed_in", shell: true } as const];
     expect(() => parseModule({ routes: {} }, { ...manifest, routes })).toThrow("remote_refused");
-  });
-});
-
-describe("integrityOf", () => {
-  const verified = { deployment: {}, remotes: new Map([["secrets", { status: "verified", record: recordOf("secrets") }]]) } as unknown as Parameters<typeof integrityOf>[2];
-  const base = "http://localhost:3000/r/secrets/secrets-0.3.1-0123456789ab/";
-
-  it("is the record's hash for a file of a verified release", () => {
-    expect(integrityOf(`${base}remoteEntry.js`, "http://localhost:3000", verified)).toBe(`sha384-${"r".repeat(64)}`);
-  });
-
-  it.each([`${base}other.js`, `${base}toString`, "http://localhost:3000/r/secrets/secrets-0.3.1-ffffffffffff/remoteEntry.js", "https://evil.example/remoteEntry.js"])("fails on purpose for %s", (address) => {
-    expect(integrityOf(address, "http://localhost:3000", verified)).toBe(impossibleIntegrity);
   });
 });
 

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { scopedHttp } from "./scoped-http.ts";
 import { scopedPortal } from "./scoped-portal.ts";
 
-const all = ["http", "vault", "user", "notify", "confirm", "navigate", "visitor", "drives"] as const;
+const all = ["http", "vault", "user", "notify", "confirm", "navigate", "visitor", "drives", "preferences", "sign_in"] as const;
 
 describe("scopedPortal", () => {
   it("gives what the release declares, frozen", async () => {
@@ -20,7 +20,11 @@ describe("scopedPortal", () => {
     scoped.notify({ tone: "info", text: "x" });
     expect(record.paths).toEqual(["/home"]);
     expect(record.notices).toHaveLength(1);
+    await expect(scoped.signInAgain()).resolves.toBeUndefined();
     await expect(scoped.confirm({ title: "t", description: "d" })).resolves.toBe(true);
+    scoped.setLanguage("es");
+    scoped.setTheme("dark");
+    expect(record.chosen).toEqual(["es", "dark"]);
   });
 
   it("gives nothing else", async () => {
@@ -29,9 +33,12 @@ describe("scopedPortal", () => {
     expect(() => scoped.user).toThrow("forbidden");
     expect(() => { scoped.navigate("/home"); }).toThrow("forbidden");
     expect(() => { scoped.notify({ tone: "info", text: "x" }); }).toThrow("forbidden");
+    expect(() => { scoped.setLanguage("es"); }).toThrow("forbidden");
+    expect(() => { scoped.setTheme("dark"); }).toThrow("forbidden");
     await expect(scoped.vault).rejects.toMatchObject({ code: "forbidden" });
     await expect(scoped.visitor).rejects.toMatchObject({ code: "forbidden" });
     await expect(scoped.http.request("GET", "/secrets/store", z.unknown())).rejects.toMatchObject({ code: "forbidden" });
+    await expect(scoped.signInAgain()).rejects.toMatchObject({ code: "forbidden" });
     expect(scoped.language).toBe("en");
     expect(scoped.drives).toEqual({});
   });

@@ -28,9 +28,13 @@ export function scopedPortal(portal: Portal, manifest: Pick<RemoteManifest, "nam
     drives: has("drives") ? portal.drives : noDrives,
     language: portal.language,
     theme: portal.theme,
+    appVersion: portal.appVersion,
+    setLanguage: has("preferences") ? portal.setLanguage : forbidden,
+    setTheme: has("preferences") ? portal.setTheme : forbidden,
     navigate: has("navigate") ? portal.navigate : forbidden,
     confirm: has("confirm") ? portal.confirm : forbidden,
     notify: has("notify") ? portal.notify : forbidden,
+    signInAgain: has("sign_in") ? portal.signInAgain : noSignIn,
     report: (report) => {
       portal.report({ ...report, remote: manifest.name }); // a remote cannot report in the name of another
     },
@@ -41,6 +45,8 @@ export function scopedPortal(portal: Portal, manifest: Pick<RemoteManifest, "nam
 const noDrives: Portal["drives"] = Object.freeze({});
 
 const noHttp: Http = Object.freeze({ request: () => Promise.reject(new PortalError("forbidden")), stream: () => Promise.reject(new PortalError("forbidden")) });
+
+const noSignIn: Portal["signInAgain"] = () => Promise.reject(new PortalError("forbidden"));
 
 function forbiddenService(): Promise<never> {
   const service = Promise.reject(new PortalError("forbidden"));

@@ -25,7 +25,7 @@ export function createAuthorisedHttp(settings: Omit<HttpSettings, "token">, exch
     } catch (error) {
       if (!isPortalError(error, "token_expired", "token_invalid", "unauthorized")) throw error;
       try {
-        await exchange.renew();
+        await exchange.renew("refused");
       } catch (cause) {
         throw isPortalError(cause, "offline") ? cause : new PortalError("token_expired", { cause });
       }

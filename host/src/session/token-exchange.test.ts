@@ -1,5 +1,5 @@
 import type { SessionClaims } from "@relicario/shared/api";
-import { PortalError } from "@relicario/shared/errors";
+import { HttpError, PortalError } from "@relicario/shared/errors";
 
 import { createTokenExchange, exchangeNumbers, sessionTokenKey, type TokenExchange } from "./token-exchange.ts";
 
@@ -59,6 +59,24 @@ describe("createTokenExchange", () => {
     await jest.advanceTimersByTimeAsync(60_000);
     expect(tokens.getState()).toEqual({ status: "empty", error: null });
     expect(exchange).not.toHaveBeenCalled();
+  });
+
+  it("keeps the screen of a session that the service takes no more, says why, and begins anew with the next access token", async () => {
+    const { tokens, exchange, kept, answers } = setUp();
+    tokens.start("access");
+    await jest.advanceTimersByTimeAsync(100);
+    expect(tokenOf(tokens)).toBe("t1");
+    answers.push(new PortalError("login_required"), new PortalError("login_required"));
+    await expect(tokens.renew("refused")).rejects.toMatchObject({ code: "login_required" });
+    expect(tokens.getState()).toMatchObject({ status: "ready", session: { token: "t1" }, error: { code: "login_required" } });
+    expect(kept.has(sessionTokenKey)).toBe(false); // a reload does not take it up again
+    await expect(tokens.token()).rejects.toMatchObject({ code: "login_required" });
+    const before = exchange.mock.calls.length;
+    tokens.start("access of another sign-in");
+    await jest.advanceTimersByTimeAsync(100);
+    expect(exchange.mock.calls.slice(before)).toEqual([["access of another sign-in"]]);
+    expect(tokens.getState()).toMatchObject({ status: "ready", session: { token: "t2" } });
+    expect(tokens.getState()).not.toHaveProperty("error");
   });
 
   it("exchanges 100 ms after the access token is there", async () => {
@@ -191,6 +209,20 @@ describe("createTokenExchange", () => {
     expect(tokenOf(tokens)).toBe("t1");
     await jest.advanceTimersByTimeAsync(life * 0.9);
     expect(tokenOf(tokens)).toBe("t2"); // tried again by itself, before it expires
+  });
+
+  it("drops a token that lives when the service refuses the sign-in that it came from", async () => {
+    const { tokens, answers, kept } = setUp();
+    tokens.start("access");
+    await jest.advanceTimersByTimeAsync(100);
+    const cause = new HttpError({ status: 401, statusText: "Unauthorized", path: "/auth/token", requestId: null, problem: null, body: null });
+    answers.push(...[1, 2, 3].map(() => new PortalError("token_invalid", { cause })));
+    const renewal = tokens.renew();
+    renewal.catch(() => undefined);
+    await jest.advanceTimersByTimeAsync(3000);
+    await expect(renewal).rejects.toMatchObject({ code: "token_invalid" });
+    expect(tokens.getState()).toMatchObject({ status: "empty", error: { code: "token_invalid" } });
+    expect(kept.has(sessionTokenKey)).toBe(false);
   });
 
   it("exchanges once more after one that is under way when the access token is newer than that one", async () => {

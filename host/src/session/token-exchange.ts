@@ -1,4 +1,4 @@
-import { isPortalError, PortalError, toPortalError } from "@relicario/shared/errors";
+import { HttpError, isPortalError, PortalError, toPortalError } from "@relicario/shared/errors";
 import type { SessionClaims } from "@relicario/shared/api";
 import pRetry from "p-retry";
 import { createStore } from "zustand/vanilla";
@@ -15,11 +15,15 @@ export interface SessionToken {
   readonly claims: SessionClaims;
 }
 
-/** `empty`: nobody is signed in, or all attempts failed. Then `error` says why, and the frame offers to try again. */
+/**
+ * `empty`: nobody is signed in, or all attempts failed. Then `error` says why, and the frame offers to try again. `ready` with an
+ * `error`: the service takes this session no more, such as after a change of password elsewhere, and another could not be had; the
+ * screen and what is typed in it stay.
+ */
 export type ExchangeState =
   | { readonly status: "empty"; readonly error: PortalError | null }
   | { readonly status: "exchanging"; readonly previous: SessionToken | null }
-  | { readonly status: "ready"; readonly session: SessionToken };
+  | { readonly status: "ready"; readonly session: SessionToken; readonly error?: PortalError };
 
 export interface ExchangeDeps {
   /** Gets the product's session token from the service for the provider's access token. */
@@ -42,9 +46,10 @@ export interface TokenExchange {
   readonly start: (accessToken: string) => void;
   /**
    * Exchanges at once. `join`: an exchange that is under way is awaited instead. `after`: a new exchange follows the one that
-   * is under way, which may have begun with an older access token.
+   * is under way, which may have begun with an older access token. `refused`: as `join`, and the service said that it takes the
+   * present token no more.
    */
-  readonly renew: (order?: "join" | "after") => Promise<SessionToken>;
+  readonly renew: (order?: "join" | "after" | "refused") => Promise<SessionToken>;
   /** The token for a call; waits for an exchange that is under way. Rejects with the error of the last attempt. */
   readonly token: () => Promise<string>;
   /** Forgets everything. */
@@ -55,6 +60,7 @@ export function createTokenExchange({ exchange, verify, admit, vendorId, storage
   const store = createStore<ExchangeState>(() => ({ status: "empty", error: null }));
   let accessToken: string | null = null;
   let running: Promise<SessionToken> | null = null;
+  let refused: string | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
   /** Aborted by `clear`, so that what comes in afterwards is dropped. */
   let current = new AbortController();
@@ -69,7 +75,8 @@ export function createTokenExchange({ exchange, verify, admit, vendorId, storage
     return claims;
   };
   const heldToken = (): SessionToken | null => heldSession(store.getState());
-  const isValid = (session: SessionToken | null): session is SessionToken => session !== null && session.claims.exp * 1000 > now();
+  const isUnexpired = (session: SessionToken | null): session is SessionToken => session !== null && session.claims.exp * 1000 > now();
+  const isValid = (session: SessionToken | null): session is SessionToken => isUnexpired(session) && session.token !== refused;
 
   const schedule = (session: SessionToken) => {
     clearTimeout(timer);
@@ -120,10 +127,15 @@ export function createTokenExchange({ exchange, verify, admit, vendorId, storage
       .then((found) => found ?? exchangeWithRetry(signal))
       .catch((error: unknown) => {
         if (!signal.aborted) {
-          // The previous token is still valid: it is kept, and its renewal is scheduled again.
-          if (isValid(previous)) {
+          // The previous token is kept while it is valid, and its renewal scheduled again. Not where the sign-in was refused: it was ended.
+          if (isRefused(error)) {
+            storage.removeItem(sessionTokenKey);
+            setState({ status: "empty", error: toPortalError(error) });
+          } else if (isValid(previous)) {
             schedule(previous);
             setState({ status: "ready", session: previous });
+          } else if (isUnexpired(previous)) {
+            setState({ status: "ready", session: previous, error: toPortalError(error) });
           } else setState({ status: "empty", error: toPortalError(error) });
         }
         throw error;
@@ -136,6 +148,11 @@ export function createTokenExchange({ exchange, verify, admit, vendorId, storage
   };
 
   const renew: TokenExchange["renew"] = async (order = "join") => {
+    const held = heldToken();
+    if (order === "refused" && running === null && held !== null) {
+      refused = held.token;
+      storage.removeItem(sessionTokenKey);
+    }
     if (order === "after") await running?.catch(() => undefined); // handled by whoever began it
     return running ?? run(() => Promise.resolve(null));
   };
@@ -183,11 +200,17 @@ export function createTokenExchange({ exchange, verify, admit, vendorId, storage
       current = new AbortController();
       running = null;
       accessToken = null;
+      refused = null;
       clearTimeout(timer);
       storage.removeItem(sessionTokenKey);
       setState({ status: "empty", error: null });
     },
   });
+}
+
+/** The service knows the access token and takes it no more: a session token of the same sign-in is revoked as well. */
+function isRefused(error: unknown): boolean {
+  return isPortalError(error, "token_invalid") && error.cause instanceof HttpError && error.cause.status === 401;
 }
 
 /** The current session token, also while it is being renewed. */

@@ -1,10 +1,10 @@
 import { accountName, keptOnDevice, openedFileLock, type DeviceAccount } from "@relicario/shared/contract";
 import { openDB } from "idb";
 
-const { vault, uploads } = keptOnDevice;
+const { vault, uploads, rows } = keptOnDevice;
 
-/** Fills this device as the vault does: a record, uploads and the device key. */
-export async function keepOnDevice(account: DeviceAccount, record: Readonly<Record<string, unknown>> | null, uploadIds: readonly string[] = []): Promise<void> {
+/** Fills this device as the vault does: a record, uploads, the device key and, where `listed`, sealed rows. */
+export async function keepOnDevice(account: DeviceAccount, record: Readonly<Record<string, unknown>> | null, uploadIds: readonly string[] = [], listed = false): Promise<void> {
   const name = accountName(account);
   const ofVault = await openDB(vault.database, 1, {
     upgrade: (database) => {
@@ -22,6 +22,16 @@ export async function keepOnDevice(account: DeviceAccount, record: Readonly<Reco
   });
   for (const id of uploadIds) await ofUploads.put(uploads.uploads, { account: name, uploadId: id }, [name, id]);
   ofUploads.close();
+  if (!listed) return;
+  const ofRows = await openDB(rows.database, 1, {
+    upgrade: (database) => {
+      database.createObjectStore(rows.heads);
+      database.createObjectStore(rows.blocks);
+    },
+  });
+  await ofRows.put(rows.heads, { of: name }, name);
+  for (const block of [0, 63]) await ofRows.put(rows.blocks, { of: name }, [name, block]);
+  ofRows.close();
 }
 
 /** Local storage of the origin, and what stands in it. */

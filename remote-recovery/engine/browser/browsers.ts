@@ -4,6 +4,13 @@ import { launch, type Browser } from "puppeteer-core";
 /** The two families that the engine is tried in. Playwright cannot drive Debian's Firefox; WebDriver BiDi can. */
 export type BrowserName = "Chromium" | "Firefox";
 
+export interface StartOptions {
+  /** Origin of an HTTP proxy that all traffic goes through, that to loopback too: `http://127.0.0.1:8080`. */
+  readonly proxy?: string;
+  /** Folder that takes what is saved, without a question. */
+  readonly downloads?: string;
+}
+
 const known: Readonly<Record<BrowserName, { readonly variable: string; readonly places: readonly string[] }>> = {
   Chromium: {
     variable: "RELICARIO_CHROMIUM",
@@ -13,18 +20,34 @@ const known: Readonly<Record<BrowserName, { readonly variable: string; readonly 
 };
 
 /** Starts a browser without a window; null when none is installed, or the one that RELICARIO_CHROMIUM or RELICARIO_FIREFOX names is not there. */
-export async function start(name: BrowserName): Promise<Browser | null> {
+export async function start(name: BrowserName, options: StartOptions = {}): Promise<Browser | null> {
   const { variable, places } = known[name];
   const named = process.env[variable] ?? "";
   const executablePath = (named === "" ? places : [named]).find((path) => existsSync(path));
   if (executablePath === undefined) return null;
-  const asRoot = process.getuid?.() === 0;
+  const common = { executablePath, headless: true, protocolTimeout: 600_000 };
+  if (name === "Firefox") return launch({ ...common, browser: "firefox", extraPrefsFirefox: firefoxPreferences(options) });
+  const { proxy, downloads } = options;
   return launch({
-    browser: name === "Firefox" ? "firefox" : "chrome",
-    executablePath,
-    headless: true,
-    // Chromium's sandbox does not work for root.
-    args: name === "Chromium" && asRoot ? ["--no-sandbox"] : [],
-    protocolTimeout: 600_000,
+    ...common,
+    browser: "chrome",
+    args: [
+      ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []), // Chromium's sandbox does not work for root
+      ...(proxy === undefined ? [] : [`--proxy-server=${proxy}`, "--proxy-bypass-list=<-loopback>"]),
+    ],
+    ...(downloads === undefined ? {} : { downloadBehavior: { policy: "allow", downloadPath: downloads } as const }),
   });
+}
+
+function firefoxPreferences({ proxy, downloads }: StartOptions): Record<string, string | number | boolean> {
+  const preferences: Record<string, string | number | boolean> = {};
+  if (proxy !== undefined) {
+    const { hostname, port } = new URL(proxy);
+    Object.assign(preferences, { "network.proxy.type": 1, "network.proxy.no_proxies_on": "", "network.proxy.allow_hijacking_localhost": true });
+    for (const scheme of ["http", "ssl"]) Object.assign(preferences, { [`network.proxy.${scheme}`]: hostname, [`network.proxy.${scheme}_port`]: Number(port) });
+  }
+  if (downloads !== undefined) {
+    Object.assign(preferences, { "browser.download.folderList": 2, "browser.download.dir": downloads, "browser.download.always_ask_before_handling_new_types": false });
+  }
+  return preferences;
 }

@@ -1,6 +1,6 @@
 import { maxTitleLength } from "@relicario/shared/api";
 import { usePortal } from "@relicario/shared/contract";
-import { Checkbox, FieldError, FileField, KindChoice, SeedField, TagField, TextArea, TextField, titleOfFile } from "@relicario/shared/forms";
+import { Checkbox, FieldError, FileField, KindChoice, SecretTextArea, SeedField, TagField, TextField, titleOfFile } from "@relicario/shared/forms";
 import { Button, ButtonLink, Card, Notice, Page, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useState, type SyntheticEvent } from "react";
 import { useTranslation } from "react-i18next";
@@ -53,16 +53,10 @@ export function SecretStep({ draft, lost, first, onChange }: SecretStepProps) {
                 }}
               />
               {kind === "text" && (
-                <TextArea
-                  mono
-                  rows={6}
+                <SecretTextArea
                   label={t("content.label")}
                   hint={t("content.hint")}
                   error={sentence("content")}
-                  autoComplete="off"
-                  autoCapitalize="none"
-                  autoCorrect="off"
-                  spellCheck={false}
                   value={text}
                   onChange={(event) => {
                     handleText(event.target.value);

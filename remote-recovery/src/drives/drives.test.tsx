@@ -196,7 +196,7 @@ describe("OneDrive", () => {
     });
 
     /** A window whose page behaves as Microsoft's picker, and then sends these commands. */
-    function pickerThat(told: unknown[], commands: readonly unknown[], channel = (own: string) => own): () => DriveWindow {
+    function pickerThat(told: unknown[], commands: readonly unknown[], { channel = (own: string) => own, origin = "https://picker.example" } = {}): () => DriveWindow {
       const handle = {} as Window;
       return () => ({
         ...windowThat({ code: "c" })(),
@@ -210,7 +210,7 @@ describe("OneDrive", () => {
             told.push(data);
             if (data.type === "activate") commands.forEach((command, at) => { ports.port1.postMessage({ type: "command", id: String(at), data: command }); });
           };
-          const send = (channelId: string) => page.dispatchEvent(Object.assign(new Event("message"), { source: handle, data: { type: "initialize", channelId }, ports: [ports.port2] }));
+          const send = (channelId: string) => page.dispatchEvent(Object.assign(new Event("message"), { source: handle, origin, data: { type: "initialize", channelId }, ports: [ports.port2] }));
           send(channel(messaging.channelId));
           return Promise.resolve();
         },
@@ -238,11 +238,21 @@ describe("OneDrive", () => {
       expect(server.calls).toHaveLength(1);
     });
 
-    it("is not believed under another channel", async () => {
+    it("may stand where contents are, since it moves with the account", async () => {
+      const told: unknown[] = [];
+      platform(() => ({ json: {} }));
+      await expect(onedrive.choose(pickerThat(told, [{ command: "close" }], { origin: server.origin }), "en", { signal, onProgress: () => undefined })).rejects.toMatchObject({ code: "cancelled" });
+      expect(told).toContainEqual({ type: "activate" });
+    });
+
+    it.each([
+      ["under another channel", { channel: () => "guessed" }],
+      ["at an origin that the deployment does not name", { origin: "https://evil.example" }],
+    ])("is not believed %s", async (_, other) => {
       const told: unknown[] = [];
       platform(() => ({}));
       const own = new AbortController();
-      const choosing = onedrive.choose(pickerThat(told, [], () => "guessed"), "en", { signal: own.signal, onProgress: () => undefined });
+      const choosing = onedrive.choose(pickerThat(told, [{ command: "authenticate" }], other), "en", { signal: own.signal, onProgress: () => undefined });
       setImmediate(() => { own.abort(); });
       await expect(choosing).rejects.toMatchObject({ code: "cancelled" });
       expect(told).not.toContainEqual({ type: "activate" });

@@ -2,7 +2,8 @@
  * [Note: Microsoft's picker]
  *
  * 1. Page: posts token and configuration to the picker's address, in the window.
- * 2. Picker: `initialize` with our channel id to the page that opened it, and a port.
+ * 2. Picker: `initialize` with our channel id to the page that opened it, and a port. It may stand at another address by then, since
+ *    that changes with the account; the protocol names none. The token goes to origins of the deployment document alone.
  * 3. Page: `activate` over the port. From here all goes over the port.
  * 4. Picker: `command`s, each acknowledged: `authenticate` gets the token, `pick` the file ends it, `close` gives up.
  */
@@ -22,6 +23,8 @@ export interface PickOptions {
   readonly token: string;
   readonly language: string;
   readonly signal: AbortSignal;
+  /** Whether the page of an origin may be the picker. */
+  readonly isTrusted: (origin: string) => boolean;
 }
 
 const Initialize = z.object({ type: z.literal("initialize"), channelId: z.string() });
@@ -32,7 +35,7 @@ const Pick = z.object({
 });
 
 /** @throws PortalError `cancelled` when it was left without a choice, `bad_answer` */
-export async function pickInWindow(popup: DriveWindow, pickerUrl: string, { token, language, signal }: PickOptions): Promise<PickedItem> {
+export async function pickInWindow(popup: DriveWindow, pickerUrl: string, { token, language, signal, isTrusted }: PickOptions): Promise<PickedItem> {
   const channelId = crypto.randomUUID();
   const configuration = {
     sdk: "8.0",
@@ -48,10 +51,9 @@ export async function pickInWindow(popup: DriveWindow, pickerUrl: string, { toke
     signal.addEventListener("abort", () => { reject(new PortalError("cancelled")); }, { signal: over.signal });
     window.addEventListener(
       "message",
-      ({ source, data, ports: [port] }) => {
+      ({ source, origin, data, ports: [port] }) => {
         const first = Initialize.safeParse(data);
-        // Its origin changes with the account, so the window and the unguessable channel vouch for it.
-        if (source !== popup.handle() || !first.success || first.data.channelId !== channelId || port === undefined) return;
+        if (source !== popup.handle() || !isTrusted(origin) || !first.success || first.data.channelId !== channelId || port === undefined) return;
         port.onmessage = (message) => { obey(port, message.data); };
         port.postMessage({ type: "activate" });
       },

@@ -48,10 +48,12 @@ export function oneDrive(settings: NonNullable<Drives["onedrive"]>): Drive {
     return token.access_token;
   };
   /** A token and contents go nowhere but to the configured origins. */
+  const isContentAddress = (address: string): boolean => settings.content_origins.some((source) => isOf(source, address));
   const requireContentAddress = (address: string): string => {
-    if (!settings.content_origins.some((source) => isOf(source, address))) throw new PortalError("bad_answer");
+    if (!isContentAddress(address)) throw new PortalError("bad_answer");
     return address;
   };
+  const isTrusted = (origin: string): boolean => origin === new URL(settings.picker_url).origin || isContentAddress(origin);
 
   return {
     name: "onedrive",
@@ -101,7 +103,7 @@ export function oneDrive(settings: NonNullable<Drives["onedrive"]>): Drive {
       const token = getToken("onedrive choose") ?? (await tokenIn(popup, "choose", options.signal));
       // A sign-in may cut the window off, and the picker has to speak to this page: the next click opens one that it can.
       if (popup.handle() === undefined) throw new PortalError("interaction_required");
-      const picked = await pickInWindow(popup, settings.picker_url, { token, language, signal: options.signal });
+      const picked = await pickInWindow(popup, settings.picker_url, { token, language, signal: options.signal, isTrusted });
       popup.close();
       const item = requireContentAddress(`${picked.endpoint}/drives/${encodeURIComponent(picked.driveId)}/items/${encodeURIComponent(picked.id)}`);
       const found = await readJson(await callDrive(item, { token, signal: options.signal }), Item);

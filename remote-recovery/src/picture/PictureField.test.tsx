@@ -385,6 +385,16 @@ describe("PictureField for choosing", () => {
     expect(screen.queryByRole("alert")).not.toBeInTheDocument();
   });
 
+  it("takes a picture that is pasted anywhere on the page, and leaves pasted text alone", async () => {
+    const { vault } = await draw();
+    const paste = (files: readonly File[]) => fireEvent.paste(document.body, { clipboardData: { files, items: [], types: files.length > 0 ? ["Files"] : ["text/plain"] } });
+    expect(paste([])).toBe(true); // not prevented
+    expect(vault.examined).toEqual([]);
+    expect(paste([picture("garden")])).toBe(false);
+    expect(await screen.findByText("This picture is good")).toBeVisible();
+    expect(vault.examined).toHaveLength(1);
+  });
+
   it("shows the picture from this device, and lets go of it", async () => {
     const { unmount } = await draw();
     await choose(picture("garden", "garden.jpg"));

@@ -1,8 +1,11 @@
-import { usePortal, type PictureFieldProps } from "@relicario/shared/contract";
+import { usePortal, type PictureFieldProps, type ShownImage } from "@relicario/shared/contract";
 import { Skeleton } from "@relicario/shared/ui";
-import { forgetShown, showPicture, shownPicture } from "@relicario/vault/shown-image";
+import { forgetShown, shownKey, showPicture, shownPicture } from "@relicario/vault/shown-image";
 import { Suspense, useEffect, useEffectEvent, useState } from "react";
 
+import { CodeField } from "../openers/CodeField.tsx";
+import { OpeningWays, type OpeningWay } from "../openers/OpeningWays.tsx";
+import { PasskeyField } from "../openers/PasskeyField.tsx";
 import { imageOf, noPicture, type PictureDraft, type PictureStanding } from "./picture-draft.ts";
 import { PictureForm } from "./PictureForm.tsx";
 import { savedPictureOf } from "./saved-picture.ts";
@@ -19,7 +22,32 @@ export function PictureField(props: PictureFieldProps) {
   );
 }
 
-function LoadedPictureField({ purpose, value, onChange, onKnown, disabled = false, error }: PictureFieldProps) {
+/** A picture or, for opening, what takes its place. */
+function LoadedPictureField(props: PictureFieldProps) {
+  const { purpose, pictureOnly = false, value, onChange, disabled = false, error = null } = props;
+  const [way, setWay] = useState<OpeningWay>(() => (value === null ? null : shownKey(value)?.kind) ?? "picture");
+  if (purpose !== "show" || pictureOnly) return <OnlyPicture {...props} />;
+  const change = (next: ShownImage | null) => {
+    if (value !== null) forgetShown(value);
+    onChange(next);
+  };
+  return (
+    <OpeningWays
+      way={way}
+      disabled={disabled}
+      onWay={(next) => {
+        change(null);
+        setWay(next);
+      }}
+    >
+      {way === "picture" && <OnlyPicture {...props} />}
+      {way === "recovery_code" && <CodeField value={value} disabled={disabled} error={error} onChange={change} />}
+      {way === "passkey" && <PasskeyField value={value} disabled={disabled} error={error} onChange={change} />}
+    </OpeningWays>
+  );
+}
+
+function OnlyPicture({ purpose, value, onChange, onKnown, disabled = false, error }: PictureFieldProps) {
   const portal = usePortal();
   const [draft, setDraft] = useState<PictureDraft>(() => {
     const before = value === null ? null : shownPicture(value);

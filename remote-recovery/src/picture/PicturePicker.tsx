@@ -3,7 +3,7 @@ import { Button, ErrorNotice, media, Progress, s, SmallText, space, SpacedRow, u
 import { usePortal, type PictureFieldProps, type Vault, type VaultProgress } from "@relicario/shared/contract";
 import * as Tabs from "@radix-ui/react-tabs";
 import { Camera, ImagePlus } from "lucide-react";
-import { useEffect, useEffectEvent, useId, useRef, useState } from "react";
+import { useEffect, useEffectEvent, useId, useRef, useState, type RefObject } from "react";
 import { useDropzone } from "react-dropzone";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
@@ -82,7 +82,9 @@ export function PicturePicker({ purpose, standing, disabled, onChange, onSaved, 
   }, [examine]);
   const ready = !disabled && (purpose !== "choose" || access?.status === "ready");
   // The kind of a file is judged by its content, so nothing is refused by its name here.
-  const { getRootProps, getInputProps, open, isDragActive } = useDropzone({ onDrop: take, disabled: !ready, noClick: true, noKeyboard: true });
+  const { getRootProps, getInputProps, open, isDragActive } = useDropzone({ onDrop: take, disabled: !ready, noClick: true, noKeyboard: true, noPaste: true });
+  const field = useRef<HTMLDivElement>(null);
+  usePastedFiles(field, ready, take);
   const preview = usePreview(picture);
   const handleWay = (next: Way) => {
     setWay(next);
@@ -130,7 +132,7 @@ export function PicturePicker({ purpose, standing, disabled, onChange, onSaved, 
       drop
     );
   return (
-    <Box role="group" aria-labelledby={titleId} data-tour="picture-field">
+    <Box ref={field} role="group" aria-labelledby={titleId} data-tour="picture-field">
       <Title id={titleId}>{t(`field.${purpose}_title`)}</Title>
       {purpose === "choose" && hasCamera() ? (
         <Tabs.Root value={way} onValueChange={(next) => { handleWay(next === "take" ? "take" : "upload"); }} activationMode="manual">
@@ -157,6 +159,26 @@ export function PicturePicker({ purpose, standing, disabled, onChange, onSaved, 
       {purpose === "choose" && <PictureAdvice open={standing.status === "none" || (standing.status === "examined" && standing.verdict.level === "red" && standing.verdict.known === null)} />}
     </Box>
   );
+}
+
+/**
+ * Takes files that are pasted anywhere on the page: nobody has to find out first where the focus must be. Of two fields the one
+ * with the focus takes them, else the first.
+ */
+function usePastedFiles(field: RefObject<HTMLElement | null>, enabled: boolean, take: (files: readonly File[]) => void): void {
+  const handlePaste = useEffectEvent((event: ClipboardEvent) => {
+    const files = [...(event.clipboardData?.files ?? [])];
+    const focused = event.target instanceof Element ? event.target.closest("[data-tour=picture-field]") : null;
+    if (event.defaultPrevented || files.length === 0 || (focused !== null && focused !== field.current)) return;
+    event.preventDefault();
+    take(files);
+  });
+  useEffect(() => {
+    if (!enabled) return undefined;
+    const listen = (event: ClipboardEvent): void => { handlePaste(event); };
+    document.addEventListener("paste", listen);
+    return () => { document.removeEventListener("paste", listen); };
+  }, [enabled]);
 }
 
 /** A picture that cannot be used is not worth keeping. */

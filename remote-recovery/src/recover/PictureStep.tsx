@@ -78,6 +78,13 @@ export function PictureStep({ purpose, shown: { image, failure, hint }, loading,
                 {t("provide.help_action")}
               </ButtonLink>
             </SpacedRow>
+            {kind === "unlock" && (
+              <SpacedRow>
+                <ButtonLink tone="plain" to={`/new-device?${new URLSearchParams({ then: purpose.then }).toString()}`}>
+                  {t("provide.device_action")}
+                </ButtonLink>
+              </SpacedRow>
+            )}
             {wrong && picture !== null && <FrameHelp picture={picture.picture} before={hint} disabled={false} onTry={onTry} />}
           </Stack>
         </Card>

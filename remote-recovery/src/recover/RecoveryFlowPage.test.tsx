@@ -4,7 +4,7 @@ import userEvent from "@testing-library/user-event";
 import type { CallOptions } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { expectAccessible, picture, renderApp, type FakeVault, type FakeVaultSettings } from "@relicario/shared/testing";
-import { requireShown } from "@relicario/vault/shown-image";
+import { requirePicture } from "@relicario/vault/shown-image";
 
 import { createAreaVault } from "../testing/area-vault.ts";
 import { dropOpened } from "./opened-secret.ts";
@@ -144,7 +144,7 @@ describe("recovering", () => {
     const vault: FakeVault = {
       ...fake,
       recover: async (secretId, shown, options) => {
-        const { hint } = requireShown(shown);
+        const { hint } = requirePicture(shown);
         hints.push(hint);
         if (hint !== undefined) await new Promise<void>((resolve) => gates.push(resolve));
         return fake.recover(secretId, shown, options);

@@ -47,6 +47,8 @@ export default function WelcomeRecoveryPage() {
           <Muted>{t(`welcome.${have}_body`)}</Muted>
           <SpacedRow>
             {opens.includes(have) && <ButtonLink to={forward}>{t(secretId === null ? "welcome.choose_action" : "welcome.show_action")}</ButtonLink>}
+            {have === "device" && <ButtonLink to="/new-device">{t("provide.device_action")}</ButtonLink>}
+            {have === "none" && <ButtonLink to="/start-anew">{t("welcome.anew_action")}</ButtonLink>}
             <ButtonLink tone="quiet" to={`/welcome-recovery${secretId === null ? "" : `?${new URLSearchParams(secret).toString()}`}`}>
               {t("welcome.back_action")}
             </ButtonLink>

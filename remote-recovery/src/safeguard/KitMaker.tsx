@@ -133,6 +133,7 @@ export function KitMaker({ vault, rows, onMade }: KitMakerProps) {
       />
       <vault.PictureField
         purpose="show"
+        pictureOnly
         value={shown}
         disabled={busy}
         onChange={(value) => {

@@ -1,9 +1,10 @@
 import { usePortal, type MadeKit } from "@relicario/shared/contract";
 import { PrintSheet } from "@relicario/shared/forms";
 import { formatsOf } from "@relicario/shared/i18n";
-import { create } from "qrcode";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
+
+import { QrCode } from "../qr/QrCode.tsx";
 
 interface KitSheetProps {
   readonly kit: MadeKit;
@@ -41,7 +42,7 @@ export function KitSheet({ kit, onEnd }: KitSheetProps) {
           <dd>{dateTime(new Date().toISOString())}</dd>
         </Facts>
         <Digest>
-          <QrCode text={kit.sha256} />
+          <QrCode text={kit.sha256} label={kit.sha256} />
           <div>
             <h2>{t("sheet.digest_title")}</h2>
             <code>{(kit.sha256.match(/.{8}/g) ?? []).join(" ")}</code>
@@ -50,20 +51,6 @@ export function KitSheet({ kit, onEnd }: KitSheetProps) {
         </Digest>
       </Sheet>
     </PrintSheet>
-  );
-}
-
-/** Modules around a QR code that stay white (ISO/IEC 18004, 9.1). */
-const quietZone = 4;
-
-function QrCode({ text }: { readonly text: string }) {
-  const { size, data } = create(text, { errorCorrectionLevel: "M" }).modules;
-  const dark = Array.from(data).flatMap((module, index) => (module === 0 ? [] : [`M${String(index % size)} ${String(Math.floor(index / size))}h1v1h-1z`]));
-  const side = size + 2 * quietZone;
-  return (
-    <svg viewBox={`${String(-quietZone)} ${String(-quietZone)} ${String(side)} ${String(side)}`} shapeRendering="crispEdges" role="img" aria-label={text}>
-      <path d={dark.join("")} fill="#000" />
-    </svg>
   );
 }
 

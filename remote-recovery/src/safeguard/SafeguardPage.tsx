@@ -13,7 +13,7 @@ const things = ["picture", "passphrase", "account", "exit"] as const;
 
 /**
  * What to keep, and how: in words, and as a kit that opens without the portal. `?secret=` names what a backup has just protected: then
- * it is a step on the way to its end, and "I have kept my picture" can be said once the picture was saved or a kit was made.
+ * it is a step on the way to its end, and "I have kept my picture" can be said once the picture was saved; a kit is no picture.
  */
 export default function SafeguardPage() {
   const { t } = useTranslation(["safeguard", "provide-image"]);
@@ -21,7 +21,7 @@ export default function SafeguardPage() {
   const secretId = query.get("secret");
   const taken = useTaken();
   const [kitMade, setKitMade] = useState(false);
-  const kept = kitMade || taken?.saved === true;
+  const kept = taken?.saved === true;
   useEffect(showSafeguard, []);
   return (
     <Page title={t("page.title")} lead={t("page.lead_body")}>
@@ -45,7 +45,7 @@ export default function SafeguardPage() {
         {secretId === null ? (
           <ButtonLink to="/secrets">{t("page.list_action")}</ButtonLink>
         ) : (
-          <ButtonLink to={`/congrats?${new URLSearchParams({ secret: secretId }).toString()}`} tone={kept ? "primary" : "quiet"}>
+          <ButtonLink to={`/congrats?${new URLSearchParams({ secret: secretId }).toString()}`} tone={kept || kitMade ? "primary" : "quiet"}>
             {t(kept ? "page.kept_action" : "page.next_action")}
           </ButtonLink>
         )}

@@ -1,3 +1,4 @@
+import decodeQr from "qr/decode.js";
 import { createFakeVault, expectAccessible, picture, renderApp, type FakeSecret } from "@relicario/shared/testing";
 import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
@@ -26,9 +27,9 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-async function draw(settings: Parameters<typeof createFakeVault>[0] = {}, language: "en" | "es" = "en") {
+async function draw(settings: Parameters<typeof createFakeVault>[0] = {}, language: "en" | "es" = "en", path = "/safeguard") {
   const vault = createFakeVault({ secrets: some, images: [{ name: "Garden", picture: "garden" }], ...settings });
-  const app = await renderApp(<main><SafeguardPage /></main>, { vault, path: "/safeguard", route: "/safeguard", language });
+  const app = await renderApp(<main><SafeguardPage /></main>, { vault, path, route: "/safeguard", language });
   return { vault, ...app };
 }
 
@@ -53,6 +54,14 @@ describe("the kit on Safeguard", () => {
     expect(kits.getByText("Up to date")).toBeVisible();
     expect(kits.getByText("Holds: Cold wallet, The deed, Film.")).toBeVisible();
     await expectAccessible();
+  });
+
+  it("does not make of a kit that the picture is kept", async () => {
+    await draw({}, "en", "/safeguard?secret=one");
+    await makeWith("garden");
+    await screen.findByRole("heading", { name: "The kit is made" });
+    expect(screen.getByRole("link", { name: "Go on" })).toHaveAttribute("href", "/congrats?secret=one");
+    expect(screen.queryByRole("link", { name: "I have kept my picture" })).toBeNull();
   });
 
   it("asks for secrets and a picture, and says that it is not this picture", async () => {
@@ -99,6 +108,7 @@ describe("the kit on Safeguard", () => {
     expect(sheet).toHaveTextContent("The kit has no passphrase");
     expect(sheet?.querySelector("code")?.textContent.replaceAll(" ", "")).toBe(sha256);
     expect(sheet?.querySelector("svg")).toHaveAttribute("aria-label", sha256);
+    expect(readQr(sheet?.querySelector("svg") ?? null)).toBe(sha256);
     for (const { title } of some) expect(sheet).not.toHaveTextContent(title);
     act(() => {
       window.dispatchEvent(new Event("afterprint"));
@@ -135,3 +145,18 @@ describe("the kit on Safeguard", () => {
     await expectAccessible();
   });
 });
+
+/** What a scanner reads in a code that is drawn as squares of one module. */
+function readQr(svg: SVGSVGElement | null): string {
+  const side = Number(svg?.getAttribute("viewBox")?.split(" ")[2]);
+  const scale = 4;
+  const width = side * scale;
+  const data = new Uint8ClampedArray(width * width * 4).fill(255);
+  for (const [, x, y] of (svg?.querySelector("path")?.getAttribute("d") ?? "").matchAll(/M(\d+) (\d+)h1v1h-1z/g)) {
+    for (let row = 0; row < scale; row += 1) {
+      const first = ((Number(y) * scale + row) * width + Number(x) * scale) * 4;
+      for (let at = first; at < first + scale * 4; at += 1) data[at] = at % 4 === 3 ? 255 : 0;
+    }
+  }
+  return decodeQr({ width, height: width, data });
+}

@@ -2,19 +2,25 @@ import {
   ImageRecords,
   Keyring,
   KeyringChanged,
+  RowsStaged,
   SecretContent,
   SecretPage,
+  SecretsStored,
   SecretStored,
   SecretVersions,
+  StagedRows,
   StoredSecret,
   type ImageRecord,
   type KeyringChange,
+  type StagedRow,
   type StoreSecret,
+  type StoreSecrets,
   type VersionLine,
 } from "@relicario/shared/api";
 import type { Http } from "@relicario/shared/contract";
 import { z } from "zod";
 
+import { deviceLinkCallsOn, type DeviceLinkCalls } from "./device-links/link-calls.ts";
 import { requestCallsOn, type RequestCalls } from "./requests/request-calls.ts";
 import { openCallsOn, type OpenCalls } from "./shares/open-calls.ts";
 import { shareCallsOn, type ShareCalls } from "./shares/share-calls.ts";
@@ -28,14 +34,21 @@ export interface Service {
   /** With `since` only what changed after that value of the account's counter. */
   readonly page: (at: { readonly cursor: string | null; readonly since: number | null }, signal?: AbortSignal) => Promise<SecretPage>;
   readonly store: (body: StoreSecret, signal?: AbortSignal) => Promise<SecretStored>;
+  /** New secrets with one keyring change, all of them or none. */
+  readonly storeBatch: (body: StoreSecrets, signal?: AbortSignal) => Promise<SecretsStored>;
   /** A version by number; null for the newest. */
   readonly secret: (secretId: string, version: number | null, signal?: AbortSignal) => Promise<SecretContent>;
   /** A line for every version that there ever was. */
   readonly versions: (secretId: string, signal?: AbortSignal) => Promise<readonly VersionLine[]>;
   /** A keyring change alone. */
   readonly changeKeyring: (change: KeyringChange, signal?: AbortSignal) => Promise<void>;
+  /** Rows sealed anew, which show nowhere before a keyring change switches to them. The same rows once more change nothing. */
+  readonly stage: (stageId: string, rows: readonly StagedRow[], signal?: AbortSignal) => Promise<void>;
+  /** A page of the digests of what is staged. `not_found` without such a stage. */
+  readonly staged: (stageId: string, cursor: string | null, signal?: AbortSignal) => Promise<StagedRows>;
   readonly setFavorite: (secretId: string, favorite: boolean) => Promise<StoredSecret>;
   readonly trash: (secretId: string) => Promise<void>;
+  readonly deviceLinks: DeviceLinkCalls;
   readonly requests: RequestCalls;
   readonly shares: ShareCalls;
   /** Opening what somebody shared with this account. */
@@ -71,6 +84,7 @@ export function serviceOn(http: Http): Service {
       return http.request("GET", "/secrets/store", SecretPage, { query, ...bySignal(signal) });
     },
     store: (body, signal) => http.request("POST", "/secrets/store", SecretStored, { body, ...bySignal(signal) }),
+    storeBatch: (body, signal) => http.request("POST", "/secrets/store/batch", SecretsStored, { body, ...bySignal(signal) }),
     secret: (secretId, version, signal) => {
       const body = { secret_db_id: secretId, ...(version === null ? {} : { version }) };
       return http.request("POST", "/secrets/store/get-secret", SecretContent, { body, ...bySignal(signal) });
@@ -79,10 +93,15 @@ export function serviceOn(http: Http): Service {
     changeKeyring: async (change, signal) => {
       await http.request("PUT", "/user/keyring", KeyringChanged, { body: change, ...bySignal(signal) });
     },
+    stage: async (stageId, rows, signal) => {
+      await http.request("POST", "/user/keyring/stage", RowsStaged, { body: { stage_id: stageId, rows: [...rows] }, ...bySignal(signal) });
+    },
+    staged: (stageId, cursor, signal) => http.request("GET", `/user/keyring/stage/${stageId}`, StagedRows, { ...(cursor === null ? {} : { query: { cursor } }), ...bySignal(signal) }),
     setFavorite: (secretId, favorite) => http.request("PATCH", "/secrets/favorite", StoredSecret, { body: { secret_db_id: secretId, favorite } }),
     trash: async (secretId) => {
       await http.request("DELETE", `/secrets/store/${secretId}`, z.unknown());
     },
+    deviceLinks: deviceLinkCallsOn(http),
     requests: requestCallsOn(http),
     shares: shareCallsOn(http),
     opening: openCallsOn(http, { isPublic: false }),

@@ -4,6 +4,7 @@ import { PortalError } from "@relicario/shared/errors";
 
 import type { Engine } from "@relicario/engine";
 import { lockedSince, type Device, type Remembered } from "./device/device.ts";
+import { keptRowsOf, type KeptRows, type RowsRead } from "./device/kept-rows.ts";
 import { titlesKeysFrom, type AccountKey, type TitlesKeys } from "./seal/account-key.ts";
 import type { Book } from "./seal/book.ts";
 import type { Label } from "./seal/label.ts";
@@ -57,6 +58,7 @@ export interface VaultContext {
   readonly claims: Claims;
   /** The list as it was read last; see `steps/read-account.ts`. */
   held: HeldList | null;
+  readonly kept: KeptHere;
   readonly getState: () => VaultState;
   readonly setState: (state: VaultState) => void;
   /** Runs writers one after another, those of this account in other tabs too, so that a device never conflicts with itself. */
@@ -71,6 +73,8 @@ export interface AccountRow extends RootRow {
   readonly stored: Omit<StoredSecret, "label">;
   /** As sent; dropped once it is opened. */
   sealedLabel: string | null;
+  /** It was kept on the device: its digest is compared when it is opened. */
+  unchecked: boolean;
   /** The opened label, as a promise, so that two callers at the same time open it once. */
   label: Promise<Label> | null;
 }
@@ -80,6 +84,17 @@ export interface HeldList {
   readonly rows: ReadonlyMap<string, AccountRow>;
   readonly stateRev: number;
   readonly changes: number;
+  /** What was read and not kept on the device yet. Null on a device that keeps no rows, and when there is nothing new. */
+  readonly unkept: RowsRead | null;
+}
+
+/** The rows on this device; see `device/kept-rows.ts`. */
+export interface KeptHere {
+  readonly rows: KeptRows;
+  /** The one reading of them in the life of a worker; null before. */
+  taken: Promise<void> | null;
+  /** The newest write, which never rejects. */
+  writing: Promise<void>;
 }
 
 /** What every act takes beside its arguments. */
@@ -130,6 +145,7 @@ export async function openVaultContext(parts: VaultContextParts): Promise<VaultC
     alarmed: null,
     claims: createClaims(now),
     held: null,
+    kept: { rows: keptRowsOf(parts.device, parts.userId), taken: null, writing: Promise.resolve() },
     getState: () => state,
     setState: (next) => {
       if (JSON.stringify(next) === JSON.stringify(state)) return;

@@ -1,4 +1,4 @@
-import { FileField, KindChoice, SeedField, TextArea, titleOfFile } from "@relicario/shared/forms";
+import { FileField, KindChoice, SecretTextArea, SeedField, titleOfFile } from "@relicario/shared/forms";
 import { Stack } from "@relicario/shared/ui";
 import { Controller, useFormContext, useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";
@@ -24,16 +24,10 @@ export function ContentSection({ disabled }: ContentSectionProps) {
       </div>
       <div data-tour="add-secret-content">
         {kind === "text" && (
-          <TextArea
-            mono
-            rows={6}
+          <SecretTextArea
             label={t("content.label")}
             hint={t("content.hint")}
             error={problemText(errors.text?.message)}
-            autoComplete="off"
-            autoCapitalize="none"
-            autoCorrect="off"
-            spellCheck={false}
             disabled={disabled}
             {...register("text")}
           />

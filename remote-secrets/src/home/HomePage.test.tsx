@@ -93,6 +93,34 @@ describe("HomePage", () => {
     expect(await screen.findByRole("heading", { name: "Cómo funciona" })).toBeVisible();
     await expectAccessible();
   });
+
+  it.each([["unlocked", true], ["locked", false]])("shows on a device that is %s that somebody asked to start anew, and objects", async (_what, unlocked) => {
+    const { vault } = await draw({ secrets: [{ title: "Keys", content: "x" }], unlocked, startAnew: "waiting" });
+    expect(await screen.findByText("Somebody asked to start this account anew")).toBeVisible();
+    expect(screen.getByRole("link", { name: "What this means" })).toHaveAttribute("href", "/start-anew");
+    await expectAccessible();
+    await userEvent.click(screen.getByRole("button", { name: "This was not me: object" }));
+    await waitFor(() => {
+      expect(screen.queryByText("Somebody asked to start this account anew")).toBeNull();
+    });
+    expect((await vault.startAnew.status()).state).toBe("objected");
+  });
+
+  it("says on a device without the new keys that the account was started anew, and nothing on one that has them", async () => {
+    await draw({ secrets: [{ title: "Keys", content: "x" }], unlocked: false, startAnew: "begun" });
+    expect(await screen.findByText(/^This account was started anew on 18 Nov 2026/)).toBeVisible();
+    await expectAccessible();
+  });
+
+  it("says why objecting did not succeed", async () => {
+    const { vault } = await draw({ secrets: [{ title: "Keys", content: "x" }], startAnew: "ready" });
+    vault.failWith("startAnew.end", "offline");
+    await userEvent.click(await screen.findByRole("button", { name: "This was not me: object" }));
+    expect(await screen.findByText("This account can be started anew now")).toBeVisible();
+    await waitFor(() => {
+      expect(screen.getAllByRole("alert").length).toBeGreaterThan(1);
+    });
+  });
 });
 
 const unknown = { status: "unknown" } as const;

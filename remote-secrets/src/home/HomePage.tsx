@@ -1,5 +1,5 @@
 import { usePortal, type SecretRow, type Vault } from "@relicario/shared/contract";
-import { ButtonLink, Card, Loading, media, Muted, Page, s, SectionTitle, Skeleton, space, Stack } from "@relicario/shared/ui";
+import { ButtonLink, Card, Loading, media, Muted, Page, s, SectionTitle, Skeleton, space, Stack, useVault } from "@relicario/shared/ui";
 import { useQuery } from "@tanstack/react-query";
 import { ShieldPlus } from "lucide-react";
 import { useTranslation } from "react-i18next";
@@ -9,6 +9,7 @@ import { styled } from "styled-components";
 import { useSecrets, type Secrets } from "../data/secrets.ts";
 import { SecretList } from "./SecretList.tsx";
 import { ReadFailureNotice } from "../notices/ReadFailureNotice.tsx";
+import { startAnewQuery, StartAnewNotice } from "../notices/StartAnewNotice.tsx";
 import { UnlockNotice } from "../notices/UnlockNotice.tsx";
 import { WaitingUploads } from "../uploads/WaitingUploads.tsx";
 import { accountQuery, Attention } from "./Attention.tsx";
@@ -20,7 +21,10 @@ export default function HomePage() {
   const { t } = useTranslation(["beta-home", "file-upload", "ad-banner"]);
   const { user, http } = usePortal();
   const secrets = useSecrets();
-  useQuery(accountQuery(http, user.userId)); // fetched with the secrets: its notice is above them, and would shift them if it came later
+  const access = useVault();
+  // Fetched with the secrets: their notices are above them, and would shift them if they came later.
+  useQuery(accountQuery(http, user.userId));
+  useQuery(startAnewQuery(access.status === "ready" ? access.vault : null, user.userId));
   return (
     <Page width="wide" title={t("home.title", { name: user.userName })} lead={t("home.lead_body")}>
       <Hero data-tour="home-create">
@@ -41,6 +45,7 @@ export default function HomePage() {
           </Stack>
         </Loading>
       )}
+      {secrets.status !== "loading" && <StartAnewNotice />}
       {secrets.status !== "loading" && <ReadFailureNotice failure={secrets.failure} />}
       {secrets.status === "ready" && (
         <>

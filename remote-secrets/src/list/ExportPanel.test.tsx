@@ -68,6 +68,14 @@ describe("ExportPanel", () => {
     await expectAccessible();
   });
 
+  it("is open with everything that is kept where settings lead to it, and ends in the list", async () => {
+    const vault = createFakeVault({ secrets: some, images: [{ name: "Garden", picture: "garden" }] });
+    await renderApp(<SecretsPage />, { vault, path: "/secrets?export=all", route: "/secrets" });
+    expect(await screen.findByRole("heading", { name: "Export 2 secrets" })).toBeVisible();
+    await userEvent.click(screen.getByRole("button", { name: "Cancel" }));
+    expect(await screen.findByText("2 secrets")).toBeVisible();
+  });
+
   it("shows the exit identity when asked alone, and ends once it was taken", async () => {
     await openPanel();
     await start();

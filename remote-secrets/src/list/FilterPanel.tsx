@@ -1,5 +1,5 @@
 import type { ContentKind, RecoveryImage } from "@relicario/shared/contract";
-import { SelectField, Switch } from "@relicario/shared/forms";
+import { FilterBox, FilterFields, SelectField, Switch } from "@relicario/shared/forms";
 import { Button, s, space } from "@relicario/shared/ui";
 import { X } from "lucide-react";
 import { useTranslation } from "react-i18next";
@@ -25,8 +25,8 @@ export function FilterPanel({ id, view, onChange, tags, images }: FilterPanelPro
   const { t } = useTranslation("beta-home");
   const free = tags.filter((tag) => !view.tags.includes(tag));
   return (
-    <Panel id={id} role="group" aria-label={t("filter.panel_aria")}>
-      <Fields>
+    <FilterBox id={id} role="group" aria-label={t("filter.panel_aria")}>
+      <FilterFields>
         <SelectField
           label={t("filter.sort_label")}
           value={view.sort}
@@ -63,7 +63,7 @@ export function FilterPanel({ id, view, onChange, tags, images }: FilterPanelPro
             }}
           />
         )}
-      </Fields>
+      </FilterFields>
       {view.tags.length > 0 && (
         <Chosen aria-label={t("filter.tags_aria")}>
           {view.tags.map((tag) => (
@@ -109,25 +109,9 @@ export function FilterPanel({ id, view, onChange, tags, images }: FilterPanelPro
           </Button>
         )}
       </Foot>
-    </Panel>
+    </FilterBox>
   );
 }
-
-const Panel = styled.div`
-  display: flex;
-  flex-direction: column;
-  gap: ${space(3)};
-  padding: ${space(4)};
-  border: 1px solid ${s("border")};
-  border-radius: ${s("radius")};
-  background: ${s("surface")};
-`;
-
-const Fields = styled.div`
-  display: grid;
-  grid-template-columns: repeat(auto-fit, minmax(min(100%, 11rem), 1fr));
-  gap: ${space(3)} ${space(4)};
-`;
 
 const Chosen = styled.ul`
   display: flex;

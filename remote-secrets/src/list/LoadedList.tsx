@@ -1,11 +1,11 @@
 import { usePortal, type SecretRow, type Vault } from "@relicario/shared/contract";
-import { TextField } from "@relicario/shared/forms";
-import { Button, ButtonLink, EmptyState, ErrorNotice, media, Progress, space, SmallText, SpacedRow, Stack, visuallyHidden } from "@relicario/shared/ui";
+import { ListTools } from "@relicario/shared/forms";
+import { Button, ButtonLink, EmptyState, ErrorNotice, Progress, SmallText, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useQuery } from "@tanstack/react-query";
-import { ListChecks, ListFilter, Search, ShieldPlus, Trash2 } from "lucide-react";
+import { ListChecks, Search, ShieldPlus, Trash2 } from "lucide-react";
 import { useId, useMemo, useState, type KeyboardEvent } from "react";
 import { useTranslation } from "react-i18next";
-import { styled } from "styled-components";
+import { useSearchParams } from "react-router-dom";
 
 import { useChangeListMemory, useListMemory } from "../data/list-memory.ts";
 import { imagesQuery, liveSharesQuery } from "../data/secrets.ts";
@@ -68,38 +68,29 @@ export function LoadedList({ vault, rows, locked, openingProgress }: LoadedListP
     selection.end();
   };
 
+  const [search, setSearch] = useSearchParams();
+  const exportsAll = search.get("export") === "all" && !locked && openingProgress === null && kept.length > 0;
+  const endExport = () => {
+    handleExportEnd();
+    setSearch({}, { replace: true });
+  };
+  if (exportsAll) return <ExportPanel vault={vault} rows={kept} onEnd={endExport} />;
   if (exporting !== null) return <ExportPanel vault={vault} rows={exporting} onEnd={handleExportEnd} />;
   if (rows.length === 0) return <EmptyList />;
   return (
     <Stack $gap={4} onKeyDown={handleKey}>
       {locked && <UnlockNotice vault={vault} returnTo="/secrets" />}
       {!locked && (
-        <Tools>
-          <div role="search" data-tour="secrets-search">
-            <TextField
-              type="search"
-              label={t("list.search_label")}
-              autoComplete="off"
-              spellCheck={false}
-              value={searchText}
-              onChange={(event) => {
-                setSearchText(event.target.value);
-              }}
-            />
-          </div>
-          <Button
-            tone="quiet"
-            icon={<ListFilter aria-hidden />}
-            aria-expanded={filterOpen}
-            aria-controls={filterOpen ? panelId : undefined}
-            data-tour="secrets-filter"
-            onClick={() => {
-              setFilterOpen(!filterOpen);
-            }}
-          >
-            {countFilters(view) === 0 ? t("filter.open_action") : t("filter.open_some_action", { number: countFilters(view) })}
-          </Button>
-        </Tools>
+        <ListTools
+          tour="secrets"
+          searchLabel={t("list.search_label")}
+          search={searchText}
+          onSearch={setSearchText}
+          filterLabel={countFilters(view) === 0 ? t("filter.open_action") : t("filter.open_some_action", { number: countFilters(view) })}
+          filterOpen={filterOpen}
+          panelId={panelId}
+          onFilterOpen={setFilterOpen}
+        />
       )}
       {!locked && filterOpen && <FilterPanel id={panelId} view={view} onChange={setView} tags={tags} images={images.data ?? []} />}
       {openingProgress !== null && <Progress label={t("list.opening_status")} done={openingProgress.opened} total={openingProgress.total} />}
@@ -220,16 +211,3 @@ function NoVisibleRows({ folder, narrowed, anyKept }: NoVisibleRowsProps) {
   }
   return <EmptyState icon={<Trash2 />} title={t(folder === "kept" ? "list.all_trashed_title" : "list.trash_empty_title")} />;
 }
-
-const Tools = styled.div`
-  display: flex;
-  align-items: flex-end;
-  gap: ${space(3)};
-  & > [role="search"] { flex: 1 1 auto; min-width: 0; }
-  & > button { flex: none; white-space: nowrap; }
-  ${media.mobile} {
-    & > button { padding-inline: ${space(3)}; }
-    & > button > span { ${visuallyHidden} }
-    & > [role="search"] label { margin-right: -56px; } /* lets the label run over the filter button, so that it stays on one line */
-  }
-`;

@@ -23,8 +23,8 @@ const overscanRows = 6;
 export function VirtualRows({ rows, label, initialRowId, children }: VirtualRowsProps) {
   const list = useRef<HTMLUListElement>(null);
   const [offsetTop, setOffsetTop] = useState(0);
-  // When rows change, the viewport is painted first; the overscan rows follow in the deferred render.
-  const settled = useDeferredValue(rows) === rows;
+  // When rows come or change, the viewport is painted first; the overscan rows follow in the deferred render.
+  const settled = useDeferredValue<readonly SecretRow[] | null>(rows, null) === rows;
   const virtualizer = useWindowVirtualizer<HTMLLIElement>({
     count: rows.length,
     estimateSize: () => estimatedHeight,

@@ -44,7 +44,7 @@ export function UploadOpener({ vault, status, title, reason, busy, onShown }: Up
       <p ref={body} tabIndex={-1}>
         {t(`waiting.${reason}_body`)}
       </p>
-      <vault.PictureField key={reason} purpose={reason === "opener_needed" ? "choose" : "show"} value={shown} disabled={busy} onChange={setShown} />
+      <vault.PictureField key={reason} purpose={reason === "opener_needed" ? "choose" : "show"} pictureOnly value={shown} disabled={busy} onChange={setShown} />
       {missing && shown === null && <FieldError>{t("waiting.opener_missing_error")}</FieldError>}
       <SpacedRow>
         <Button size="small" pending={busy} aria-label={t("waiting.named_aria", { action: t("waiting.opener_action"), title })} onClick={handleShow}>

@@ -1,6 +1,7 @@
 import { Me, type UpdateMe } from "@relicario/shared/api";
 import { usePortal, type Portal } from "@relicario/shared/contract";
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { z } from "zod";
 
 export const meKeys = { me: (userId: string) => ["user", "me", userId] as const };
 
@@ -22,4 +23,10 @@ export function useUpdateMe() {
       client.setQueryData(meKeys.me(user.userId), me);
     },
   });
+}
+
+/** Sends a mail with a link to the contact address. */
+export function useSendValidation() {
+  const { http } = usePortal();
+  return useMutation({ mutationFn: () => http.request("POST", "/user/send-validate-email", z.null()) });
 }

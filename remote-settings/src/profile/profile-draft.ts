@@ -1,7 +1,7 @@
 import { ContactEmail, UserName, type Me, type UpdateMe } from "@relicario/shared/api";
 import { z } from "zod";
 
-export const profileProblems = ["name_invalid", "email_invalid"] as const;
+export const profileProblems = ["name_invalid", "name_taken", "email_invalid"] as const;
 export type ProfileProblem = (typeof profileProblems)[number];
 
 /** Values of the form, checked by the service's own schemas. A name from before they were ASCII may stay; the address may be empty only while the account has none. */

@@ -1,13 +1,13 @@
 import { usePortal, type AskedRow, type OpenedAnswer, type Vault } from "@relicario/shared/contract";
 import { formatsOf } from "@relicario/shared/i18n";
-import { Button, Card, ErrorNotice, Notice, s, space, SpacedRow, Stack } from "@relicario/shared/ui";
+import { Button, Card, ErrorNotice, Notice, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useMutation } from "@tanstack/react-query";
 import { CircleCheck, CircleX, Hourglass, Inbox, type LucideIcon } from "lucide-react";
 import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
-import { styled } from "styled-components";
 
 import { useReadAnew } from "../data/sharing.ts";
+import { CardFacts, CardHead, CardName } from "../link/card-head.tsx";
 import { LinkPanel } from "../link/LinkPanel.tsx";
 import { OpenerPanel } from "../vault/OpenerPanel.tsx";
 import { useOpenerAct } from "../vault/useOpenerAct.ts";
@@ -61,11 +61,11 @@ export function AskedCard({ vault, request }: AskedCardProps) {
   return (
     <Card data-state={state}>
       <Stack $gap={4}>
-        <Head>
+        <CardHead>
           <Icon aria-hidden />
           <div>
-            <Name>{title}</Name>
-            <Facts>
+            <CardName>{title}</CardName>
+            <CardFacts>
               <li>
                 <strong>{t(`asked.state_${state}_label`)}</strong>
               </li>
@@ -73,9 +73,9 @@ export function AskedCard({ vault, request }: AskedCardProps) {
               {request.providedAt !== null && <li>{t("asked.provided_body", { when: formats.dateTime(request.providedAt) })}</li>}
               {request.size !== null && <li>{formats.size(request.size)}</li>}
               <li>{t("asked.created_body", { when: formats.dateTime(request.createdAt) })}</li>
-            </Facts>
+            </CardFacts>
           </div>
-        </Head>
+        </CardHead>
         {doubt !== null && (
           <Notice tone="danger" title={t("doubt.title")}>
             {t(`doubt.request_${doubt}_body`)}
@@ -140,24 +140,3 @@ function useOpenedAnswer() {
   }, [answer, onLock]);
   return { answer, setAnswer };
 }
-
-const Head = styled.div`
-  display: flex;
-  gap: ${space(3)};
-  & > svg { flex: none; margin-top: 2px; color: ${s("accentText")}; }
-  & > div { min-width: 0; }
-`;
-
-const Name = styled.h2`
-  font-size: ${s("textBase")};
-  overflow-wrap: anywhere;
-`;
-
-const Facts = styled.ul`
-  display: flex;
-  flex-wrap: wrap;
-  gap: ${space(1)} ${space(4)};
-  margin-top: ${space(1)};
-  color: ${s("textMuted")};
-  font-size: ${s("textSmall")};
-`;

@@ -1,6 +1,6 @@
 import { usePortal, type SecretShare, type Vault } from "@relicario/shared/contract";
 import { formatsOf } from "@relicario/shared/i18n";
-import { Button, Card, ErrorNotice, Notice, s, space, SpacedRow, Stack } from "@relicario/shared/ui";
+import { Button, Card, ErrorNotice, Notice, s, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useMutation } from "@tanstack/react-query";
 import { Globe, UserRound, UsersRound, type LucideIcon } from "lucide-react";
 import { useState } from "react";
@@ -8,6 +8,7 @@ import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
 import { useReadAnew } from "../data/sharing.ts";
+import { CardFacts, CardHead, CardName } from "../link/card-head.tsx";
 import { LinkPanel } from "../link/LinkPanel.tsx";
 import { OpenerPanel } from "../vault/OpenerPanel.tsx";
 import { useOpenerAct } from "../vault/useOpenerAct.ts";
@@ -29,7 +30,14 @@ export function ShareCard({ vault, share }: ShareCardProps) {
   const [changing, setChanging] = useState(false);
   const showing = useOpenerAct();
   const updating = useOpenerAct();
-  const revoke = useMutation({ mutationFn: () => vault.shares.revoke(share.shareId), onSettled: readAnew });
+  // Said by the mutation itself: the card is gone as soon as the list was read anew, and what a caller waits for with it.
+  const revoke = useMutation({
+    mutationFn: () => vault.shares.revoke(share.shareId),
+    onSuccess: () => {
+      notify({ tone: "success", text: t("revoke.done_status") });
+    },
+    onSettled: readAnew,
+  });
   const { shareId, audience, person, state, doubt, outdated } = share;
   const formats = formatsOf(language);
   const Icon = icons[audience];
@@ -41,11 +49,7 @@ export function ShareCard({ vault, share }: ShareCardProps) {
     const sure = await confirm({ title: t("revoke.confirm_title"), description: t("revoke.confirm_body"), confirmLabel: t("revoke.confirm_action"), alert: true, danger: true });
     if (!sure) return;
     setLink(null);
-    revoke.mutate(undefined, {
-      onSuccess: () => {
-        notify({ tone: "success", text: t("revoke.done_status") });
-      },
-    });
+    revoke.mutate();
   };
   const handleShow = () => {
     showing.start(async (opener, options) => {
@@ -70,15 +74,15 @@ export function ShareCard({ vault, share }: ShareCardProps) {
         <Head>
           <Icon aria-hidden />
           <div>
-            <Name>{t(`given.${audience}_title`, { name })}</Name>
-            <Facts>
+            <CardName as="h3">{t(`given.${audience}_title`, { name })}</CardName>
+            <CardFacts>
               <li>{live ? t("given.until_body", { when: formats.dateTime(share.expiresAt) }) : t(`given.state_${state}_body`)}</li>
               <li>{share.maxViews === null ? t("given.views_body", { count: share.views }) : t("given.views_of_body", { count: share.maxViews, views: share.views })}</li>
               <li>{share.lastOpenedAt === null ? t("given.never_opened_body") : t("given.last_opened_body", { when: formats.dateTime(share.lastOpenedAt) })}</li>
               <li>{t("given.made_body", { when: formats.dateTime(share.createdAt) })}</li>
               {share.password && <li>{t("given.password_body")}</li>}
               {share.picture && <li>{t("given.picture_body")}</li>}
-            </Facts>
+            </CardFacts>
           </div>
         </Head>
         {doubt !== null && (
@@ -134,24 +138,6 @@ export function ShareCard({ vault, share }: ShareCardProps) {
   );
 }
 
-const Head = styled.div`
-  display: flex;
-  gap: ${space(3)};
-  & > svg { flex: none; margin-top: 2px; color: ${s("accentText")}; }
-  & > div { min-width: 0; }
+const Head = styled(CardHead)`
   [data-state]:not([data-state="live"]) & > svg { color: ${s("textMuted")}; }
-`;
-
-const Name = styled.h3`
-  font-size: ${s("textBase")};
-  overflow-wrap: anywhere;
-`;
-
-const Facts = styled.ul`
-  display: flex;
-  flex-wrap: wrap;
-  gap: ${space(1)} ${space(4)};
-  margin-top: ${space(1)};
-  color: ${s("textMuted")};
-  font-size: ${s("textSmall")};
 `;

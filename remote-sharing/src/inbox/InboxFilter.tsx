@@ -1,8 +1,7 @@
 import type { ReceivedShare } from "@relicario/shared/contract";
-import { SelectField } from "@relicario/shared/forms";
-import { Button, s, space } from "@relicario/shared/ui";
+import { FilterBox, FilterFields, SelectField } from "@relicario/shared/forms";
+import { Button, SpacedRow } from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
-import { styled } from "styled-components";
 
 import { cameChoices, countFilters, openedChoices, wholeInbox, type InboxView } from "./visible-shares.ts";
 
@@ -19,8 +18,8 @@ const anybody = "";
 export function InboxFilter({ id, view, senders, onChange }: InboxFilterProps) {
   const { t } = useTranslation("beta-share");
   return (
-    <Panel id={id} role="group" aria-label={t("received.filter_aria")}>
-      <Fields>
+    <FilterBox id={id} role="group" aria-label={t("received.filter_aria")}>
+      <FilterFields>
         <SelectField
           label={t("received.opened_label")}
           value={view.opened}
@@ -45,36 +44,20 @@ export function InboxFilter({ id, view, senders, onChange }: InboxFilterProps) {
             onChange({ ...view, from: value === anybody ? null : value });
           }}
         />
-      </Fields>
+      </FilterFields>
       {countFilters(view) > 0 && (
-        <Button
-          tone="plain"
-          size="small"
-          onClick={() => {
-            onChange({ ...wholeInbox, search: view.search });
-          }}
-        >
-          {t("received.filter_clear_action")}
-        </Button>
+        <SpacedRow>
+          <Button
+            tone="plain"
+            size="small"
+            onClick={() => {
+              onChange({ ...wholeInbox, search: view.search });
+            }}
+          >
+            {t("received.filter_clear_action")}
+          </Button>
+        </SpacedRow>
       )}
-    </Panel>
+    </FilterBox>
   );
 }
-
-const Panel = styled.div`
-  display: flex;
-  flex-direction: column;
-  align-items: flex-start;
-  gap: ${space(3)};
-  padding: ${space(4)};
-  border: 1px solid ${s("border")};
-  border-radius: ${s("radius")};
-  background: ${s("surface")};
-`;
-
-const Fields = styled.div`
-  display: grid;
-  grid-template-columns: repeat(auto-fit, minmax(min(100%, 11rem), 1fr));
-  gap: ${space(3)} ${space(4)};
-  width: 100%;
-`;

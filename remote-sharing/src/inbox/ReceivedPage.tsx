@@ -1,8 +1,8 @@
 import { usePortal, type Vault } from "@relicario/shared/contract";
-import { Switch, TextField } from "@relicario/shared/forms";
-import { Button, ButtonLink, EmptyState, ErrorNotice, Loading, media, Page, Skeleton, SmallText, space, SpacedRow, Stack, visuallyHidden } from "@relicario/shared/ui";
+import { ListTools, Switch } from "@relicario/shared/forms";
+import { ButtonLink, EmptyState, ErrorNotice, Loading, Page, Skeleton, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { Inbox, ListFilter, MessageCircleQuestion, Search, Users } from "lucide-react";
+import { Inbox, MessageCircleQuestion, Search, Users } from "lucide-react";
 import { useId, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
@@ -66,32 +66,18 @@ function ReceivedList({ vault }: { readonly vault: Vault }) {
   return (
     <Stack $gap={4}>
       {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
-      <Tools>
-        <div role="search" data-tour="received-search">
-          <TextField
-            type="search"
-            label={t("received.search_label")}
-            autoComplete="off"
-            spellCheck={false}
-            value={view.search}
-            onChange={(event) => {
-              setView({ ...view, search: event.target.value });
-            }}
-          />
-        </div>
-        <Button
-          tone="quiet"
-          icon={<ListFilter aria-hidden />}
-          aria-expanded={filterOpen}
-          aria-controls={filterOpen ? panelId : undefined}
-          data-tour="received-filter"
-          onClick={() => {
-            setFilterOpen(!filterOpen);
-          }}
-        >
-          {filters === 0 ? t("received.filter_action") : t("received.filter_some_action", { number: filters })}
-        </Button>
-      </Tools>
+      <ListTools
+        tour="received"
+        searchLabel={t("received.search_label")}
+        search={view.search}
+        onSearch={(search) => {
+          setView({ ...view, search });
+        }}
+        filterLabel={filters === 0 ? t("received.filter_action") : t("received.filter_some_action", { number: filters })}
+        filterOpen={filterOpen}
+        panelId={panelId}
+        onFilterOpen={setFilterOpen}
+      />
       {filterOpen && <InboxFilter id={panelId} view={view} senders={sendersOf(shares)} onChange={setView} />}
       <SpacedRow $justify="between">
         <SmallText role="status" data-tour="received-total">
@@ -119,19 +105,6 @@ function ReceivedList({ vault }: { readonly vault: Vault }) {
     </Stack>
   );
 }
-
-const Tools = styled.div`
-  display: flex;
-  align-items: flex-end;
-  gap: ${space(3)};
-  & > [role="search"] { flex: 1 1 auto; min-width: 0; }
-  & > button { flex: none; white-space: nowrap; }
-  ${media.mobile} {
-    & > button { padding-inline: ${space(3)}; }
-    & > button > span { ${visuallyHidden} }
-    & > [role="search"] label { margin-right: -56px; } /* lets the label run over the filter button, so that it stays on one line */
-  }
-`;
 
 const Rows = styled.ul`
   display: flex;

@@ -1,4 +1,4 @@
-import { create } from "qrcode";
+import { encodeQR } from "qr";
 import { useMemo } from "react";
 import { styled } from "styled-components";
 
@@ -9,24 +9,23 @@ interface QrCodeProps {
 }
 
 /** Modules of white around it, as ISO/IEC 18004 asks for. */
-const quietZone = 4;
+const border = 4;
 
 /** A text as a QR code: black on white in both themes, because many readers take no inverted one. */
 export function QrCode({ text, label }: QrCodeProps) {
   const { path, size } = useMemo(() => drawn(text), [text]);
   return (
-    <Picture role="img" aria-label={label} viewBox={`${String(-quietZone)} ${String(-quietZone)} ${String(size + 2 * quietZone)} ${String(size + 2 * quietZone)}`} shapeRendering="crispEdges">
-      <rect x={-quietZone} y={-quietZone} width="100%" height="100%" fill="white" />
+    <Picture role="img" aria-label={label} viewBox={`0 0 ${String(size)} ${String(size)}`} shapeRendering="crispEdges">
+      <rect width="100%" height="100%" fill="white" />
       <path d={path} fill="black" />
     </Picture>
   );
 }
 
 function drawn(text: string): { readonly path: string; readonly size: number } {
-  const { modules } = create(text, { errorCorrectionLevel: "M" });
-  const { size } = modules;
-  const rows = Array.from({ length: size }, (_, y) => Array.from({ length: size }, (__, x) => (modules.get(y, x) === 0 ? "" : `M${String(x)} ${String(y)}h1v1h-1z`)).join(""));
-  return { path: rows.join(""), size };
+  const rows = encodeQR(text, "raw", { ecc: "medium", border });
+  const dark = rows.flatMap((row, y) => row.flatMap((module, x) => (module ? [`M${String(x)} ${String(y)}h1v1h-1z`] : [])));
+  return { path: dark.join(""), size: rows.length };
 }
 
 const Picture = styled.svg`

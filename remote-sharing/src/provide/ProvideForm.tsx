@@ -1,6 +1,6 @@
 import { zodResolver } from "@hookform/resolvers/zod";
 import { usePortal, type OfferedRequest, type Visitor } from "@relicario/shared/contract";
-import { ActProgress, FileField, KindChoice, SeedField, TextArea } from "@relicario/shared/forms";
+import { ActProgress, FileField, KindChoice, SecretTextArea, SeedField, TextArea } from "@relicario/shared/forms";
 import { formatsOf } from "@relicario/shared/i18n";
 import { Button, Card, ErrorNotice, LeaveGuard, Notice, s, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useMemo } from "react";
@@ -67,16 +67,10 @@ export function ProvideForm({ visitor, requestId, offer, onSent }: ProvideFormPr
           <Stack $gap={5}>
             <Controller control={control} name="kind" render={({ field }) => <KindChoice legend={t("provide.kind_label")} value={field.value} disabled={busy} onChange={field.onChange} />} />
             {kind === "text" && (
-              <TextArea
-                mono
-                rows={6}
+              <SecretTextArea
                 label={t("provide.text_label")}
                 hint={t("provide.text_hint")}
                 error={problemText(errors.text?.message)}
-                autoComplete="off"
-                autoCapitalize="none"
-                autoCorrect="off"
-                spellCheck={false}
                 disabled={busy}
                 {...register("text")}
               />

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
-import { helperBytes, maxBookLength, maxOpeners, maxSlotBytes, maxStateLength } from "./limits.ts";
-import { bytesB64u, compactJwe, Counter, Id, Signature, Timestamp } from "./wire.ts";
+import { helperBytes, maxBookLength, maxLabelLength, maxOpeners, maxSlotBytes, maxSmallSecretBytes, maxStagedRows, maxStateLength, maxTicketBytes } from "./limits.ts";
+import { bytesB64u, compactJwe, Counter, Digest, Id, Signature, Timestamp } from "./wire.ts";
 
 /** Format version of every sealed or signed document. */
 const V1 = z.literal(1);
@@ -51,6 +51,9 @@ export const KeyringChange = z.strictObject({
   purge: z.array(Id).max(10_000).optional(),
   /** Former versions whose content and ticket go for good; number and digest of each stay. */
   purge_versions: z.array(z.strictObject({ secret_db_id: Id, versions: z.array(Counter).min(1).max(1_000) })).max(100).optional(),
+  /** Switches to the rows of a stage. Both or neither; the digest is that of {@link StagedRows}. */
+  stage_id: Id.optional(),
+  stage_sha256: Digest.optional(),
   sig: Signature,
 });
 export type KeyringChange = z.infer<typeof KeyringChange>;
@@ -74,3 +77,31 @@ export type Keyring = z.infer<typeof Keyring>;
 export const KeyringChanged = z.strictObject({ state_rev: Counter });
 
 export const ImageRecords = z.strictObject({ image_records: z.array(ImageRecord) });
+
+/**
+ * A row sealed anew. The present version has a `label`; a former one a `ticket` alone. `content` comes with the ticket that names
+ * its content identity.
+ */
+export const StagedRow = z
+  .strictObject({ secret_db_id: Id, version: Counter, label: compactJwe(maxLabelLength).optional(), ticket: bytesB64u(maxTicketBytes).optional(), content: bytesB64u(maxSmallSecretBytes).optional() })
+  .refine(({ label, ticket, content }) => ticket !== undefined || (label !== undefined && content === undefined), "neither label nor ticket, or a content without its ticket");
+export type StagedRow = z.infer<typeof StagedRow>;
+
+/** Body of `POST /user/keyring/stage`. Rows may come again; an account has one stage, and another id begins a new one. */
+export const StageRows = z.strictObject({ stage_id: Id, rows: z.array(StagedRow).max(maxStagedRows) });
+export type StageRows = z.infer<typeof StageRows>;
+
+/** `rows` of the stage so far. */
+export const RowsStaged = z.strictObject({ stage_id: Id, rows: z.int().min(0) });
+
+/**
+ * Answer of `GET /user/keyring/stage/{stage_id}`, sorted by id and version. `row_sha256` is of the JCS of the row as sent; `stage_sha256`
+ * of a change is SHA-256 of the ASCII lines `secret_db_id SP version SP row_sha256-in-hex LF` of all rows in this order.
+ */
+export const StagedRows = z.strictObject({
+  stage_id: Id,
+  rows: z.array(z.strictObject({ secret_db_id: Id, version: Counter, row_sha256: Digest })),
+  /** The last `secret_db_id` of the page; null on the last one. */
+  next_cursor: Id.nullable(),
+});
+export type StagedRows = z.infer<typeof StagedRows>;

@@ -9,6 +9,9 @@ export const maxSmallContentBytes = maxSmallSecretBytes - 4 * 1024;
 /** A whole JSON body: a small secret as base64url beside label, ticket and a keyring change with all its parts at their limits. */
 export const maxJsonBodyBytes = 4 * 1024 * 1024;
 
+/** New secrets of one call, for imports. Their body has the limit of any other. */
+export const maxBatchSecrets = 100;
+
 export const maxTitleLength = 200; // characters
 export const maxTags = 32;
 export const maxTagLength = 40; // characters
@@ -32,6 +35,11 @@ export const partBytes = 8 * 1024 ** 2;
 export const uploadHours = 24;
 export const maxOpenUploads = 32; // of one account at a time
 
+/** Rows of one call that stages; the body has its own limit. */
+export const maxStagedRows = 100;
+/** A stage is dropped so long after its last row. */
+export const stageHours = 24;
+
 export const maxListPage = 1_000;
 /** Ids in one answer of secrets that went for good; a device that missed more reads the list anew. */
 export const maxPurgedIds = 2_000;
@@ -44,6 +52,14 @@ export const formerVersionDays = 30;
 export const trashDays = 30;
 /** So long before a trashed content is dropped, a mail says so. */
 export const trashWarningDays = 7;
+/** An account can be started anew so long after it was asked for, unless a device objects meanwhile. */
+export const startAnewDays = 7;
+/** What was ready for so long and not begun has to be asked for again. */
+export const startAnewLapseDays = 30;
+/** What an account had before it was started anew is kept by the service for so long, and shown nowhere. */
+export const setAsideDays = 30;
+/** A sign-in counts as fresh for so long. */
+export const freshSignInMinutes = 5;
 export const quotaBytes = 10 * 1024 ** 3;
 
 /** ASCII alone, so that no other script has a letter that looks the same. Compared without case. */
@@ -62,6 +78,10 @@ export const maxKitsOfSecret = 16;
 
 export const imageRecordReadsAnHour = 60;
 export const emailValidationHours = 24;
+
+/** A mailbox between two devices is gone after so long; what either puts in is a compact JWE of so many characters at most. */
+export const deviceLinkMinutes = 5;
+export const maxDeviceLinkLength = 16 * 1024;
 
 /** A share ends by itself after so long; a vendor may allow more. */
 export const shareDays = { usual: 7, most: 30 } as const;
@@ -84,3 +104,18 @@ export const maxRequestNoteLength = 2_000; // characters
 export const maxOpenAnswers = 2;
 /** A collected answer is dropped after so long. */
 export const collectedDays = 7;
+
+/** What a call to change a password carries at most; the identity provider has a limit of its own. */
+export const maxPasswordLength = 1_024; // characters
+export const maxFeedbackLength = 4_000; // characters
+/** The newest ones of an account that its billing page shows. */
+export const maxInvoices = 200;
+/** What happened in an account is noted for so long. */
+export const activityDays = 90;
+export const maxActivityPage = 100;
+/** A sign-in is listed for so long after it was last seen. */
+export const sessionDays = 30;
+/** An account goes so long after its deletion was asked for, unless it is called off. */
+export const deletionGraceDays = 14;
+/** So long before a share ends by its time, a mail says so. */
+export const shareWarningHours = 24;

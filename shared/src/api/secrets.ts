@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { KeyringChange } from "./keyring.ts";
-import { maxLabelLength, maxListPage, maxSmallSecretBytes, maxTicketBytes } from "./limits.ts";
+import { maxBatchSecrets, maxLabelLength, maxListPage, maxSmallSecretBytes, maxTicketBytes } from "./limits.ts";
 import { bytesB64u, compactJwe, Counter, Digest, Id, Timestamp } from "./wire.ts";
 
 /** One row of the list; all but the counters and times is sealed in `label`. */
@@ -56,6 +56,23 @@ export type StoreSecret = z.infer<typeof StoreSecret>;
 
 export const SecretStored = z.strictObject({ secret_db_id: Id, version: Counter, state_rev: z.int().min(0) });
 export type SecretStored = z.infer<typeof SecretStored>;
+
+const NewSecret = z.strictObject({ secret_db_id: Id, label: sealed.label, ticket: sealed.ticket, content: bytesB64u(maxSmallSecretBytes) });
+export type NewSecret = z.infer<typeof NewSecret>;
+
+/** Body of `POST /secrets/store/batch`: new secrets, all of them or none, with one keyring change. No id stands there twice. */
+export const StoreSecrets = z.strictObject({
+  secrets: z
+    .array(NewSecret)
+    .min(1)
+    .max(maxBatchSecrets)
+    .refine((secrets) => new Set(secrets.map(({ secret_db_id: id }) => id)).size === secrets.length),
+  keyring: KeyringChange,
+});
+export type StoreSecrets = z.infer<typeof StoreSecrets>;
+
+export const SecretsStored = z.strictObject({ state_rev: z.int().min(0) });
+export type SecretsStored = z.infer<typeof SecretsStored>;
 
 /** `POST` streams the sealed content (`Range`, `If-Range`). */
 export const downloadPath = "/v2/secrets/get-secret";

@@ -13,7 +13,8 @@ export interface VaultProgress {
 }
 
 /**
- * A handle for a picture that the person shows now, and its passphrase. It is frozen and has nothing in it but its name: what
+ * A handle for what the person shows now to open something: a picture with its passphrase or, where no picture is asked for as such,
+ * a recovery code or a passkey. It is frozen and has nothing in it but its name: what
  * it stands for stays in the recovery area. {@link Vault.PictureField} makes it; every act refuses any other object with
  * `picture_needed`, and a handle that was forgotten, by {@link Vault.forgetShown} or a lock.
  */
@@ -71,10 +72,12 @@ export interface AgeFile {
 
 export interface PictureFieldProps {
   /**
-   * `choose`: an image for protecting, judged by the gate. `show`: a copy for opening, not judged. `share`: the picture of a share,
+   * `choose`: an image for protecting, judged by the gate. `show`: a copy for opening, not judged, or a recovery code or passkey in its place. `share`: the picture of a share,
    * where it is made and where it is opened: not judged here, and without a passphrase.
    */
   readonly purpose: "choose" | "show" | "share";
+  /** With `show`: a recovery code or a passkey will not do. */
+  readonly pictureOnly?: boolean;
   readonly value: ShownImage | null;
   /** Null while there is no picture, or the gate refuses it. */
   readonly onChange: (value: ShownImage | null) => void;

@@ -13,6 +13,13 @@ export const ReleaseId = z.string().regex(/^[a-z][a-z0-9]{0,31}-[0-9]+\.[0-9]+\.
 export const VerificationKey = z.strictObject({ kid: z.string().min(1), kty: z.literal("OKP"), crv: z.literal("Ed25519"), x: z.string().length(43) });
 export type VerificationKey = z.infer<typeof VerificationKey>;
 
+/** Of federation's manifest: files lie beside the entry, in the folder of the release, and nowhere else. */
+const OwnAddresses = z.looseObject({
+  publicPath: z.literal("auto").optional(),
+  getPublicPath: z.undefined().optional(),
+  remoteEntry: z.looseObject({ name: z.literal("remoteEntry.js"), path: z.literal("") }).optional(),
+});
+
 /** What `release.json` says of an immutable folder of files, signed by the team (JWS compact, EdDSA). */
 export const ReleaseRecord = z.strictObject({
   v: z.literal(1),
@@ -23,7 +30,7 @@ export const ReleaseRecord = z.strictObject({
   /** Every file by its path inside the folder. */
   files: z.record(z.string().regex(/^[A-Za-z0-9@._-]+(\/[A-Za-z0-9@._-]+)*$/), Integrity),
   /** Module Federation's manifest: what of the shared packages its code asks for, in which versions. */
-  federation: z.looseObject({ id: z.string(), name: z.string(), shared: z.array(z.looseObject({ name: z.string(), requiredVersion: z.string() })).optional() }),
+  federation: z.looseObject({ id: z.string(), name: z.string(), metaData: OwnAddresses.optional(), shared: z.array(z.looseObject({ name: z.string(), requiredVersion: z.string() })).optional() }),
 });
 export type ReleaseRecord = z.infer<typeof ReleaseRecord>;
 
@@ -57,6 +64,8 @@ export const Deployment = z.strictObject({
   messages: z.array(z.strictObject({ id: z.string(), title: Localised, body: Localised, link: z.url().optional() })),
   /** Cloud drives for kits and pictures; none when left out. */
   drives: Drives.optional(),
+  /** The vendor's payment provider; people pay there, not here. Nothing is paid when left out. */
+  payments: z.strictObject({ url: z.url({ protocol: /^https$/ }) }).optional(),
   releases: z.record(
     RemoteName,
     z.strictObject({ stable: ReleaseId, canary: z.strictObject({ release: ReleaseId, percent: z.int().min(0).max(100) }).optional() }),

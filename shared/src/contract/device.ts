@@ -17,6 +17,8 @@ export function accountName({ vendorId, issuer, subject }: DeviceAccount): strin
 export const keptOnDevice = {
   /** IndexedDB. `accounts`: one record by {@link accountName}, whose member `kind` is a `DeviceKind` or null. `keys`: the device key as `device`. */
   vault: { database: "relicario-vault", accounts: "accounts", keys: "keys", deviceKey: "device" },
+  /** IndexedDB. Sealed rows of the list. `heads`: one by account name. `blocks`: by [account name, number]. */
+  rows: { database: "relicario-rows", heads: "heads", blocks: "blocks" },
   /** IndexedDB. `uploads`: those that are not published, by [account name, upload id]. */
   uploads: { database: "relicario-uploads", uploads: "uploads" },
   /** IndexedDB. `answers`: those to requests for a secret that were begun in this browser, by request id, unreadable without the link. No account's. */

@@ -3,12 +3,11 @@ import { createContext, useContext } from "react";
 import type { ErrorCode } from "../errors/index.ts";
 import type { Drives } from "./drives.ts";
 import type { Http } from "./http.ts";
+import type { Language } from "./language.ts";
 import type { RemoteName } from "./manifest.ts";
 import type { Visitor } from "./sharing.ts";
 import type { Vault } from "./vault.ts";
 
-export const languages = ["en", "es"] as const;
-export type Language = (typeof languages)[number];
 export type ThemeName = "light" | "dark";
 
 export interface PortalUser {
@@ -24,6 +23,8 @@ export interface PortalVendor {
   readonly branding: { readonly productName: string };
   /** What the vendor tells or offers on Home, newest first. */
   readonly messages: readonly PortalMessage[];
+  /** Where people pay, at the vendor's payment provider; left out where nothing is paid. No card data passes the portal. */
+  readonly paymentsUrl?: string | undefined;
 }
 
 /** Plain text in every language of the portal; `link` is an address to go to. */
@@ -79,12 +80,22 @@ export interface Portal {
   readonly drives: Readonly<Drives>;
   readonly language: Language;
   readonly theme: ThemeName;
+  /** Of the application, as the deployment says: `0.3.1`. */
+  readonly appVersion: string;
+  /** What the person chose, for all pages, and kept. With the capability `preferences`; a new portal object follows. */
+  readonly setLanguage: (language: Language) => void;
+  readonly setTheme: (theme: ThemeName) => void;
   /** Goes to a path of the portal. */
   readonly navigate: (path: string, options?: { readonly replace?: boolean }) => void;
   /** Asks in a dialog; false when it was closed. */
   readonly confirm: (request: ConfirmRequest) => Promise<boolean>;
   /** A toast, 5 s, top right. */
   readonly notify: (notice: Notice) => void;
+  /**
+   * Asks the person to sign in once more, in a window beside the page; afterwards calls are made with the fresh sign-in. Call it from
+   * a click. Rejects as the member of `PortalForServices` does.
+   */
+  readonly signInAgain: () => Promise<void>;
   readonly report: (report: Report) => void;
   /** Calls the listener before the portal locks or signs out, and waits for it up to a time limit. Returns its undo. */
   readonly onLock: (listener: (reason: LockReason) => void | Promise<void>) => () => void;

@@ -5,7 +5,7 @@ import type { Visitor } from "./sharing.ts";
 import type { Vault } from "./vault.ts";
 
 /** The version of this contract that the host offers. A release states the range it was built for. */
-export const CONTRACT_VERSION = "2.2.0";
+export const CONTRACT_VERSION = "2.4.0";
 
 /** Fetches the code of a screen, when somebody goes there. */
 export type LoadPage = () => Promise<{ default: ComponentType }>;
@@ -21,7 +21,7 @@ export interface RemoteTour {
 }
 
 /** Capabilities that the portal offers. A remote gets those that its signed manifest declares. */
-export const capabilities = ["http", "vault", "user", "notify", "confirm", "navigate", "visitor", "drives"] as const;
+export const capabilities = ["http", "vault", "user", "notify", "confirm", "navigate", "visitor", "drives", "preferences", "sign_in"] as const;
 export type Capability = (typeof capabilities)[number];
 
 /** Services that a remote gives to the others, by way of the portal. */

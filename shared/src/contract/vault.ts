@@ -2,6 +2,10 @@ import type { ComponentType } from "react";
 
 import type { PortalError } from "../errors/index.ts";
 import type { CallOptions, ContentKind, PictureFieldProps, RecoveredSecret, RecoveryImage, ShownImage } from "./contents.ts";
+import type { VaultDeviceLinks } from "./device-links.ts";
+import type { VaultImports } from "./imports.ts";
+import type { VaultOpeners } from "./openers.ts";
+import type { VaultStartAnew } from "./start-anew.ts";
 import type { VaultPeople, VaultReceived, VaultRequests, VaultShares } from "./sharing.ts";
 
 /**
@@ -94,12 +98,15 @@ export interface Vault {
   /** Forgets an upload, here and at the service. Without effect when it is gone already. */
   readonly discardUpload: (uploadId: string) => Promise<void>;
 
-  /** Opens the account with a picture. `not_this_picture`, `not_this_picture_or_passphrase`, `plain_helper_refused`, `no_keyring`. */
+  /**
+   * Opens the account with a picture, a recovery code or a passkey. `not_this_picture`, `not_this_picture_or_passphrase`,
+   * `plain_helper_refused`, `recovery_code_unreadable`, `not_this_recovery_code`, `not_this_passkey`, `no_keyring`.
+   */
   readonly unlock: (opener: ShownImage, options?: CallOptions) => Promise<void>;
 
   /**
    * Unlocks an own device by a fresh sign-in, in a window of the identity provider: an act, never a mere click. Call it
-   * from a click, else browsers keep the window closed. `opener_needed` where this device keeps no key (a shared computer),
+   * from a click, else browsers keep the window closed. `opener_needed` where this device keeps no key (a shared computer, or one that a passkey opens),
    * `login_required` when the sign-in is older than the lock, `cancelled`, `no_keyring`.
    */
   readonly unlockByPresence: () => Promise<void>;
@@ -163,6 +170,10 @@ export interface Vault {
    */
   readonly setDeviceAside: () => Promise<void>;
 
+  readonly imports: VaultImports;
+  readonly openers: VaultOpeners;
+  readonly startAnew: VaultStartAnew;
+  readonly deviceLinks: VaultDeviceLinks;
   readonly shares: VaultShares;
   readonly people: VaultPeople;
   readonly received: VaultReceived;

@@ -91,6 +91,18 @@ export const errorCodes = [
   "not_this_picture_or_passphrase",
   "plain_helper_refused", // a passphrase was given, yet a helper without one fits: perhaps not ours
 
+  // Other openers, answered by the device.
+  "recovery_code_unreadable", // not 24 words of the list, or their checksum does not fit
+  "not_this_recovery_code",
+  "not_this_passkey",
+  "passkey_without_prf", // this device or browser makes passkeys that open nothing here
+  "device_code_unreadable", // not 12 words of the list, or their checksum does not fit
+  "device_link_unavailable", // no device shows this code, or its 5 minutes are over
+  "device_link_own", // the code is shown by this same browser
+  "device_link_expired", // nobody answered the code that this device showed
+  "histories_differ", // the other device was shown another history of the account
+  "last_opener", // it cannot be removed: at least one picture has to stay
+
   // Remotes and deployments, answered by the host.
   "remote_unreachable",
   "remote_timed_out",

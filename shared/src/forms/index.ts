@@ -5,10 +5,11 @@ export { clipboardMilliseconds, copyForAWhile, type CopiedForAWhile } from "./cl
 export { CopyButton, type CopyButtonProps } from "./CopyButton.tsx";
 export { DeviceQuestion, type DeviceQuestionProps } from "./DeviceQuestion.tsx";
 export { Field, FieldError, Hint, Label, type ControlWiring, type FieldProps } from "./Field.tsx";
-export { PasswordField, TextArea, TextField, type PasswordFieldProps, type TextAreaProps, type TextFieldProps } from "./inputs.tsx";
+export { PasswordField, SecretTextArea, TextArea, TextField, type PasswordFieldProps, type TextAreaProps, type TextFieldProps } from "./inputs.tsx";
 export { contentOf, contentProblem, contentProblems, maxImageNameLength, maxTextBytes, titleOfFile, type ChosenContent, type ContentProblem } from "./content/chosen-content.ts";
 export { FileField, type FileFieldProps } from "./content/FileField.tsx";
 export { KindChoice, type KindChoiceProps } from "./content/KindChoice.tsx";
+export { FilterBox, FilterFields, ListTools, type ListToolsProps } from "./ListTools.tsx";
 export { PrintButton, type PrintButtonProps } from "./PrintButton.tsx";
 export { RevealedContent, type RevealedContentProps } from "./RevealedContent.tsx";
 export { PrintSheet, type PrintSheetProps } from "./PrintSheet.tsx";

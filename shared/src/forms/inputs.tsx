@@ -38,6 +38,11 @@ export function TextArea({ label, hint, error, optional = false, id, mono = fals
   );
 }
 
+/** A secret as text, in letters of equal width: nothing corrects, checks or remembers it. */
+export function SecretTextArea(area: Omit<TextAreaProps, "mono">) {
+  return <TextArea mono rows={6} autoComplete="off" autoCapitalize="none" autoCorrect="off" spellCheck={false} {...area} />;
+}
+
 export type PasswordFieldProps = Omit<TextFieldProps, "type" | "beside">;
 
 /** Used exactly as typed: nothing trims, corrects or remembers it. */

@@ -3,11 +3,13 @@ import { useId } from "react";
 import type { PictureFieldProps, ShownImage } from "../contract/index.ts";
 import { PortalError } from "../errors/index.ts";
 
-/** What a handle stands for. */
-export interface WhatIsShown {
+export interface PictureShown {
   readonly picture: Blob;
   readonly passphrase: string | null;
 }
+
+/** What a handle stands for. */
+export type WhatIsShown = PictureShown | { readonly kind: "recovery_code"; readonly code: string } | { readonly kind: "passkey"; readonly prf: Uint8Array };
 
 /** No plain object: libraries for forms copy those, and a copy stands for nothing. */
 class Handle implements ShownImage {
@@ -37,7 +39,8 @@ export function forgetShown(shown: ShownImage): void {
 /** Chooses a file and takes a passphrase, as the real one does, without judging. */
 export function FakePictureField({ value, onChange, disabled = false, error = null }: PictureFieldProps) {
   const id = useId();
-  const shown = value === null ? undefined : kept.get(value);
+  const given = value === null ? undefined : kept.get(value);
+  const shown = given === undefined || "kind" in given ? undefined : given;
   return (
     <fieldset disabled={disabled}>
       <legend>Picture</legend>

@@ -1,4 +1,4 @@
-import type { ConfirmRequest, LockReason, Notice, Portal, Report, Vault, Visitor } from "../contract/index.ts";
+import type { ConfirmRequest, Language, LockReason, Notice, Portal, Report, ThemeName, Vault, Visitor } from "../contract/index.ts";
 import { createFakeHttp, type FakeHttp } from "./fake-http.ts";
 import { createFakeVisitor } from "./fake-sharing.ts";
 import { createFakeVault } from "./fake-vault.tsx";
@@ -9,6 +9,8 @@ export interface PortalRecord {
   readonly notices: Notice[];
   readonly confirms: ConfirmRequest[];
   readonly reports: Report[];
+  /** Languages and themes that were chosen. */
+  readonly chosen: (Language | ThemeName)[];
   /** Listeners of `onLock` that are attached now. */
   readonly lockListeners: Set<(reason: LockReason) => void | Promise<void>>;
 }
@@ -31,7 +33,7 @@ export interface FakePortalSettings extends Partial<Omit<Portal, "vault" | "visi
 /** A portal without host, provider and service. */
 export function createFakePortal(settings: FakePortalSettings = {}): FakePortal {
   const { vault, visitor, http, answer = true, ...overrides } = settings;
-  const record: PortalRecord = { paths: [], notices: [], confirms: [], reports: [], lockListeners: new Set() };
+  const record: PortalRecord = { paths: [], notices: [], confirms: [], reports: [], chosen: [], lockListeners: new Set() };
   const portal: Portal = Object.freeze({
     http: http ?? createFakeHttp(),
     vault: Promise.resolve(vault ?? createFakeVault()),
@@ -42,6 +44,13 @@ export function createFakePortal(settings: FakePortalSettings = {}): FakePortal 
     drives: {},
     language: "en" as const,
     theme: "light" as const,
+    appVersion: "0.3.1",
+    setLanguage: (language: Language) => {
+      record.chosen.push(language);
+    },
+    setTheme: (theme: ThemeName) => {
+      record.chosen.push(theme);
+    },
     navigate: (path: string) => {
       record.paths.push(path);
     },
@@ -52,6 +61,7 @@ export function createFakePortal(settings: FakePortalSettings = {}): FakePortal 
     notify: (notice: Notice) => {
       record.notices.push(notice);
     },
+    signInAgain: () => Promise.resolve(),
     report: (report: Report) => {
       record.reports.push(report);
     },

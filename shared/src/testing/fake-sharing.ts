@@ -327,7 +327,8 @@ export function createFakeVisitor({ share, requests }: FakeVisitorSettings = {})
       options?.onProgress?.({ phase: "picture", step: "decoding", done: 0, total: 1 });
       if (asked.picture !== undefined) {
         if (answers.picture === null) throw new PortalError("picture_needed");
-        if ((await textOf(whatIsShown(answers.picture).picture)) !== asked.picture) throw new PortalError("not_this_picture");
+        const given = whatIsShown(answers.picture);
+        if ("kind" in given || (await textOf(given.picture)) !== asked.picture) throw new PortalError("not_this_picture");
       }
       if (asked.password !== undefined && answers.password !== asked.password) {
         triesLeft--;

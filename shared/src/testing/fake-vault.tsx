@@ -6,6 +6,7 @@ import type {
   KitOfSecret,
   ListOptions,
   ProtectRequest,
+  ReadImport,
   RecoveredSecret,
   RecoveryImage,
   SecretChange,
@@ -18,9 +19,12 @@ import type {
 import { autoLockMinutes } from "../contract/index.ts";
 import { PortalError, type ErrorCode } from "../errors/index.ts";
 import { openedContent } from "./fake-content.ts";
+import { createFakeDeviceLinks, type FakeDeviceLinksSettings } from "./fake-device-links.ts";
+import { createFakeStartAnew, type FakeStartAnewSettings } from "./fake-start-anew.ts";
+import { createFakeOpeners, type FakeOpenersSettings } from "./fake-openers.ts";
 import { createFakeRequests, type FakeRequestsSettings } from "./fake-requests.ts";
 import { createFakeSharing, type FakeSharingSettings, type SharingMember } from "./fake-sharing.ts";
-import { FakePictureField, forgetShown, textOf, whatIsShown, type WhatIsShown } from "./fake-picture-field.tsx";
+import { FakePictureField, forgetShown, textOf, whatIsShown, type PictureShown, type WhatIsShown } from "./fake-picture-field.tsx";
 
 /** An image of the book. A picture of tests is a file of text: {@link picture}. */
 export interface FakeImage {
@@ -63,7 +67,7 @@ export interface FakeUpload {
   readonly needsFile?: boolean;
 }
 
-export interface FakeVaultSettings extends FakeSharingSettings, FakeRequestsSettings {
+export interface FakeVaultSettings extends FakeSharingSettings, FakeRequestsSettings, FakeOpenersSettings, FakeDeviceLinksSettings, FakeStartAnewSettings {
   readonly images?: readonly FakeImage[];
   readonly secrets?: readonly FakeSecret[];
   readonly uploads?: readonly FakeUpload[];
@@ -72,16 +76,20 @@ export interface FakeVaultSettings extends FakeSharingSettings, FakeRequestsSett
   readonly device?: DeviceKind | null;
   /** What a handle stands for; those of {@link shownImage} and the fake field unless told otherwise. `picture_needed`. */
   readonly whatIsShown?: (shown: ShownImage) => WhatIsShown;
+  /** What files hold that are imported; by the exit identity where it is asked for. */
+  readonly importRead?: ReadImport | ((exitIdentity: string | undefined) => ReadImport);
   /** Rows of one batch of {@link Vault.list}; all in one unless told otherwise. */
   readonly batch?: number;
 }
 
 /** Members that can be told to fail. */
-type Failing = Exclude<{ [Name in keyof Vault]: Vault[Name] extends (...given: never[]) => Promise<unknown> ? Name : never }[keyof Vault], "lock" | "signOut"> | SharingMember;
+type Failing = Exclude<{ [Name in keyof Vault]: Vault[Name] extends (...given: never[]) => Promise<unknown> ? Name : never }[keyof Vault], "lock" | "signOut"> | SharingMember | `openers.${keyof Vault["openers"]}` | `deviceLinks.${keyof Vault["deviceLinks"]}` | `startAnew.${keyof Vault["startAnew"]}` | `imports.${keyof Vault["imports"]}`;
 
 export interface FakeVault extends Vault {
   /** Somebody with the link answers a request of this account. */
   readonly answerElsewhere: (requestId: string) => void;
+  /** The device at hand answers what this one offers. */
+  readonly admitElsewhere: () => void;
   /** From now on the member rejects so; null ends it. */
   readonly failWith: (member: Failing, code: ErrorCode | null) => void;
   /** Every call by name, in order. */
@@ -133,6 +141,13 @@ const bytesOf = (text: string) => new TextEncoder().encode(text).length;
 /** A well-behaved vault in memory: same members, same errors as the real one, no sealing. */
 export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
   const resolve = settings.whatIsShown ?? whatIsShown;
+  /** Secrets by the origin of the item that they were. */
+  const imported = new Map<string, string>();
+  const resolvePicture = (shown: ShownImage): PictureShown => {
+    const given = resolve(shown);
+    if ("kind" in given) throw new PortalError("picture_needed");
+    return given;
+  };
   const failures = new Map<string, ErrorCode>();
   const listeners = new Set<() => void>();
   const calls: string[] = [];
@@ -148,8 +163,10 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
 
   const nextId = () => `01890a5d-ac96-7000-8000-${(++made).toString(16).padStart(12, "0")}`;
   const nextTime = () => new Date(start + made * 86_400_000).toISOString();
-  const addImage = (image: FakeImage) => {
-    book.push({ ...image, id: nextId(), createdAt: nextTime() });
+  const addImage = (image: FakeImage): string => {
+    const id = nextId();
+    book.push({ ...image, id, createdAt: nextTime() });
+    return id;
   };
   const addSecret = (secret: FakeSecret): string => {
     const secretId = nextId();
@@ -192,7 +209,11 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
   };
   const open = async (shown: ShownImage): Promise<void> => {
     if (book.length === 0) throw new PortalError("no_keyring");
-    const { picture: blob, passphrase } = resolve(shown);
+    if (keys.openByKey(resolve(shown))) {
+      openerShown = true;
+      return;
+    }
+    const { picture: blob, passphrase } = resolvePicture(shown);
     const text = await textOf(blob);
     const same = book.filter((image) => image.picture === text);
     if (same.some((image) => (image.passphrase ?? null) === passphrase)) {
@@ -209,7 +230,7 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
       if (book.length === 0) throw new PortalError("opener_needed");
       return;
     }
-    const { passphrase, picture: blob } = resolve(protection.shown);
+    const { passphrase, picture: blob } = resolvePicture(protection.shown);
     const text = await textOf(blob);
     const known = book.find((image) => image.picture === text);
     if (known === undefined) addImage({ name: protection.name, picture: text, ...(passphrase === null ? {} : { passphrase }) });
@@ -246,9 +267,83 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
   };
 
   const account = { enter, requireUnlocked, showOpener };
+  const startAnew = createFakeStartAnew(settings, {
+    enter,
+    isEmpty: () => book.length === 0,
+    beginWith: async (shown, name) => {
+      const { picture: blob, passphrase } = resolvePicture(shown);
+      const text = await textOf(blob);
+      kept.clear();
+      book.length = 0;
+      addImage({ name, picture: text, ...(passphrase === null ? {} : { passphrase }) });
+      openerShown = true;
+      become({ status: "unlocked", device: settings.device ?? null });
+    },
+  });
+  const keys = createFakeOpeners(settings, {
+    ...account,
+    resolve,
+    images: () => book,
+    imageOf: async ({ picture: blob }) => {
+      const text = await textOf(blob);
+      return book.find((image) => image.picture === text)?.id;
+    },
+    removeImage: (id) => {
+      book.splice(book.findIndex((image) => image.id === id), 1);
+    },
+    replaceImage: async (id, { picture: blob, passphrase }, name) => {
+      const picture = await textOf(blob);
+      book.splice(book.findIndex((image) => image.id === id), 1);
+      return addImage({ name, picture, ...(passphrase === null ? {} : { passphrase }) });
+    },
+    secrets: () => [...kept.values()].toReversed(),
+    nextId,
+    nextTime,
+  });
   const fake: FakeVault = {
     ...createFakeSharing(settings, account),
     ...createFakeRequests(settings, account),
+    ...createFakeDeviceLinks(settings, { ...account, unlock, addKey: keys.enterDevice, secrets: () => [...kept.values()] }),
+    imports: {
+      read: (_files, options) => {
+        enter("imports.read", options);
+        const read = settings.importRead;
+        if (read === undefined) throw new PortalError("vault_unavailable");
+        return Promise.resolve(typeof read === "function" ? read(options.exitIdentity) : read);
+      },
+      compare: (items, options) => {
+        enter("imports.compare", options);
+        if (state.status === "locked") throw new PortalError("vault_locked");
+        return Promise.resolve(
+          items.map(({ origin, title }) => {
+            const known = imported.get(origin);
+            return known === undefined ? { standing: "new" } : { standing: require(known).title === title ? "same" : "changed", secretId: known };
+          }),
+        );
+      },
+      store: async (items, shown, options) => {
+        enter("imports.store", options);
+        if (state.status !== "empty") await open(shown);
+        unlock();
+        let [added, updated] = [0, 0];
+        for (const [at, item] of items.entries()) {
+          const known = imported.get(item.origin);
+          if (known === undefined) {
+            imported.set(item.origin, addSecret({ ...item, content: await textOf(item.content) }));
+            added += 1;
+          } else if (require(known).title !== item.title) {
+            const secret = require(known);
+            kept.set(known, { ...secret, title: item.title });
+            updated += 1;
+          }
+          options?.onProgress?.({ phase: "sending", done: at + 1, total: items.length });
+        }
+        become({ ...state });
+        return { added, updated, same: items.length - added - updated, failed: [] };
+      },
+    },
+    openers: keys.openers,
+    startAnew,
     calls,
     resumedWith,
     listeners: () => listeners.size,
@@ -275,7 +370,7 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
     list: async (options) => {
       enter("list", options);
       const locked = state.status !== "unlocked";
-      const rows = [...kept.values()].map((secret) => rowOf(secret, locked, book));
+      const rows = [...kept.values()].map((secret) => rowOf(secret, locked, [...book.map(({ id }) => id), ...keys.keysOf(secret.secretId)]));
       giveInBatches(rows.toReversed(), settings.batch ?? rows.length, options);
       return Promise.resolve(rows);
     },
@@ -289,6 +384,7 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
       await enterProtection(request.protection);
       tellSteps(options);
       const secretId = addSecret({ ...request, content: await textOf(request.content) });
+      keys.sealed(secretId);
       if (state.status === "empty") become({ status: "unlocked", device: settings.device ?? null });
       else become({ ...state });
       return { secretId, version: 1 };
@@ -336,7 +432,7 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
     },
     resumeUpload: async (uploadId, file, { protection, ...options } = {}) => {
       if (protection?.kind === "picture") {
-        const { picture: blob, passphrase } = resolve(protection.shown);
+        const { picture: blob, passphrase } = resolvePicture(protection.shown);
         resumedWith.push({ name: protection.name, picture: await textOf(blob), passphrase });
       }
       enter("resumeUpload", options);
@@ -419,7 +515,7 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
         file: new Blob([`kit of ${String(packed.length)}: ${options?.note ?? ""}`]),
         sha256: kit.sha256,
         madeAt,
-        passphrase: resolve(shown).passphrase !== null,
+        passphrase: resolvePicture(shown).passphrase !== null,
         secretIds: packed.map(({ secretId }) => secretId),
         beside: packed.filter(({ large }) => large).map(({ secretId }) => ({ secretId, name: `${secretId}.age`, file: new Blob(["sealed"]) })),
         left: secrets.filter(({ dropped }) => dropped).map(({ secretId }) => secretId),
@@ -506,11 +602,11 @@ function newestOf({ versions }: Kept): KeptVersion {
   return versions[versions.length - 1] ?? versions[0];
 }
 
-function rowOf(secret: Kept, locked: boolean, book: readonly RecoveryImage[]): SecretRow {
+function rowOf(secret: Kept, locked: boolean, openers: readonly string[]): SecretRow {
   const { content, contentKind, name, createdAt } = newestOf(secret);
   const size = bytesOf(content);
   const { secretId, title, tags, favorite, deletedAt, dropped, rev, versions } = secret;
-  const label = { title, tags, contentKind, name, size, openers: book.map(({ id }) => id), rehearsedAt: secret.rehearsedAt, kits: secret.kits };
+  const label = { title, tags, contentKind, name, size, openers, rehearsedAt: secret.rehearsedAt, kits: secret.kits };
   return { secretId, version: versions.length, rev, favorite, sealedSize: size + 2048, createdAt: versions[0].createdAt, updatedAt: createdAt, deletedAt, droppedAt: dropped ? deletedAt : null, label: locked ? null : label };
 }
 

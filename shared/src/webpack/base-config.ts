@@ -38,7 +38,8 @@ export function baseConfig({ name, context, mode }: BaseSettings): Configuration
     module: { parser: strictExports, rules: [typescript()] },
     // What is released is built from nothing: with webpack's cache on disk a second build left out what a module gives on by `export * from` a shared package.
     cache: mode === "production" ? false : { type: "memory" },
-    optimization: { runtimeChunk: false, moduleIds: "deterministic", chunkIds: "deterministic" },
+    // "deterministic" numbers modules by hashes of their names, and federation's have the folder's path in them.
+    optimization: { runtimeChunk: false, moduleIds: "natural", chunkIds: "deterministic" },
     performance: false, // budgets are kept by size-limit, on compressed sizes
     infrastructureLogging: { level: "error" },
     stats: "errors-warnings",

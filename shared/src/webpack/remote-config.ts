@@ -6,6 +6,7 @@ import type { Configuration } from "webpack";
 import { z } from "zod";
 
 import { baseConfig, type BuildArguments } from "./base-config.ts";
+import { IntegrityPlugin } from "./IntegrityPlugin.ts";
 import { takenFromHost } from "./shared-packages.ts";
 import { SurfacePlugin } from "./SurfacePlugin.ts";
 
@@ -45,6 +46,7 @@ export function remoteConfig(folder: string): (environment: unknown, options: Bu
         dts: false,
       }),
       new SurfacePlugin(),
+      new IntegrityPlugin(),
     ],
   });
 }

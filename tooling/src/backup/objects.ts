@@ -19,6 +19,8 @@ export async function objectsOfRows(client: Client): Promise<RowObject[]> {
      union all
      select p.object_key, least(a.part_size, a.size - (p.part - 1) * a.part_size), encode(p.sha256, 'hex')
      from upload_parts p join answers a on a.account_id = p.account_id and a.id = p.upload_id
+     union all
+     select s.object_key, s.size, encode(s.content_sha256, 'hex') from staged_rows s where s.object_key is not null
      order by key`,
   );
   return rows.map(({ key, size, sha256 }) => ({ key, size: Number(size), sha256 }));

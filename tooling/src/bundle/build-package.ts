@@ -10,14 +10,17 @@ import { z } from "zod";
 import { teamKey } from "../keys/development-keys.ts";
 import { rootFolder } from "../paths.ts";
 import { compressFolder } from "../release/compress.ts";
+import { copyBillOfMaterials, writeBillOfMaterials } from "../release/bill-of-materials.ts";
 import { makeRelease } from "../release/release.ts";
 import { fingerprint } from "./fingerprint.ts";
+import { nameHostFiles } from "./host-files.ts";
 import { buildables, folderOf, isBuildable, type Buildable } from "./packages.ts";
 
 /** Builds a package and puts the result where it is served from: a release of a remote, or `host/dist`. */
 async function build(name: Buildable): Promise<void> {
   const stamp = fingerprint(name);
   await run(await configsOf(name, "production"));
+  await writeBillOfMaterials(join(rootFolder, folderOf(name)));
   await publish(name);
   // Written last: a build that was cut short is done again.
   writeFileSync(join(rootFolder, folderOf(name), "build/stamp"), stamp);
@@ -62,6 +65,8 @@ async function publish(name: Buildable): Promise<void> {
   for (const [from, to] of [["public", "."], ["src/locales", "locales"]] as const) {
     if (existsSync(join(packageFolder, from))) cpSync(join(packageFolder, from), join(part, to), { recursive: true, filter: (source) => !source.includes(".test.") });
   }
+  copyBillOfMaterials(packageFolder, part);
+  nameHostFiles(part);
   await compressFolder(part);
   if (existsSync(dist)) renameSync(dist, old);
   renameSync(part, dist);

@@ -75,6 +75,11 @@ describe("publishDeployment", () => {
     await expect(publishDeployment(folder, { ...facts, drives: { onedrive: { client_id: "c", content_origins: [source] } } }, key, now)).rejects.toThrow();
   });
 
+  it("takes an address of https alone for where people pay", () => {
+    const named = (url: string) => Deployment.shape.payments.safeParse({ url }).success;
+    expect(["https://pay.example.org/portal", "http://pay.example.org", "javascript:alert(1)", "/pay"].map(named)).toEqual([true, false, false, false]);
+  });
+
   it("is valid for seven days", async () => {
     const deployment = await publishDeployment(folder, facts, key, now);
     expect(Date.parse(deployment.not_after) - Date.parse(deployment.issued_at)).toBe(7 * 24 * 3_600_000);

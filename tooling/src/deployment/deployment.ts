@@ -5,18 +5,19 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { Deployment, pathsOverlap, type ReleaseRecord } from "@relicario/shared/contract";
+import { Deployment, type ReleaseRecord } from "@relicario/shared/contract";
 import { GeneralSign, type GeneralJWS } from "jose";
 import { z } from "zod";
 
 import { codeOf } from "../error-code.ts";
 import type { SigningKey } from "../keys/development-keys.ts";
 import { rootFolder } from "../paths.ts";
+import { claimsOf } from "../portal/compatibility.ts";
 import type { Release } from "../release/release.ts";
 import { Complaint } from "../start/complaint.ts";
 
 /** A vendor's own choices: `tooling/vendors/<vendor>.json`. */
-const Vendor = z.strictObject(Deployment.pick({ branding: true, features: true, messages: true, drives: true }).shape);
+const Vendor = z.strictObject(Deployment.pick({ branding: true, features: true, messages: true, drives: true, payments: true }).shape);
 
 const lifeMs = 7 * 24 * 60 * 60_000;
 
@@ -34,12 +35,25 @@ export interface DeploymentFacts {
 
 /** Signs a new document into `<folder>/<vendor>.json`, with a sequence above all before it. Returns what it says. */
 export async function publishDeployment(folder: string, facts: DeploymentFacts, key: SigningKey, now: Date = new Date()): Promise<Deployment> {
-  mkdirSync(folder, { recursive: true });
   const deployment = makeDeployment(facts, nextSequence(folder, facts.vendorId, now), now);
-  // Noted before the document can be seen: a number is never given twice.
-  writeWhole(sequenceFile(folder, facts.vendorId), `${String(deployment.sequence)}\n`);
-  writeWhole(join(folder, `${facts.vendorId}.json`), JSON.stringify(await signDeployment(deployment, key)));
+  await issueDeployment(folder, deployment, key);
   return deployment;
+}
+
+/** Signs a document into `<folder>/<vendor>.json`. Its sequence is noted before it can be seen: a number is never given twice. */
+export async function issueDeployment(folder: string, deployment: Deployment, key: SigningKey): Promise<void> {
+  mkdirSync(folder, { recursive: true });
+  writeWhole(sequenceFile(folder, deployment.vendor_id), `${String(deployment.sequence)}\n`);
+  writeWhole(join(folder, `${deployment.vendor_id}.json`), JSON.stringify(await signDeployment(deployment, key)));
+}
+
+/** What changes with every signing, of a document that is signed now. */
+export function dated(folder: string, vendorId: string, now: Date): Pick<Deployment, "sequence" | "issued_at" | "not_after"> {
+  return { sequence: nextSequence(folder, vendorId, now), ...validFrom(now) };
+}
+
+function validFrom(now: Date): Pick<Deployment, "issued_at" | "not_after"> {
+  return { issued_at: now.toISOString(), not_after: new Date(now.getTime() + lifeMs).toISOString() };
 }
 
 export function makeDeployment(facts: DeploymentFacts, sequence: number, now: Date): Deployment {
@@ -51,8 +65,7 @@ export function makeDeployment(facts: DeploymentFacts, sequence: number, now: Da
     vendor_id: facts.vendorId,
     origin: facts.origin,
     sequence,
-    issued_at: now.toISOString(),
-    not_after: new Date(now.getTime() + lifeMs).toISOString(),
+    ...validFrom(now),
     environment: facts.environment,
     app_version: facts.appVersion,
     ...vendor,
@@ -64,17 +77,11 @@ export function makeDeployment(facts: DeploymentFacts, sequence: number, now: Da
   });
 }
 
-/** Two remotes that claim one path, or one namespace of texts, would each be half there: such a document is not signed. */
-function refuseDoubleClaims(manifests: readonly ReleaseRecord["manifest"][]): void {
+/** Such a document is not signed. */
+export function refuseDoubleClaims(manifests: readonly ReleaseRecord["manifest"][]): void {
   for (const [at, manifest] of manifests.entries()) {
-    for (const before of manifests.slice(0, at)) {
-      for (const { path } of manifest.routes) {
-        const claimed = before.routes.find((route) => pathsOverlap(route.path, path));
-        if (claimed !== undefined) throw new Complaint(`${before.name} and ${manifest.name} both claim a path: ${claimed.path} and ${path}.`);
-      }
-      const namespace = manifest.namespaces.find((each) => before.namespaces.includes(each));
-      if (namespace !== undefined) throw new Complaint(`${before.name} and ${manifest.name} both own the texts ${namespace}.`);
-    }
+    const [objection] = claimsOf(manifest, manifests.slice(0, at).filter(({ name }) => name !== manifest.name));
+    if (objection !== undefined) throw new Complaint(`${objection}.`);
   }
 }
 
@@ -90,7 +97,7 @@ export function signDeployment(deployment: Deployment, key: SigningKey): Promise
  * Above the last one, and never below the clock in seconds: so that it also grows for browsers that remember a document
  * from before somebody emptied the data folder.
  */
-export function nextSequence(folder: string, vendorId: string, now: Date): number {
+function nextSequence(folder: string, vendorId: string, now: Date): number {
   const clock = Math.floor(now.getTime() / 1000);
   let last = 0;
   try {
@@ -106,7 +113,7 @@ function sequenceFile(folder: string, vendorId: string): string {
   return join(folder, `${vendorId}.sequence`);
 }
 
-function writeWhole(file: string, text: string): void {
+export function writeWhole(file: string, text: string): void {
   writeFileSync(`${file}.part`, text);
   renameSync(`${file}.part`, file);
 }

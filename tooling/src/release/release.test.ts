@@ -127,6 +127,17 @@ describe("makeRelease", () => {
     await expect(presentRelease(sources.packageFolder, key)).resolves.toBeNull();
   });
 
+  it("carries the package's bill of materials among the files that the team signs", async () => {
+    const without = await makeRelease(sources);
+    expect(Object.keys(without.record.files)).not.toContain("sbom.cdx.json");
+    const bill = JSON.stringify({ bomFormat: "CycloneDX" });
+    change("build/sbom.cdx.json", bill);
+    const { record, folder: made } = await makeRelease(sources);
+    expect(record.files["sbom.cdx.json"]).toBe(`sha384-${createHash("sha384").update(bill).digest("base64")}`);
+    expect(readFileSync(join(made, "sbom.cdx.json"), "utf8")).toBe(bill);
+    expect(record.release).not.toBe(without.record.release);
+  });
+
   it("writes compressed forms that hold the same bytes", async () => {
     const { folder: made } = await makeRelease(sources);
     expect(brotliDecompressSync(readFileSync(join(made, "remoteEntry.js.br"))).toString()).toBe(script);

@@ -11,8 +11,10 @@ import { CompactSign, compactVerify, decodeProtectedHeader, importJWK } from "jo
 import { z } from "zod";
 
 import type { SigningKey } from "../keys/development-keys.ts";
+import { copyBillOfMaterials } from "./bill-of-materials.ts";
 import { compressFolder, isEncodedForm } from "./compress.ts";
 import { filesBelow } from "./files.ts";
+import { integrityOfFile } from "./integrity.ts";
 
 export interface ReleaseSources {
   readonly remote: RemoteName;
@@ -45,6 +47,7 @@ export async function makeRelease({ remote, packageFolder, webFolder, key }: Rel
   cpSync(webFolder, part, { recursive: true, filter: (source) => !notReleased(source.slice(webFolder.length + 1)) });
   const locales = join(packageFolder, "src/locales");
   if (existsSync(locales)) cpSync(locales, join(part, "locales"), { recursive: true, filter: (source) => !source.includes(".test.") });
+  copyBillOfMaterials(packageFolder, part);
   const manifestText = readFileSync(join(packageFolder, "manifest.json"), "utf8");
   // A file like the others: what a remote says of itself is part of what names its release.
   writeFileSync(join(part, "manifest.json"), manifestText);
@@ -104,7 +107,7 @@ export function signRecord(record: ReleaseRecord, key: SigningKey): Promise<stri
 
 function integrityOfFiles(folder: string): Record<string, string> {
   const files = filesBelow(folder).filter((file) => !isEncodedForm(file));
-  return Object.fromEntries(files.map((file) => [file, `sha384-${createHash("sha384").update(readFileSync(join(folder, file))).digest("base64")}`]));
+  return Object.fromEntries(files.map((file) => [file, integrityOfFile(join(folder, file))]));
 }
 
 /** First 12 hex digits of the SHA-256 over `<path> <integrity>\n` of each file, in the order of their paths. */

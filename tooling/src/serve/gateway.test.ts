@@ -145,6 +145,7 @@ describe("the gateway", () => {
 
     it("allows code from this origin only, and names what it may talk to", async () => {
       const { headers } = await get("/", navigation);
+      expect(headers["integrity-policy"]).toBe("blocked-destinations=(script)");
       const policy = String(headers["content-security-policy"]).replace(/nonce-[^']+/g, "nonce-N");
       expect(policy.split("; ")).toEqual([
         "default-src 'none'",
@@ -159,6 +160,8 @@ describe("the gateway", () => {
         "base-uri 'none'",
         "form-action 'self' http://localhost:3001",
         "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types default",
       ]);
       expect(headers).toMatchObject({
         "referrer-policy": "no-referrer",

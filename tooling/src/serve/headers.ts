@@ -23,6 +23,8 @@ const permissions = {
 export function pageHeaders(policy: string): Readonly<Record<string, string>> {
   return {
     ...bareHeaders(policy),
+    // A script without a hash is not even fetched. https://w3c.github.io/webappsec-subresource-integrity/#integrity-policy-section
+    "integrity-policy": "blocked-destinations=(script)",
     // A sign-in may open in a window of its own and must be able to answer.
     "cross-origin-opener-policy": "same-origin-allow-popups",
   };
@@ -48,6 +50,9 @@ export function policyOfHost({ nonce, origin, identityOrigin, apiOrigin, drives 
     "base-uri": "'none'",
     "form-action": `'self' ${identityOrigin}`,
     "frame-ancestors": "'none'",
+    // One policy, which the host makes before anything else runs: scripts and workers have addresses that it allows.
+    "require-trusted-types-for": "'script'",
+    "trusted-types": "default",
   });
 }
 

@@ -5,20 +5,25 @@ const patienceMs = 5_000;
 
 /** Listens, says so in one JSON line on stdout (`{"ready":true,"port":N}`), and stops gracefully on SIGTERM and SIGINT. */
 export async function serve(app: FastifyInstance, { host, port }: { host: string; port: number }): Promise<void> {
+  stopWith(() => [app]);
+  await app.listen({ host, port });
+  console.log(JSON.stringify({ ready: true, port: portOf(app) }));
+}
+
+/** Ends the process on SIGTERM and SIGINT, once these have answered. */
+export function stopWith(apps: () => readonly FastifyInstance[]): void {
   let stopping = false;
   const stop = (): void => {
     if (stopping) return;
     stopping = true;
     setTimeout(() => process.exit(0), patienceMs).unref();
-    app.close().then(
+    Promise.all(apps().map((app) => app.close())).then(
       () => process.exit(0),
       () => process.exit(1),
     );
   };
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
-  await app.listen({ host, port });
-  console.log(JSON.stringify({ ready: true, port: portOf(app) }));
 }
 
 export function portOf(app: FastifyInstance): number {

@@ -22,6 +22,11 @@ export interface Child {
   readonly kill: () => Promise<void>;
 }
 
+/** One that hears lines on its standard input. */
+export interface ToldChild extends Child {
+  readonly tell: (line: string) => void;
+}
+
 export interface ChildSettings {
   readonly name: string;
   /** Script of Node, from the checkout's root. */
@@ -32,6 +37,8 @@ export interface ChildSettings {
   readonly logFile: string;
   /** Starts anew when its sources change. */
   readonly watch?: boolean;
+  /** Hears each line of its stdout. */
+  readonly onLine?: (line: string) => void;
   /** It ended, and nobody had asked it to. */
   readonly onDeath: (name: string, how: string) => void;
 }
@@ -39,9 +46,10 @@ export interface ChildSettings {
 const ReadyLine = z.object({ ready: z.literal(true), port: z.int() });
 const startsWithinMs = 60_000;
 const stopsWithinMs = 10_000;
+const compileCache = join(rootFolder, ".cache/compile");
 const preload = join(import.meta.dirname, "end-with-parent.mjs");
 
-export function createChild({ name, script, environment, port: fixed = 0, logFile, watch = false, onDeath }: ChildSettings): Child {
+export function createChild({ name, script, environment, port: fixed = 0, logFile, watch = false, onLine, onDeath }: ChildSettings): ToldChild {
   let port = fixed;
   let running: { readonly process: ChildProcessByStdio<Writable, Readable, Readable>; readonly ended: Promise<void>; asked: boolean } | null = null;
 
@@ -50,9 +58,10 @@ export function createChild({ name, script, environment, port: fixed = 0, logFil
     mkdirSync(dirname(logFile), { recursive: true });
     keepFormerLog(logFile);
     const log = createWriteStream(logFile, { flags: "a", mode: 0o600 });
-    const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", ...(watch ? ["--watch", "--watch-preserve-output"] : []), "--import", preload, script], {
+    const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", "--expose-gc", ...(watch ? ["--watch", "--watch-preserve-output"] : []), "--import", preload, script], {
       cwd: rootFolder,
-      env: { ...inherited(), ...environment(port) },
+      // Sources that were stripped of their types once are not again: less memory at rest, and a sooner start.
+      env: { NODE_COMPILE_CACHE: compileCache, ...inherited(), ...environment(port) },
       stdio: ["pipe", "pipe", "pipe"],
       // A group of its own: Ctrl-C reaches the starter alone, which then ends the others in order.
       detached: true,
@@ -78,6 +87,7 @@ export function createChild({ name, script, environment, port: fixed = 0, logFil
       }, startsWithinMs);
       lines.on("line", (line) => {
         log.write(`${line}\n`);
+        onLine?.(line);
         const ready = readyIn(line);
         if (ready === null) return;
         port = ready.port;
@@ -108,7 +118,8 @@ export function createChild({ name, script, environment, port: fixed = 0, logFil
     clearTimeout(late);
   }
 
-  return { name, port: () => port, running: () => running !== null, start, stop: () => end("SIGTERM"), kill: () => end("SIGKILL") };
+  const tell = (line: string): void => void running?.process.stdin.write(`${line}\n`);
+  return { name, port: () => port, running: () => running !== null, start, stop: () => end("SIGTERM"), kill: () => end("SIGKILL"), tell };
 }
 
 /** What a child gets of the starter's own environment: nothing that would change how Node itself runs. */

@@ -7,9 +7,11 @@ import { RemoteManifest, type PortalPage, type RemoteName } from "@relicario/sha
 import { z } from "zod";
 
 import { ensureBuilt } from "../bundle/ensure-built.ts";
-import { publishDeployment, type DeploymentFacts } from "../deployment/deployment.ts";
-import { developmentKey, teamKey } from "../keys/development-keys.ts";
+import { makeDeployment, type DeploymentFacts } from "../deployment/deployment.ts";
+import { teamKey } from "../keys/development-keys.ts";
 import { rootFolder } from "../paths.ts";
+import { startVendor } from "../portal/acts.ts";
+import { openStore } from "../portal/store.ts";
 import { makeRelease, presentRelease } from "../release/release.ts";
 import { remoteNames } from "../remotes.ts";
 import { createChild, type Child, type ChildSettings } from "./child.ts";
@@ -20,9 +22,10 @@ import { choosePorts } from "./ports.ts";
 import { createRevival } from "./revival.ts";
 import { secretsOf, type DemoAccount } from "./secrets.ts";
 import { readStartSettings } from "./settings.ts";
+import { createStaticChildren } from "./static-children.ts";
 
-/** The database server, the service, the identity provider, the static server of each remote, and the gateway in front of them. */
-export const processNames: readonly string[] = ["database", "identity", "service", ...remoteNames, "gateway"];
+/** The database server, the service, the identity provider, the static server of each remote and the one process of them all, and the gateway in front. */
+export const processNames: readonly string[] = ["database", "identity", "service", "remotes", ...remoteNames, "gateway"];
 /** One of {@link processNames}. */
 export type ProcessName = string;
 
@@ -104,7 +107,7 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
     const authority = given.authority ?? `http://localhost:${String(ports.identity)}/realms/relicario`;
     const apiBase = `${origin}/api`;
     const secrets = await secretsOf(join(dataDir, "keys"));
-    const portalKey = await developmentKey(join(dataDir, "keys"), "portal");
+    const store = await openStore({ keys: join(dataDir, "keys"), deployments: join(dataDir, "deployments"), registry: join(dataDir, "releases") });
     const databases = given.databaseUrls ?? (await embeddedDatabases());
     signal?.throwIfAborted();
 
@@ -129,6 +132,7 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
           { client_id: given.clientId, redirect_uris: [`${origin}/`, `${origin}/silent-renew.html`], post_logout_redirect_uris: [`${origin}/`], origins: [origin] },
         ]),
         ...secrets.identity,
+        IDENTITY_ADMIN_TOKEN: secrets.identityAdminToken,
         DEMO_ACCOUNT: JSON.stringify(secrets.demo),
       }),
     });
@@ -145,6 +149,7 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
         DATABASE_URL: databases.service,
         IDP_AUTHORITY: authority,
         IDP_CLIENT_ID: given.clientId,
+        ...(given.authority === null && { IDP_ADMIN: JSON.stringify({ kind: "embedded", url: authority, token: secrets.identityAdminToken }) }),
         PUBLIC_ORIGIN: origin,
         API_BASE_URL: apiBase,
         TRUSTED_PROXIES: "loopback", // the gateway; whom that one trusts is the operator's to say
@@ -154,15 +159,8 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
       }),
     });
     const served = servedRemotes([...given.remoteFolders, ...remoteFolders]);
-    const remotes = served.map(({ name, folder }) => ({
-      name,
-      child: child({
-        name,
-        script: "tooling/src/serve/remote-main.ts",
-        environment: (ownPort) => ({ REMOTE_FOLDER: join(folder, "dist"), REMOTE_PORT: String(ownPort) }),
-      }),
-    }));
-    const page: PortalPage = { vendor_id: vendorId, portal_keys: [portalKey.publicKey], team_keys: await teamKeys(served) };
+    const remotes = createStaticChildren(new Map(served.map(({ name }) => [name, join(store.registry, name)])), { logFile: join(dataDir, "logs", "remotes.log"), onDeath });
+    const page: PortalPage = { vendor_id: vendorId, portal_keys: [store.key.publicKey], team_keys: await teamKeys(served) };
     const gateway = child({
       name: "gateway",
       script: "tooling/src/serve/gateway-main.ts",
@@ -172,32 +170,30 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
         GATEWAY_PORT: String(ownPort),
         PUBLIC_ORIGIN: origin,
         HOST_FOLDER: join(rootFolder, "host/dist"),
-        DEPLOYMENTS_FOLDER: join(dataDir, "deployments"),
+        DEPLOYMENTS_FOLDER: store.deployments,
         PORTAL_PAGE: JSON.stringify(page),
         IDP_AUTHORITY: authority,
         API_BASE_URL: apiBase,
-        UPSTREAMS: JSON.stringify({ api: upstream(service), ...Object.fromEntries(remotes.map((remote) => [remote.name, upstream(remote.child)])) }),
+        UPSTREAMS: JSON.stringify({ api: upstream(service), ...Object.fromEntries(remotes.each.map((remote) => [remote.name, upstream(remote)])) }),
       }),
     });
 
     const publish = async (): Promise<void> => {
       const releases = await Promise.all(served.map(releaseOf));
       const facts = { vendorId, origin, environment: given.environment, appVersion: appVersion(), releases };
-      await publishDeployment(
-        join(dataDir, "deployments"),
-        { ...facts, identity: { authority, client_id: given.clientId, scope: "openid profile email" }, api: { base_url: apiBase, credentials: false }, ...(drives !== undefined && { drives }) },
-        portalKey,
-      );
+      const settings = { identity: { authority, client_id: given.clientId, scope: "openid profile email" }, api: { base_url: apiBase, credentials: false }, ...(drives !== undefined && { drives }) };
+      await startVendor(store, { deployment: makeDeployment({ ...facts, ...settings }, 1, new Date()), page, releases });
     };
 
-    const all = [...(given.authority === null ? [identity] : []), service, ...remotes.map((remote) => remote.child), gateway];
-    parts.push(...all);
+    const all = [...(given.authority === null ? [identity] : []), service, remotes.process, gateway];
+    parts.push(...all, ...remotes.each);
     undo.push(async () => {
       await gateway.stop();
       await Promise.all(all.map((each) => each.stop()));
     });
+    await publish(); // the static servers serve what it puts into the registry
     // Everything but the gateway at once: it needs to know where the others are.
-    await settleAll([publish(), ...all.filter((each) => each !== gateway).map((each) => each.start())]);
+    await settleAll([...all.filter((each) => each !== gateway).map((each) => each.start())]);
     signal?.throwIfAborted();
     await gateway.start();
     await becomesHealthy([`${origin}/healthz`, `${origin}/api/readyz`, `${authority.replace(/\/$/, "")}/.well-known/openid-configuration`, ...served.map(({ name }) => `${origin}/r/${name}/healthz`)]);

@@ -14,18 +14,21 @@ const execute = promisify(execFile);
 
 const ServiceSecrets = z.strictObject({ SESSION_KEYS: z.strictObject({ keys: z.array(StoredKey).min(1) }), RECORD_KEY: z.string() });
 const IdentitySecrets = z.strictObject({ IDENTITY_KEYS: z.string(), COOKIE_KEYS: z.string() });
+const AdminToken = z.strictObject({ token: z.string() });
 const DemoAccount = z.strictObject({ username: z.string(), email: z.string(), password: z.string() });
 export type DemoAccount = z.infer<typeof DemoAccount>;
 
 export interface Secrets {
   readonly service: { readonly SESSION_KEYS: string; readonly RECORD_KEY: string };
   readonly identity: z.infer<typeof IdentitySecrets>;
+  /** By which the service may change passwords at the embedded provider. */
+  readonly identityAdminToken: string;
   readonly demo: DemoAccount;
 }
 
 export async function secretsOf(keysFolder: string): Promise<Secrets> {
-  const [service, identity, demo] = await Promise.all([serviceSecrets(keysFolder), identitySecrets(keysFolder), demoAccount(keysFolder)]);
-  return { service, identity, demo };
+  const [service, identity, identityAdminToken, demo] = await Promise.all([serviceSecrets(keysFolder), identitySecrets(keysFolder), adminToken(keysFolder), demoAccount(keysFolder)]);
+  return { service, identity, identityAdminToken, demo };
 }
 
 export async function serviceSecrets(keysFolder: string): Promise<Secrets["service"]> {
@@ -35,6 +38,10 @@ export async function serviceSecrets(keysFolder: string): Promise<Secrets["servi
 
 export async function identitySecrets(keysFolder: string): Promise<Secrets["identity"]> {
   return IdentitySecrets.parse(await readOrMake(join(keysFolder, "identity.json"), makeIdentitySecrets));
+}
+
+async function adminToken(keysFolder: string): Promise<string> {
+  return AdminToken.parse(await readOrMake(join(keysFolder, "identity-admin.json"), async () => ({ token: randomBytes(32).toString("base64url") }))).token;
 }
 
 export async function demoAccount(keysFolder: string): Promise<DemoAccount> {

@@ -57,6 +57,7 @@ Ready in ${((performance.now() - began) / 1000).toFixed(1)} s.
   Data and logs   ${here(dataDir)}
 
 Ctrl-C stops everything.`);
+  globalThis.gc?.({ type: "major", execution: "sync", flavor: "last-resort" }); // as the service does
 } catch (error) {
   if (starting.signal.aborted) process.exit(0); // Ctrl-C while starting: all is undone, and what still builds ends with this process
   // A Complaint is written for the person; anything else is a fault of ours, shown whole.

@@ -4,7 +4,8 @@ import { join } from "node:path";
 
 import { z } from "zod";
 
-import { buildables } from "../bundle/packages.ts";
+import { buildables, type Buildable } from "../bundle/packages.ts";
+import { builtFiles, differences, rebuild } from "../bundle/rebuild.ts";
 import { ensureBuilt } from "../bundle/ensure-built.ts";
 import { rootFolder } from "../paths.ts";
 import { packages } from "../remotes.ts";
@@ -68,6 +69,7 @@ export const steps: readonly Step[] = [
   { group: "unit", sentence: "Units and the service do what their tests say", run: ({ more, whole }) => jest(more.length > 0 ? more : ["--ignoreProjects", "engine"], whole) },
   { group: "engine", sentence: "The image engine gives the published bits", run: engine },
   { group: "build", sentence: "Host and remotes build", run: build },
+  { group: "build", sentence: "The same sources give the same bytes in another folder", run: ({ whole }) => rebuiltAlike(whole ? buildables : ["host", "settings"]) },
   { group: "build", sentence: "Each bundle holds only what belongs there", run: check("bundles.ts") },
   { group: "build", sentence: "What browsers download stays within its budget", run: async () => asOne(await run(bin("size-limit"), [])) },
   { group: "e2e", sentence: "People can do what we promise, in a real browser", run: ({ more, whole }) => playwright([...(whole ? [] : ["--grep-invert", longTests]), ...more], whole) },
@@ -90,6 +92,15 @@ async function build(): Promise<Result> {
   try {
     await ensureBuilt((line) => lines.push(line), buildables);
     return { passed: 1, failed: 0, said: lines.join("\n") };
+  } catch (error) {
+    return { passed: 0, failed: 1, said: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+async function rebuiltAlike(names: readonly Buildable[]): Promise<Result> {
+  try {
+    const differing = [...(await rebuild(names))].flatMap(([name, found]) => differences(builtFiles(name), found).map((line) => `${name}: ${line}`));
+    return { passed: differing.length === 0 ? 1 : 0, failed: differing.length === 0 ? 0 : 1, said: differing.join("\n") };
   } catch (error) {
     return { passed: 0, failed: 1, said: error instanceof Error ? error.message : String(error) };
   }

@@ -167,7 +167,7 @@ try {
 async function strayFiles({ databaseUrl, objectsFolder }: Stand): Promise<number> {
   const client = new Client({ connectionString: databaseUrl() });
   await client.connect();
-  const { rows } = await client.query<{ object_key: string }>("select object_key from version_objects union select object_key from upload_parts union select object_key from loose_objects");
+  const { rows } = await client.query<{ object_key: string }>("select object_key from version_objects union select object_key from upload_parts union select object_key from loose_objects union select object_key from staged_rows where object_key is not null");
   await client.end();
   const known = new Set(rows.map(({ object_key: key }) => key));
   const files = (await readdir(objectsFolder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());

@@ -37,7 +37,7 @@ export async function images(vault: VaultContext): Promise<RecoveryImage[]> {
 
 /**
  * Says whether a picture is in the book, whole only once an opener was shown, since sketches take the account key; and judges it with
- * the gate, and a new one with the self-test, as enrolling will.
+ * the gate, and one that would become an image with the self-test, as enrolling will.
  *
  * @throws PortalError `picture_unreadable`, `picture_too_large`, `helper_changed`.
  */
@@ -47,7 +47,7 @@ export async function examine(vault: VaultContext, picture: Blob, options: ActOp
     const book = vault.keys === null ? null : ((await readKeyring(vault, options.signal))?.opened?.book ?? null);
     const known = book === null ? null : vault.accountKey === null ? await findPlain(vault, bytes, book, options) : await findInBook(vault, vault.accountKey, bytes, book, options);
     refuseCancelled(options.signal);
-    const gate = await vault.engine.inspect(bytes, { ...engineOptions(options), selfTest: known === null });
+    const gate = await vault.engine.inspect(bytes, { ...engineOptions(options), selfTest: known === null || known.kind === "removed" });
     refuseCancelled(options.signal);
     return {
       level: gate.verdict,

@@ -15,7 +15,7 @@ import { requireRow } from "../steps/read-account.ts";
 import { readMe } from "./export-texts.ts";
 import type { OpenedKeyring } from "../steps/read-keyring.ts";
 import { withShownOpener } from "./recover.ts";
-import type { ShownPicture } from "../shown-image.ts";
+import type { Shown } from "../shown-image.ts";
 
 /** What exporting needs beside the vault. */
 export interface ExportParts extends ContentSource {
@@ -48,7 +48,7 @@ interface Entry {
  * @throws PortalError those of showing a picture, `opener_needed` when it opens none of them, `list_mismatch`,
  *   `decryption_failed` (`secret_id` in its details), `storage_full`, `cancelled`.
  */
-export function exportSecrets(vault: VaultContext, parts: ExportParts, secretIds: readonly string[], shown: ShownPicture, options: ActOptions = {}): Promise<ExportedSecrets> {
+export function exportSecrets(vault: VaultContext, parts: ExportParts, secretIds: readonly string[], shown: Shown, options: ActOptions = {}): Promise<ExportedSecrets> {
   return withShownOpener(vault, shown, options, async (account, show) => {
     const wanted = await labelledRows(vault, account, secretIds);
     const opener = await show();

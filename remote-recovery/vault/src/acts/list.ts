@@ -2,10 +2,13 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 import { fromB64u } from "@relicario/shared/api";
 import type { ListOptions, SecretLabel, SecretRow } from "@relicario/shared/contract";
 
+import { isPortalError } from "@relicario/shared/errors";
+
 import type { Label } from "../seal/label.ts";
+import { timed } from "../timed.ts";
 import { refuseCancelled } from "../cancelled.ts";
 import type { AccountRow, VaultContext } from "../vault-context.ts";
-import { labelOf, readAccount } from "../steps/read-account.ts";
+import { dropRows, keepRows, labelOf, readAccount, type AccountView } from "../steps/read-account.ts";
 
 /** Labels of the first batch: what a screen shows. */
 const firstBatch = 100;
@@ -19,19 +22,32 @@ const laterBatch = 500;
  * @throws PortalError `list_mismatch`, `older_state`, `keyring_missing`, `decryption_failed`, `cancelled`.
  */
 export async function list(vault: VaultContext, { signal, onRows }: ListOptions = {}): Promise<SecretRow[]> {
+  const shown: SecretRow[] = [];
+  const show = async (account: AccountView): Promise<void> => {
+    const keys = account.view.opened?.keys ?? null;
+    const there = new Set(shown.map(({ secretId }) => secretId));
+    const newestFirst = [...account.rows.values()].filter(({ secretId }) => !there.has(secretId)).sort((left, right) => (left.secretId < right.secretId ? 1 : -1));
+    const total = shown.length + newestFirst.length;
+    for (let from = 0, size = firstBatch; from < newestFirst.length; from += size, size = laterBatch) {
+      refuseCancelled(signal);
+      const rows = newestFirst.slice(from, from + size);
+      const labels = keys === null ? null : await timed(shown.length === 0 ? "opening first" : "opening", () => Promise.all(rows.map((row) => labelOf(vault.userId, keys, row))));
+      const batch = rows.map((row, index) => presentRow(row, labels?.[index] ?? null, keys?.keyEpoch ?? 0));
+      shown.push(...batch);
+      onRows?.(batch, { opened: shown.length, total });
+    }
+  };
   const account = await readAccount(vault, signal);
   if (account === null) return [];
-  const keys = account.view.opened?.keys ?? null;
-  const newestFirst = [...account.rows.values()].sort((left, right) => (left.secretId < right.secretId ? 1 : -1));
-  const shown: SecretRow[] = [];
-  for (let from = 0, size = firstBatch; from < newestFirst.length; from += size, size = laterBatch) {
-    refuseCancelled(signal);
-    const rows = newestFirst.slice(from, from + size);
-    const labels = keys === null ? null : await Promise.all(rows.map((row) => labelOf(vault.userId, keys, row)));
-    const batch = rows.map((row, index) => presentRow(row, labels?.[index] ?? null, keys?.keyEpoch ?? 0));
-    shown.push(...batch);
-    onRows?.(batch, { opened: shown.length, total: newestFirst.length });
+  try {
+    await show(account);
+  } catch (error) {
+    if (!isPortalError(error, "list_mismatch")) throw error;
+    await dropRows(vault); // a label that the device kept is not the one of the state: what is not shown yet comes from the service
+    const anew = await readAccount(vault, signal);
+    if (anew !== null) await show(anew);
   }
+  keepRows(vault);
   return shown.reverse();
 }
 

@@ -14,6 +14,7 @@ import { images } from "./examine.ts";
 import { list } from "./list.ts";
 import { makeKit, type KitParts } from "./make-kit.ts";
 import { protect } from "./protect.ts";
+import { rotate } from "./rotate.ts";
 import { beginUpload, finishUpload } from "./resumable-uploads.ts";
 import { update } from "./update.ts";
 
@@ -97,6 +98,16 @@ describe("makeKit", () => {
     await makeKit(vault, parts(), [secretId], shown("market"));
     const content = { contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob(["content of First"]) } as const;
     await update(vault, secretId, { baseVersion: 1, content, protection: { kind: "picture", shown: shown("harbour"), name: "The harbour" } }, {});
+    expect((await list(vault))[0]?.label?.kits).toMatchObject([{ outdated: true }]);
+  });
+
+  it("is out of date once the account key is another", async () => {
+    const world = createWorld();
+    const vault = await world.open();
+    const { secretId } = await protect(vault, textSecret("First", shown("market")), {});
+    await makeKit(vault, parts(), [secretId], shown("market"));
+    expect((await list(vault))[0]?.label?.kits).toMatchObject([{ outdated: false }]);
+    await rotate(vault, [shown("market")], {});
     expect((await list(vault))[0]?.label?.kits).toMatchObject([{ outdated: true }]);
   });
 

@@ -225,6 +225,20 @@ describe("after a crash at the first secret", () => {
     await expect(protect(laptop, textSecret("First", shown("market/cropped")), {})).rejects.toEqual(code("picture_resembles_another"));
   });
 
+  it("a picture that needed a passphrase needs it on the next try", async () => {
+    const world = createWorld();
+    const laptop = await world.open();
+    await protect(laptop, textSecret("First", shown("market")), {});
+    world.service.before = (call) => {
+      if (call === "POST /secrets/store") throw new PortalError("offline");
+    };
+    await expect(protect(laptop, textSecret("Second", shown("pale-sand", "phrase")), {})).rejects.toEqual(code("offline"));
+    world.service.before = () => undefined;
+    await expect(protect(laptop, textSecret("Second", shown("pale-sand")), {})).rejects.toEqual(code("picture_needs_passphrase"));
+    await protect(laptop, textSecret("Second", shown("pale-sand", "another")), {});
+    expect(await titles(laptop)).toEqual(["First", "Second"]);
+  });
+
   it("a keyring of another device means that the pending key was never published: it is dropped, aloud, once", async () => {
     const world = createWorld();
     world.service.before = (call) => {

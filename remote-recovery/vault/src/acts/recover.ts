@@ -15,10 +15,10 @@ import type { AccountRow, ActOptions, VaultContext } from "../vault-context.ts";
 import { labelOf, readAccount, requireRow, type AccountView } from "../steps/read-account.ts";
 import { checkedFormer } from "../steps/former-versions.ts";
 import type { OpenedKeyring } from "../steps/read-keyring.ts";
-import { showImage } from "../steps/open-account.ts";
+import { showOpener } from "../steps/open-account.ts";
 import type { SealedContentKey } from "../worker/opened-contents.ts";
 import { unlock } from "./unlock.ts";
-import type { ShownPicture } from "../shown-image.ts";
+import type { Shown } from "../shown-image.ts";
 
 /** An opened secret with what "save as age file" would need; both are the worker's to keep or drop. */
 export interface OpenedSecret extends OpenedTicket {
@@ -54,14 +54,14 @@ interface WantedVersion {
  * @throws PortalError those of {@link unlock}, `not_found`, `opener_needed` (this picture does not open this secret),
  *   `list_mismatch`, `decryption_failed`, `payload_too_large`.
  */
-export async function recover(vault: VaultContext, secretId: string, shown: ShownPicture, options: ActOptions & WantedVersion = {}): Promise<OpenedSecret> {
+export async function recover(vault: VaultContext, secretId: string, shown: Shown, options: ActOptions & WantedVersion = {}): Promise<OpenedSecret> {
   const secret = await recoverAny(vault, secretId, shown, options);
   if (secret.content === null) throw new PortalError("payload_too_large");
   return secret;
 }
 
 /** The same for contents of any size; a large one is checked when it is saved. */
-export function recoverAny(vault: VaultContext, secretId: string, shown: ShownPicture, options: ActOptions & WantedVersion = {}): Promise<OpenedSecret | OpenedLarge> {
+export function recoverAny(vault: VaultContext, secretId: string, shown: Shown, options: ActOptions & WantedVersion = {}): Promise<OpenedSecret | OpenedLarge> {
   return withShownOpener(vault, shown, options, async (account, show) => (await openWith(vault, account, secretId, show, options)).secret);
 }
 
@@ -97,7 +97,7 @@ export async function openWith(
  */
 export async function withShownOpener<T>(
   vault: VaultContext,
-  shown: ShownPicture,
+  shown: Shown,
   options: ActOptions,
   act: (account: AccountView | null, show: () => Promise<ShownOpener>) => Promise<T>,
 ): Promise<T> {
@@ -109,7 +109,7 @@ export async function withShownOpener<T>(
   };
   const show = async (account: AccountView | null): Promise<ShownOpener> => {
     if (account === null) throw new PortalError("no_keyring");
-    return (shownNow.opener ??= await showImage(vault, shown, account.view, options));
+    return (shownNow.opener ??= await showOpener(vault, shown, account.view, options));
   };
   try {
     const known = vault.keys === null ? await unlockFirst() : await readAccount(vault, options.signal);

@@ -2,7 +2,7 @@ import { PortalError } from "@relicario/shared/errors";
 
 import { wipe } from "../seal/bytes.ts";
 import { timestamp } from "../seal/ids.ts";
-import type { ShownPicture } from "../shown-image.ts";
+import type { Shown } from "../shown-image.ts";
 import type { ActOptions, VaultContext } from "../vault-context.ts";
 import { openWith, withShownOpener } from "./recover.ts";
 import { changeLabel } from "./update.ts";
@@ -19,7 +19,7 @@ export interface Rehearsed {
  *
  * @throws PortalError those of {@link recover} and of a new label; `version_conflict` when another version took its place meanwhile.
  */
-export async function rehearse(vault: VaultContext, secretId: string, shown: ShownPicture, options: ActOptions = {}): Promise<Rehearsed> {
+export async function rehearse(vault: VaultContext, secretId: string, shown: Shown, options: ActOptions = {}): Promise<Rehearsed> {
   const proved = await withShownOpener(vault, shown, options, async (account, show) => {
     const { secret, openerId } = await openWith(vault, account, secretId, show, options);
     if (secret.content !== null) wipe(secret.content);

@@ -41,7 +41,7 @@ export interface UploadParts {
 
 /** An upload as it is asked for. The file stays outside: only its size matters here. */
 export type UploadOrder =
-  | { readonly act: "protect"; readonly request: Omit<ProtectRequest, "content">; readonly size: number; readonly handle: FileSystemFileHandle | null }
+  | { readonly act: "protect"; readonly request: Omit<ProtectRequest, "content"> & { readonly source?: string }; readonly size: number; readonly handle: FileSystemFileHandle | null }
   | {
       readonly act: "update";
       readonly secretId: string;
@@ -57,7 +57,7 @@ const content = { contentKind: z.enum(["text", "seed", "file"]), name: z.string(
 const openers = z.array(z.string());
 /** Kept on devices until it is published, so the name of the act stays `flow`. */
 const Request = z.discriminatedUnion("flow", [
-  z.strictObject({ flow: z.literal("protect"), ...content, title: z.string(), tags: z.array(z.string()), createdAt: z.string(), openers }),
+  z.strictObject({ flow: z.literal("protect"), ...content, title: z.string(), tags: z.array(z.string()), createdAt: z.string(), openers, source: z.string().optional() }),
   z.strictObject({
     flow: z.literal("update"),
     ...content,
@@ -95,7 +95,7 @@ export async function beginUpload(vault: VaultContext, { records, calls }: Uploa
   const described = { contentKind, name, mime };
   const request: Request =
     order.act === "protect"
-      ? { flow: "protect", ...described, title: order.request.title, tags: [...order.request.tags], createdAt: timestamp(now), openers: ids ?? [] }
+      ? { flow: "protect", ...described, title: order.request.title, tags: [...order.request.tags], createdAt: timestamp(now), openers: ids ?? [], ...(order.request.source === undefined ? {} : { source: order.request.source }) }
       : {
           flow: "update",
           ...described,

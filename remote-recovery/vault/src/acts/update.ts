@@ -83,6 +83,8 @@ export function changeLabel(vault: VaultContext, secretId: string, edit: LabelEd
 interface VersionRequest extends Naming {
   readonly content: Omit<ChosenContent, "content">;
   readonly protection?: ProtectRequest["protection"];
+  /** Of an item that is imported again. */
+  readonly source?: string | undefined;
 }
 
 /** Publishes content that is sealed already as the version after `base`. */
@@ -108,7 +110,7 @@ export async function publishVersion(vault: VaultContext, secretId: string, base
       former_sha256: await formerAfter(vault, row, before, options.signal),
       rehearsed: before.rehearsed.filter((one) => chosen.openers.some(({ id }) => id === one.opener_id)), // it holds for the opener it was made with
       kits: before.kits,
-      source: before.source,
+      source: request.source ?? before.source,
     };
     const { label, ticket, root } = await sealRow(vault, opened.keys, place, described, ready, chosen.openers, carried);
     sent.add(root.labelHex);

@@ -13,7 +13,7 @@ import { nextChange } from "../steps/signed-change.ts";
 import { withEnded } from "../shares/shares-document.ts";
 import { recover } from "./recover.ts";
 import { publishVersion, type NewVersion } from "./update.ts";
-import type { ShownPicture } from "../shown-image.ts";
+import type { Shown } from "../shown-image.ts";
 
 /**
  * All versions that there ever were, newest first; of a dropped one only its line is left. On an unlocked device they are those
@@ -47,7 +47,7 @@ async function readLines(vault: VaultContext, secretId: string, signal?: AbortSi
  *
  * @throws PortalError those of {@link recover} and of a new version.
  */
-export async function restoreVersion(vault: VaultContext, secretId: string, version: number, shown: ShownPicture, options: ActOptions = {}): Promise<NewVersion> {
+export async function restoreVersion(vault: VaultContext, secretId: string, version: number, shown: Shown, options: ActOptions = {}): Promise<NewVersion> {
   const former = await recover(vault, secretId, shown, { ...options, version });
   try {
     if (former.current) return { version };

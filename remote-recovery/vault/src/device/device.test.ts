@@ -17,7 +17,7 @@ import { lockedSince, markLocked, markUnlocked, openDevice, readDevice, type Dev
 const account: DeviceAccount = { vendorId: "relicario", issuer: "https://id.example", subject: "ana" };
 const other: DeviceAccount = { ...account, subject: "ben" };
 const empty = {
-  v: 1, kind: null, titlesKeys: null, locked: false, lockedAt: null, lockedSignIn: null, lastActivity: null, autoLockMinutes: 15, remembered: null, consent: null, checkedOpeners: null, pending: null, sketches: null, newShares: null, openedShares: {},
+  v: 1, kind: null, titlesKeys: null, locked: false, lockedAt: null, lockedSignIn: null, passkeyOpener: null, lastActivity: null, autoLockMinutes: 15, remembered: null, consent: null, checkedOpeners: null, pending: null, sketches: null, newShares: null, openedShares: {},
 };
 const remembered = { stateRev: 3, stateSha256: someDigest("3"), keyEpoch: 1, root: someDigest("r"), count: 2, recipient: "age1pq1…", signingKey: someDigest("k") };
 

@@ -1,4 +1,4 @@
-import { bytesB64u, Counter, Digest } from "@relicario/shared/api";
+import { bytesB64u, Counter, Digest, Id } from "@relicario/shared/api";
 import { accountName, autoLockMinutes, keptOnDevice, type DeviceAccount, type DeviceKind } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 import { openDB, type DBSchema, type IDBPDatabase } from "idb";
@@ -62,6 +62,8 @@ const DeviceRecord = z.looseObject({
   lockedAt: z.int().min(0).nullable(),
   /** The sign-in of then, in seconds by the provider's clock; null where it is not known. */
   lockedSignIn: z.int().min(0).nullable().default(null),
+  /** The opener of a passkey that was made or used here: then a lock takes the titles keys away. Null without one. */
+  passkeyOpener: Id.nullable().default(null),
   /** The newest sign of the person in any tab; milliseconds since 1970. */
   lastActivity: z.int().min(0).nullable(),
   autoLockMinutes: z.int().min(autoLockMinutes.least).max(autoLockMinutes.most),
@@ -86,6 +88,7 @@ export interface DeviceRecord {
   readonly locked: boolean;
   readonly lockedAt: number | null;
   readonly lockedSignIn: number | null;
+  readonly passkeyOpener: string | null;
   readonly lastActivity: number | null;
   readonly autoLockMinutes: number;
   readonly remembered: Remembered | null;
@@ -104,6 +107,7 @@ const emptyRecord: DeviceRecord = {
   locked: false,
   lockedAt: null,
   lockedSignIn: null,
+  passkeyOpener: null,
   lastActivity: null,
   autoLockMinutes: autoLockMinutes.usual,
   remembered: null,
@@ -137,7 +141,7 @@ export interface Device {
   readonly close: () => void;
 }
 
-type WrapPurpose = "pending" | "sketches" | "newShares" | "sealing" | "publishing";
+type WrapPurpose = "pending" | "sketches" | "newShares" | "sealing" | "publishing" | "rows";
 
 interface Schema extends DBSchema {
   keys: { key: "device"; value: CryptoKey };
@@ -313,10 +317,27 @@ export function isAfterLock({ lockedSignIn }: Pick<DeviceRecord, "lockedSignIn">
   return authTime >= Math.floor(since / 1000) && authTime > (lockedSignIn ?? 0);
 }
 
-/** Keeps a lock on the device, so that a page loaded later starts locked. A lock that is there already keeps its time. */
+/**
+ * Keeps a lock on the device, so that a page loaded later starts locked. A lock that is there already keeps its time. Where a passkey
+ * opens, the titles keys go: only an opener brings them back.
+ */
 export async function markLocked(account: DeviceAccount, now: number, signIn: number | null): Promise<void> {
   await onDevice(account, async (device) => {
-    await device.update(({ titlesKeys, locked }) => (titlesKeys === null || locked ? null : { locked: true, lockedAt: now, lockedSignIn: signIn }));
+    await device.update(({ titlesKeys, locked, passkeyOpener }) => {
+      if (titlesKeys === null) return null;
+      if (passkeyOpener !== null) return { locked: true, lockedAt: now, lockedSignIn: signIn, titlesKeys: null };
+      return locked ? null : { locked: true, lockedAt: now, lockedSignIn: signIn };
+    });
+  });
+}
+
+/** A device that locked itself while no page was open, and that a passkey opens: what a lock takes away goes now. */
+export async function finishLock(account: DeviceAccount, now: number): Promise<void> {
+  await onDevice(account, async (device) => {
+    await device.update((record) => {
+      const since = record.passkeyOpener === null || record.titlesKeys === null ? null : lockedSince(record, now);
+      return since === null ? null : { locked: true, lockedAt: since, titlesKeys: null };
+    });
   });
 }
 

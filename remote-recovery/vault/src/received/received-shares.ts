@@ -9,7 +9,7 @@ import { recipientOf } from "../seal/age.ts";
 import type { Book } from "../seal/book.ts";
 import type { Bytes } from "../seal/bytes.ts";
 import { contentOf, mimeOf, nameOf, openClaimed, type Opening } from "../shares/open-claimed.ts";
-import type { ShownPicture } from "../shown-image.ts";
+import type { Shown } from "../shown-image.ts";
 import { accountIdentities } from "../steps/account-identities.ts";
 import { readKeyring } from "../steps/read-keyring.ts";
 import { requireAccountKey } from "../steps/show-opener.ts";
@@ -54,7 +54,7 @@ export type OpenedReceived = Omit<OpenedShare, "save" | "putAway"> & { readonly 
  *
  * @throws PortalError those of {@link VaultReceived.open}.
  */
-export async function openReceived(vault: VaultContext, shareId: string, shown: ShownPicture | null, options: ActOptions & { readonly accept?: readonly string[] } = {}): Promise<OpenedReceived> {
+export async function openReceived(vault: VaultContext, shareId: string, shown: Shown | null, options: ActOptions & { readonly accept?: readonly string[] } = {}): Promise<OpenedReceived> {
   if (!ShareId.safeParse(shareId).success) throw new PortalError("share_unavailable");
   const accountKey = await requireAccountKey(vault, shown, options);
   options.onProgress?.({ phase: "fetching", done: 0, total: 1 });

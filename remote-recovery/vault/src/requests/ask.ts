@@ -11,7 +11,7 @@ import { linkAuth, newLinkKey } from "../seal/link.ts";
 import { sealRequestDocument } from "../seal/request-document.ts";
 import { openRequestsInner } from "../seal/requests.ts";
 import { text, textOrNone } from "../seal/text.ts";
-import type { ShownPicture } from "../shown-image.ts";
+import type { Shown } from "../shown-image.ts";
 import { check } from "../steps/check-request.ts";
 import { readKeyring } from "../steps/read-keyring.ts";
 import { requireAccountKey } from "../steps/show-opener.ts";
@@ -31,7 +31,7 @@ export interface MadeRequest {
  *
  * @throws PortalError those of {@link VaultRequests.create}; `no_keyring` before anything was ever kept.
  */
-export async function askForSecret(vault: VaultContext, request: SecretRequest, shown: ShownPicture | null, options: ActOptions = {}): Promise<MadeRequest> {
+export async function askForSecret(vault: VaultContext, request: SecretRequest, shown: Shown | null, options: ActOptions = {}): Promise<MadeRequest> {
   checkAsked(vault, request);
   const accountKey = await requireAccountKey(vault, shown, options);
   const requestId = toB64u(randomBytes(16));
@@ -70,7 +70,7 @@ export async function askForSecret(vault: VaultContext, request: SecretRequest, 
  *
  * @throws PortalError `show_opener_first`, `not_found` (unknown, or revoked), and those of reading.
  */
-export async function showRequestLink(vault: VaultContext, requestId: string, shown: ShownPicture | null, options: ActOptions = {}): Promise<string> {
+export async function showRequestLink(vault: VaultContext, requestId: string, shown: Shown | null, options: ActOptions = {}): Promise<string> {
   const accountKey = await requireAccountKey(vault, shown, options);
   const requests = (await readKeyring(vault, options.signal))?.opened?.requests ?? null;
   if (requests === null || requireEntry(requests, requestId).state === "revoked") throw new PortalError("not_found");

@@ -7,7 +7,7 @@ import { sha256, withSecret, type Bytes } from "../seal/bytes.ts";
 import { openProvided, receiptWords } from "../seal/provided.ts";
 import { openRequestsInner, type Requests } from "../seal/requests.ts";
 import { contentOf, mimeOf, nameOf } from "../shares/open-claimed.ts";
-import type { ShownPicture } from "../shown-image.ts";
+import type { Shown } from "../shown-image.ts";
 import { accountIdentities } from "../steps/account-identities.ts";
 import { readKeyring } from "../steps/read-keyring.ts";
 import { requireAccountKey } from "../steps/show-opener.ts";
@@ -28,7 +28,7 @@ export type OpenedHere = Omit<OpenedAnswer, "save" | "putAway"> & { readonly con
  *
  * @throws PortalError those of {@link VaultRequests.open}.
  */
-export async function openAnswer(vault: VaultContext, requestId: string, shown: ShownPicture | null, options: ActOptions = {}): Promise<OpenedHere> {
+export async function openAnswer(vault: VaultContext, requestId: string, shown: Shown | null, options: ActOptions = {}): Promise<OpenedHere> {
   const accountKey = await requireAccountKey(vault, shown, options);
   const opened = (await readKeyring(vault, options.signal))?.opened ?? null;
   if (opened === null) throw new PortalError("vault_locked");

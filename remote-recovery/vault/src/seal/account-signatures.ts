@@ -3,10 +3,15 @@ import { fromB64u, hasValidSignature, toB64u, type KeyringChange, type KeyStatem
 import { signDocument, type TitlesKeys } from "./account-key.ts";
 import { equalBytes } from "./bytes.ts";
 
-/** What the account publishes of itself, signed by its own signing key. `previous_sig` comes with rotation. */
-export function makeKeyStatement(keys: TitlesKeys, userId: string): Promise<KeyStatement> {
-  const statement = { v: 1 as const, user_id: userId, recipient: keys.recipient, signing_key: toB64u(keys.signingKey), key_epoch: keys.keyEpoch, previous_sig: null };
-  return signDocument("key", statement, keys.signer);
+/**
+ * What the account publishes of itself, signed by its own signing key.
+ *
+ * @param before keys of the generation before, which sign the statement without both signatures; null where none is followed.
+ */
+export async function makeKeyStatement(keys: TitlesKeys, userId: string, before: TitlesKeys | null = null): Promise<KeyStatement> {
+  const body = { v: 1 as const, user_id: userId, recipient: keys.recipient, signing_key: toB64u(keys.signingKey), key_epoch: keys.keyEpoch };
+  const previousSig = before === null ? null : (await signDocument("key", body, before.signer)).sig;
+  return signDocument("key", { ...body, previous_sig: previousSig }, keys.signer);
 }
 
 /** Whether a published statement is the one that hangs on our account key. */

@@ -32,12 +32,20 @@ export function newIdentity(): string {
 
 /** True for a native hybrid identity: upper case, 32 bytes. */
 export function isIdentity(text: string): boolean {
+  const seed = seedOf(text);
+  wipe(seed);
+  return seed !== null;
+}
+
+/** The 32-byte seed of an identity; null for what is none. Wipe it. */
+export function seedOf(text: string): Bytes | null {
   try {
     const { prefix, bytes } = bech32.decodeToBytes(text);
+    if (text.startsWith(`${identityPrefix}1`) && prefix.toUpperCase() === identityPrefix && bytes.length === 32) return copyOf(bytes);
     wipe(bytes);
-    return text.startsWith(`${identityPrefix}1`) && prefix.toUpperCase() === identityPrefix && bytes.length === 32;
+    return null;
   } catch {
-    return false; // not bech32 at all: the question is yes or no
+    return null; // not bech32 at all: the question is yes or no
   }
 }
 

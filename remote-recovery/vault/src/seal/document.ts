@@ -1,7 +1,7 @@
 import { canonicalBytes, fromB64u, parseCanonical, type Json } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 import { CompactEncrypt, compactDecrypt, errors } from "jose";
-import { z } from "zod";
+import type { z } from "zod";
 
 import { concat, sha256, utf8, type Bytes } from "./bytes.ts";
 
@@ -17,6 +17,7 @@ export const jweTypes = {
   requests: "relicario-requests",
   inner: "relicario-inner",
   request: "relicario-request",
+  linkDevice: "relicario-link-device",
 } as const;
 export type JweType = (typeof jweTypes)[keyof typeof jweTypes];
 
@@ -56,8 +57,6 @@ export async function openJwe<T>(key: CryptoKey, expected: JweHeader, jwe: strin
   }
 }
 
-const Header = z.record(z.string(), z.unknown());
-
 /**
  * The protected header, not yet authenticated: enough to compare and to compute with, never to be believed.
  *
@@ -65,10 +64,19 @@ const Header = z.record(z.string(), z.unknown());
  */
 export function headerOf(jwe: string): Readonly<Record<string, unknown>> {
   try {
-    return Header.parse(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(fromB64u(jwe.slice(0, jwe.indexOf("."))))));
+    const header: unknown = JSON.parse(strictUtf8.decode(fromB64u(jwe.slice(0, jwe.indexOf(".")))));
+    if (isObject(header)) return header;
   } catch {
-    throw new PortalError("decryption_failed");
+    // no base64url, no UTF-8 or no JSON: the same answer as to what is no object
   }
+  throw new PortalError("decryption_failed");
+}
+
+const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** Not by a schema, which takes several times as long, and there are two readings for every label of a list. */
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Digest of a sealed document: over its bytes as sent. */

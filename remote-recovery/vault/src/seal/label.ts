@@ -28,7 +28,7 @@ export const Label = z.strictObject({
   rehearsed: z.array(z.strictObject({ opener_id: Id, at: Timestamp })),
   /** Kits that were made: SHA-256 of the file, and what it was made of. */
   kits: z.array(z.strictObject({ sha256: Digest, made_at: Timestamp, key_epoch: Counter, ticket_sha256: Digest })),
-  /** HMAC-SHA-256 of an imported item under the book's `import_key`; null for what was not imported. */
+  /** Mark of an imported item under the book's `import_key`, see imports/source.ts; null for what was not imported. */
   source: Digest.nullable(),
 });
 export type Label = z.infer<typeof Label>;

@@ -30,6 +30,17 @@ export async function imageOpener(openerId: string, imageRoot: Bytes): Promise<S
   return openerFromSeed(openerId, seed);
 }
 
+/** The 32-byte seed of a passkey's opener, from what its PRF gave (WebAuthn 3, 10.1.4). Wipes that. */
+export function passkeySeed(prf: Bytes): Bytes {
+  if (prf.length !== 32) throw new PortalError("passkey_without_prf");
+  const seed = hkdf(prf, "relicario/v1/passkey-identity");
+  wipe(prf);
+  return seed;
+}
+
+/** What a slot is made for: everything of an opener but what opens. Nobody reads a slot with it. */
+export type SlotMaker = Pick<ShownOpener, "openerId" | "recipient" | "slotAuth">;
+
 /** Any opener, from its 32-byte seed. Wipes the seed. */
 export async function openerFromSeed(openerId: string, seed: Bytes): Promise<ShownOpener> {
   const identity = identityOf(seed);
@@ -55,7 +66,7 @@ export interface SlotPlace {
 }
 
 /** Seals the account key to one opener alone. */
-export async function sealSlot(opener: ShownOpener, userId: string, accountKey: AccountKey): Promise<Bytes> {
+export async function sealSlot(opener: SlotMaker, userId: string, accountKey: AccountKey): Promise<Bytes> {
   const body = { v: 1, kind: "slot", user_id: userId, opener_id: opener.openerId, key_epoch: accountKey.keyEpoch, account_key: accountKey.lend(toB64u) };
   const plain = documentBytes({ ...body, mac: toB64u(slotMac(opener.slotAuth, body)) });
   try {
@@ -63,6 +74,13 @@ export async function sealSlot(opener: ShownOpener, userId: string, accountKey: 
   } finally {
     wipe(plain);
   }
+}
+
+/** Whether a slot is sealed to this opener. @throws PortalError `decryption_failed` for one that is no slot of ours. */
+export async function isSealedTo(opener: ShownOpener, sealed: Bytes): Promise<boolean> {
+  const plain = await openWith(opener.identity, sealed, "one");
+  wipe(plain);
+  return plain !== null;
 }
 
 /**

@@ -4,11 +4,11 @@ import { canonicalBytes, Digest, fromB64u, maxFileNameLength, maxRequestNoteLeng
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
-import { isIdentity, openWith, sealTo } from "./age.ts";
+import { openWith, sealTo } from "./age.ts";
 import { equalBytes, sha256, utf8, withSecret, wipe, type Bytes } from "./bytes.ts";
+import { contentFacts } from "./content-facts.ts";
 import { documentBytes, parseDocument } from "./document.ts";
 import { hkdf } from "./kdf.ts";
-import { ContentKind } from "./label.ts";
 import { textOrNone } from "./text.ts";
 import { wordsOf } from "./words.ts";
 
@@ -19,12 +19,7 @@ export const ProvidedTicket = z.strictObject({
   request_id: RequestId,
   name: textOrNone(maxFileNameLength),
   mime: textOrNone(maxFileNameLength),
-  content_kind: ContentKind,
-  /** Bytes of the plain content. */
-  size: z.int().min(0),
-  /** Over the whole content ciphertext. */
-  content_sha256: Digest,
-  content_identity: z.string().refine((text) => isIdentity(text), "not a hybrid identity"),
+  ...contentFacts,
   note: textOrNone(maxRequestNoteLength),
   created_at: Timestamp,
   /** Under a key of the link: the service cannot answer by itself. */

@@ -2,10 +2,10 @@ import { Audience, bytesB64u, Counter, Digest, fromB64u, hasValidSignature, Id, 
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
-import { isIdentity, openWith } from "./age.ts";
+import { openWith } from "./age.ts";
 import { sha256, utf8, wipe, type Bytes } from "./bytes.ts";
+import { contentFacts } from "./content-facts.ts";
 import { parseDocument } from "./document.ts";
-import { ContentKind } from "./label.ts";
 import { textOrNone } from "./text.ts";
 
 /** What opens one shared version of a secret, and proves who sealed it. Holds the content identity: a secret. */
@@ -28,12 +28,7 @@ export const ShareTicket = z.strictObject({
   tags: z.array(z.string()).max(0),
   name: textOrNone(maxFileNameLength),
   mime: textOrNone(maxFileNameLength),
-  content_kind: ContentKind,
-  /** Bytes of the plain content. */
-  size: z.int().min(0),
-  /** Over the whole content ciphertext. */
-  content_sha256: Digest,
-  content_identity: z.string().refine((text) => isIdentity(text), "not a hybrid identity"),
+  ...contentFacts,
   created_at: Timestamp,
   sig: Signature,
 });

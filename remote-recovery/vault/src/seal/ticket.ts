@@ -1,11 +1,11 @@
-import { Counter, Digest, hasValidSignature, Id, Signature, Timestamp } from "@relicario/shared/api";
+import { Counter, hasValidSignature, Id, Signature, Timestamp } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
 import { signDocument, type TitlesKeys } from "./account-key.ts";
-import { isIdentity, openWith, sealTo } from "./age.ts";
+import { openWith, sealTo } from "./age.ts";
 import { wipe, type Bytes } from "./bytes.ts";
-import { ContentKind } from "./label.ts";
+import { contentFacts } from "./content-facts.ts";
 import type { ShownOpener } from "./opener.ts";
 import { documentBytes, parseDocument } from "./document.ts";
 
@@ -23,12 +23,7 @@ export const OwnerTicket = z.strictObject({
   tags: z.array(z.string()),
   name: z.string(),
   mime: z.string(),
-  content_kind: ContentKind,
-  /** Bytes of the plain content. */
-  size: z.int().min(0),
-  /** Over the whole content ciphertext. */
-  content_sha256: Digest,
-  content_identity: z.string().refine((text) => isIdentity(text), "not a hybrid identity"),
+  ...contentFacts,
   created_at: Timestamp,
   sig: Signature,
 });

@@ -13,7 +13,7 @@ import { publishUntilItFits, type Attempt } from "../steps/publish.ts";
 import { labelOf, requireRow, type AccountView } from "../steps/read-account.ts";
 import { readKeyring, type OpenedKeyring } from "../steps/read-keyring.ts";
 import { nextChange } from "../steps/signed-change.ts";
-import type { ShownPicture } from "../shown-image.ts";
+import type { Shown } from "../shown-image.ts";
 import type { ActOptions, VaultContext } from "../vault-context.ts";
 import { sharesOfSecret } from "./list-shares.ts";
 import { waitingShares } from "./new-shares.ts";
@@ -27,7 +27,7 @@ import { isLive, pathOf, requireEntry, requireRoom, withEnded, withEntry, type S
  * @throws PortalError `not_found`, `share_unavailable` for one that is over, `show_opener_first`, `decryption_failed` where the service
  *   keeps another ticket, version or date of it than was signed.
  */
-export async function showShareLink(vault: VaultContext, shareId: string, shown: ShownPicture | null, options: ActOptions = {}): Promise<string> {
+export async function showShareLink(vault: VaultContext, shareId: string, shown: Shown | null, options: ActOptions = {}): Promise<string> {
   const accountKey = await requireAccountKey(vault, shown, options);
   const view = await readKeyring(vault, options.signal);
   if (view?.opened == null) throw new PortalError("vault_locked");
@@ -87,7 +87,7 @@ export async function markEnded(vault: VaultContext, ends: (entry: ShareEntry, a
  *
  * @throws PortalError `not_found`, `share_unavailable`, `person_changed`, `version_conflict`, those of recovering and of publishing.
  */
-export async function updateShareContent(vault: VaultContext, shareId: string, shown: ShownPicture, options: ActOptions = {}): Promise<void> {
+export async function updateShareContent(vault: VaultContext, shareId: string, shown: Shown, options: ActOptions = {}): Promise<void> {
   if (!ShareId.safeParse(shareId).success) throw new PortalError("not_found");
   if (vault.keys === null) await requireAccountKey(vault, shown, options); // to know which secret it is of
   const view = await readKeyring(vault, options.signal);

@@ -9,7 +9,7 @@ import type { Book } from "../seal/book.ts";
 import { randomBytes, sha256, wipe, type Bytes } from "../seal/bytes.ts";
 import { timestamp } from "../seal/ids.ts";
 import { linkAuth, linkIdentity, passAuth, stretchedKey } from "../seal/link.ts";
-import type { ShownPicture } from "../shown-image.ts";
+import type { Shown } from "../shown-image.ts";
 import { sentState } from "../steps/forget-when-published.ts";
 import { pictureBytes } from "../steps/picture.ts";
 import { publishUntilItFits, type Attempt } from "../steps/publish.ts";
@@ -57,7 +57,7 @@ interface Addressee {
  *
  * @throws PortalError those of {@link VaultShares.create}.
  */
-export async function createShare(vault: VaultContext, request: NewShareRequest, shown: ShownPicture, options: ActOptions = {}): Promise<CreatedShare> {
+export async function createShare(vault: VaultContext, request: NewShareRequest, shown: Shown, options: ActOptions = {}): Promise<CreatedShare> {
   checkRequest(vault, request);
   const content = await sharedContent(vault, request.secretId, shown, options);
   const { accountKey } = vault;

@@ -2,7 +2,7 @@ import type { ContentKind, RecoveredSecret } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import { readTicket, withShownOpener } from "../acts/recover.ts";
-import type { ShownPicture } from "../shown-image.ts";
+import type { Shown } from "../shown-image.ts";
 import { labelOf, requireRow } from "../steps/read-account.ts";
 import type { ActOptions, VaultContext } from "../vault-context.ts";
 
@@ -25,13 +25,13 @@ export interface SharedContent {
  *
  * @throws PortalError those of recovering; `decryption_failed`.
  */
-export async function sharedContent(vault: VaultContext, secretId: string, shown: ShownPicture, options: ActOptions): Promise<SharedContent> {
+export async function sharedContent(vault: VaultContext, secretId: string, shown: Shown, options: ActOptions): Promise<SharedContent> {
   const content = await openedBy(vault, secretId, shown, options);
   if (content.author !== "verified") throw new PortalError("decryption_failed");
   return content;
 }
 
-function openedBy(vault: VaultContext, secretId: string, shown: ShownPicture, options: ActOptions): Promise<SharedContent> {
+function openedBy(vault: VaultContext, secretId: string, shown: Shown, options: ActOptions): Promise<SharedContent> {
   return withShownOpener(vault, shown, options, async (account, show) => {
     const { opened, row } = requireRow(account, secretId);
     const label = await labelOf(vault.userId, opened.keys, row);

@@ -8,18 +8,18 @@ import { emptyBook, emptyBookInner, innerSketches, openBookInner, sealBookInner,
 import { copyOf, wipe, type Bytes } from "../seal/bytes.ts";
 import { makeHelper, parseHelper, parseSketch } from "../seal/helper.ts";
 import { newId, timestamp } from "../seal/ids.ts";
-import { imageOpener, openSlot, sealSlot } from "../seal/opener.ts";
+import { imageOpener, openSlot, sealSlot, type ShownOpener } from "../seal/opener.ts";
 import { firstShares } from "../seal/shares.ts";
 import { refuseCancelled } from "../cancelled.ts";
 import type { ActOptions, FirstAccount, VaultContext } from "../vault-context.ts";
-import { showImage } from "./open-account.ts";
+import { showOpener } from "./open-account.ts";
 import { keepPending, keepSketch, keptSketches, pendingAccount } from "./pending.ts";
 import { readKeyring, requireCheckedOpeners, type OpenedKeyring } from "./read-keyring.ts";
 import { engineOptions, pictureBytes } from "./picture.ts";
 import { helperDigest, recogniseAmong, requirePassphraseOf, typedPassphrase } from "./recognise-image.ts";
 import type { ProtectRequest, ShownPicture } from "../shown-image.ts";
 
-/** Key epoch of every account key that was never rotated. */
+/** Key epoch of every account that begins. */
 const firstKeyEpoch = 1;
 
 /** Who will be able to open a secret, and what the keyring change must bring for it. */
@@ -92,7 +92,7 @@ async function chooseOpeners(vault: VaultContext, protection: Protection, pictur
   const passphrase = typedPassphrase(protection.shown);
   if (opened === null) {
     const waiting = await openPending(vault, protection.shown, picture, options);
-    return waiting === null ? beginAccount(vault, protection, picture, passphrase, options) : firstOf(waiting);
+    return firstOf(holdFirst(vault, waiting ?? (await beginAccount(vault, protection, picture, passphrase, firstKeyEpoch, options))));
   }
   if (vault.accountKey === null) {
     await showKnownImage(vault, protection.shown, options);
@@ -127,11 +127,41 @@ function pendingOpeners(vault: VaultContext, ids: readonly string[]): ChosenOpen
 }
 
 /**
+ * What an account that is started anew begins with, by a picture that becomes its one opener. It is stored as pending; the keys of
+ * this worker stay what they are until it is published.
+ *
+ * @throws PortalError as {@link chooseOpeners} for a new picture.
+ */
+export async function accountAnew(vault: VaultContext, protection: Protection & { kind: "picture" }, keyEpoch: number, options: ActOptions): Promise<NewAccount> {
+  const picture = await pictureBytes(protection.shown.picture);
+  try {
+    const kept = await pendingAccount(vault.device);
+    const waiting = kept?.statement.key_epoch === keyEpoch ? await openPending(vault, protection.shown, picture, options) : null;
+    return waiting ?? (await beginAccount(vault, protection, picture, typedPassphrase(protection.shown), keyEpoch, options));
+  } finally {
+    wipe(picture);
+  }
+}
+
+/** From now on this worker has the keys of this account. */
+export function holdFirst(vault: VaultContext, { accountKey, first }: NewAccount): FirstAccount {
+  vault.accountKey = accountKey;
+  vault.pending = first;
+  return first;
+}
+
+/** An account that is not published yet, with its key. */
+export interface NewAccount {
+  readonly accountKey: AccountKey;
+  readonly first: FirstAccount;
+}
+
+/**
  * The account that waits on this device, when this is its picture. It is never made twice.
  *
  * @throws PortalError `not_this_picture_or_passphrase`, `picture_has_no_passphrase` for its picture with another passphrase.
  */
-async function openPending(vault: VaultContext, shown: ShownPicture, picture: Bytes, options: ActOptions): Promise<FirstAccount | null> {
+async function openPending(vault: VaultContext, shown: ShownPicture, picture: Bytes, options: ActOptions): Promise<NewAccount | null> {
   const waiting = vault.pending ?? (await pendingAccount(vault.device));
   if (waiting === null) return null;
   const image = await recogniseAmong(vault, shown, [waiting.record], waiting.book, options).catch((error: unknown) => {
@@ -146,30 +176,24 @@ async function openPending(vault: VaultContext, shown: ShownPicture, picture: By
     throw new PortalError(encrypted ? "not_this_picture_or_passphrase" : "picture_has_no_passphrase");
   }
   try {
-    const accountKey = await openSlot(image.opener, { userId: vault.userId, keyEpoch: firstKeyEpoch }, fromB64u(waiting.slot.slot));
-    return holdFirst(vault, accountKey, { ...waiting, keys: await deriveTitlesKeys(accountKey) });
+    const accountKey = await openSlot(image.opener, { userId: vault.userId, keyEpoch: waiting.statement.key_epoch }, fromB64u(waiting.slot.slot));
+    return { accountKey, first: { ...waiting, keys: await deriveTitlesKeys(accountKey) } };
   } finally {
     image.opener.forget();
   }
 }
 
 /** A new account with this picture, stored before anything is sent. `storage_full`. */
-async function beginAccount(vault: VaultContext, protection: Protection & { kind: "picture" }, picture: Bytes, passphrase: string | null, options: ActOptions): Promise<ChosenOpeners> {
+async function beginAccount(vault: VaultContext, protection: Protection & { kind: "picture" }, picture: Bytes, passphrase: string | null, keyEpoch: number, options: ActOptions): Promise<NewAccount> {
   const { userId, device } = vault;
   const image = await enrol(vault, picture, passphrase, (await keptSketches(device)).map((sketch) => ({ sketch, opener: undefined })), options);
   if (image.kind === "opener") throw new TypeError("there is no opener yet");
-  const accountKey = AccountKey.make(firstKeyEpoch);
+  const accountKey = AccountKey.make(keyEpoch);
   const keys = await deriveTitlesKeys(accountKey);
   const { book, record, slot } = await enterImage(vault, accountKey, image, protection.name, emptyBook(), emptyBookInner());
   const first = { keys, book, shares: await firstShares(accountKey, userId), statement: await makeKeyStatement(keys, userId), record, slot, sketch: sketchB64u(image.sketch) };
   await keepPending(device, first);
-  return firstOf(holdFirst(vault, accountKey, first));
-}
-
-function holdFirst(vault: VaultContext, accountKey: AccountKey, first: FirstAccount): FirstAccount {
-  vault.accountKey = accountKey;
-  vault.pending = first;
-  return first;
+  return { accountKey, first };
 }
 
 /** The picture as an opener of the account. @throws PortalError `show_opener_first` for any other picture. */
@@ -177,7 +201,7 @@ async function showKnownImage(vault: VaultContext, shown: ShownPicture, options:
   const view = await readKeyring(vault, options.signal);
   if (view === null) throw new PortalError("keyring_missing");
   try {
-    (await showImage(vault, shown, view, options)).forget();
+    (await showOpener(vault, shown, view, options)).forget();
   } catch (error) {
     if (isPortalError(error, "not_this_picture", "not_this_picture_or_passphrase")) throw new PortalError("show_opener_first", { cause: error });
     throw isPortalError(error, "plain_helper_refused") ? new PortalError("picture_has_no_passphrase", { cause: error }) : error; // the book has this helper
@@ -185,9 +209,16 @@ async function showKnownImage(vault: VaultContext, shown: ShownPicture, options:
 }
 
 /** What a picture is to this account: one of its openers, or an image that is enrolled now. Wipe its secret. */
-type Enrolment = { readonly kind: "opener"; readonly id: string; readonly sketch: Sketch } | { readonly kind: "image"; readonly imageSecret: Bytes; readonly sketch: Sketch; readonly passphrase: string | null };
+type Enrolment = { readonly kind: "opener"; readonly id: string; readonly sketch: Sketch } | ({ readonly kind: "image" } & EnrolledSketch);
 
-async function enrol(vault: VaultContext, picture: Bytes, passphrase: string | null, known: readonly KnownSketch[], options: ActOptions): Promise<Enrolment> {
+export interface EnrolledSketch {
+  readonly imageSecret: Bytes;
+  readonly sketch: Sketch;
+  readonly passphrase: string | null;
+}
+
+/** @throws PortalError as {@link chooseOpeners} for a picture. */
+export async function enrol(vault: VaultContext, picture: Bytes, passphrase: string | null, known: readonly KnownSketch[], options: ActOptions): Promise<Enrolment> {
   const result = await vault.engine.enrol(picture, known.map(({ sketch }) => sketch), engineOptions(options));
   const secrets = [result.imageSecretBytes, result.known?.imageSecretBytes];
   try {
@@ -195,7 +226,10 @@ async function enrol(vault: VaultContext, picture: Bytes, passphrase: string | n
     const match = result.known === null ? null : requireSame(result.known, known);
     if (match?.ofShare === true) throw new PortalError("picture_resembles_another"); // others have it: it never becomes an opener
     if (match?.opener !== undefined) return { kind: "opener", id: match.opener.id, sketch: match.sketch };
-    if (result.gate.verdict !== "green" && passphrase === null) throw new PortalError("picture_needs_passphrase", { details: { reasons: result.gate.reasons } });
+    // The engine tests no copies of a picture whose sketch is known, and they may be why it needs a passphrase.
+    const gate = match === null || passphrase !== null ? result.gate : await vault.engine.inspect(picture, { ...engineOptions(options), selfTest: true });
+    refuseCancelled(options.signal);
+    if (gate.verdict !== "green" && passphrase === null) throw new PortalError("picture_needs_passphrase", { details: { reasons: gate.reasons } });
     const sketch = match?.sketch ?? result.sketch;
     if (match === null) await keepSketch(vault.device, sketch);
     options.onProgress?.({ phase: "passphrase", done: 0, total: 1 });
@@ -218,7 +252,7 @@ function allOf(book: Book): BookOpener[] {
   return [...book.openers];
 }
 
-interface KnownSketch {
+export interface KnownSketch {
   readonly sketch: Sketch;
   /** The opener that it is the image of, if it is one. */
   readonly opener: BookOpener | undefined;
@@ -227,7 +261,7 @@ interface KnownSketch {
 }
 
 /** Current openers come first, so that a picture that was removed and added again is found as the opener that it is now. */
-async function knownSketches(vault: VaultContext, book: Book, inner: BookInner): Promise<KnownSketch[]> {
+export async function knownSketches(vault: VaultContext, book: Book, inner: BookInner): Promise<KnownSketch[]> {
   const status = new Map(book.images.map((image) => [image.id, image.status]));
   const inBook = innerSketches(inner).map(({ imageId, sketch }) => ({
     sketch,
@@ -243,28 +277,51 @@ function requireSame(found: KnownPicture, known: readonly KnownSketch[]): KnownS
   return { ...requireAt(known, found.index), imageSecret: found.imageSecretBytes };
 }
 
-/** Makes helper, opener and slot of an image, and enters it into the book. */
-async function enterImage(vault: VaultContext, accountKey: AccountKey, image: Enrolment & { kind: "image" }, name: string, book: Omit<Book, "inner">, inner: BookInner): Promise<EnrolledImage> {
-  const { imageSecret, sketch, passphrase } = image;
+/** An image with helper, opener and slot, which stands in no book yet. */
+export interface MadeImage {
+  readonly entry: BookOpener;
+  readonly helperSha256: string;
+  readonly sketch: Sketch;
+  readonly record: ImageRecord;
+  readonly slot: Slot;
+  /** Forget it. */
+  readonly opener: ShownOpener;
+}
+
+/** Makes helper, opener and slot of an image. Its secret is wiped. */
+export async function makeImage(vault: VaultContext, accountKey: AccountKey, { imageSecret, sketch, passphrase }: EnrolledSketch, name: string): Promise<MadeImage> {
   try {
     const id = newId(vault.now());
     const createdAt = timestamp(vault.now());
     const { helper, imageRoot } = await makeHelper(imageSecret, sketch, passphrase);
     const opener = await imageOpener(id, imageRoot);
-    const slot = await sealSlot(opener, vault.userId, accountKey);
-    opener.forget();
-    const openers = [...book.openers, { id, kind: "image" as const, name, recipient: opener.recipient, created_at: createdAt }];
-    const images = [...book.images, { id, status: "opener" as const, helper_sha256: helperDigest(helper), added_at: createdAt }];
-    const sketches = [...inner.sketches, { image_id: id, sketch: sketchB64u(sketch) }];
-    const sealedInner = await sealBookInner(accountKey, vault.userId, { ...inner, openers: openers.map(({ id, recipient }) => ({ id, recipient })), sketches });
+    const slot = toB64u(await sealSlot(opener, vault.userId, accountKey));
     return {
-      book: { ...book, openers, images, inner: sealedInner },
+      entry: { id, kind: "image", name, recipient: opener.recipient, created_at: createdAt },
+      helperSha256: helperDigest(helper),
+      sketch,
       record: { id, helper: toB64u(helper), created_at: createdAt },
-      slot: { opener_id: id, kind: "image", slot: toB64u(slot) },
+      slot: { opener_id: id, kind: "image", slot },
+      opener,
     };
   } finally {
     wipe(imageSecret);
   }
+}
+
+/** The book with these openers, and with an image, which is one of them. */
+export async function bookWithImage({ userId }: VaultContext, accountKey: AccountKey, book: Omit<Book, "inner">, inner: BookInner, openers: readonly BookOpener[], { entry, helperSha256, sketch }: MadeImage): Promise<Book> {
+  const images = [...book.images, { id: entry.id, status: "opener" as const, helper_sha256: helperSha256, added_at: entry.created_at }];
+  const sketches = [...inner.sketches, { image_id: entry.id, sketch: sketchB64u(sketch) }];
+  const sealed = await sealBookInner(accountKey, userId, { ...inner, openers: openers.map(({ id, recipient }) => ({ id, recipient })), sketches });
+  return { ...book, openers: [...openers], images, inner: sealed };
+}
+
+/** Makes an image and enters it into the book. */
+async function enterImage(vault: VaultContext, accountKey: AccountKey, image: EnrolledSketch, name: string, book: Omit<Book, "inner">, inner: BookInner): Promise<EnrolledImage> {
+  const made = await makeImage(vault, accountKey, image, name);
+  made.opener.forget();
+  return { book: await bookWithImage(vault, accountKey, book, inner, [...book.openers, made.entry], made), record: made.record, slot: made.slot };
 }
 
 function requireAt<T>(items: readonly T[], index: number): T {

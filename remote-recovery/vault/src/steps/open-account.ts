@@ -5,37 +5,43 @@ import { deriveTitlesKeys, isSameAccount, type AccountKey, type TitlesKeys } fro
 import { openSlot, type ShownOpener } from "../seal/opener.ts";
 import type { ActOptions, VaultContext } from "../vault-context.ts";
 import { openKeyring, recall, remember, type KeyringView, type OpenedKeyring } from "./read-keyring.ts";
-import { recogniseImage, type RecognisedImage } from "./recognise-image.ts";
-import type { ShownPicture } from "../shown-image.ts";
+import { recogniseOpener, type RecognisedOpener } from "./recognise-opener.ts";
+import type { Shown } from "../shown-image.ts";
 
 /**
- * The account key by an opener that is shown now: slot, keys, keyring, helper. Only when all of it fits, the vault is unlocked and
+ * The account key by an opener that is shown now: slot, keys, keyring, helper of an image. Only when all of it fits, the vault is unlocked and
  * the account key is in its memory.
  *
  * @throws PortalError `own_key_changed`, `openers_changed`, `helper_changed`, `older_state`, `decryption_failed`.
  */
-export async function openAccount(vault: VaultContext, keyring: Keyring, image: RecognisedImage): Promise<OpenedKeyring> {
-  const { opener } = image;
-  const slot = keyring.slots.find((one) => one.opener_id === opener.openerId && one.kind === "image");
+export async function openAccount(vault: VaultContext, keyring: Keyring, recognised: RecognisedOpener): Promise<OpenedKeyring> {
+  const { opener, kind } = recognised;
+  const slot = keyring.slots.find((one) => one.opener_id === opener.openerId && one.kind === kind);
   if (slot === undefined) throw new PortalError("decryption_failed");
   const accountKey = await openSlot(opener, { userId: vault.userId, keyEpoch: keyring.key_epoch }, fromB64u(slot.slot));
   const keys = await deriveTitlesKeys(accountKey);
   await refuseForeignKey(vault, keys);
   const opened = await openKeyring(vault, keys, accountKey, keyring);
-  refuseForeignHelper(opened, image);
+  refuseForeignOpener(opened, recognised);
   hold(vault, keys, accountKey);
   await remember(vault, keyring, opened);
   return opened;
 }
 
-/** A picture that is shown on an unlocked device. It brings the account key as well, where this worker does not have it. */
-export async function showImage(vault: VaultContext, shown: ShownPicture, view: KeyringView, options: ActOptions): Promise<ShownOpener> {
-  const image = await recogniseImage(vault, shown, view.opened?.book ?? null, options);
+/** An opener that is shown on an unlocked device. It brings the account key as well, where this worker does not have it. */
+export async function showOpener(vault: VaultContext, shown: Shown, view: KeyringView, options: ActOptions): Promise<ShownOpener> {
+  return (await showRecognised(vault, shown, view, options)).opener;
+}
+
+/** The same, with what it was recognised by. */
+export async function showRecognised(vault: VaultContext, shown: Shown, view: KeyringView, options: ActOptions): Promise<RecognisedOpener> {
+  const recognised = await recogniseOpener(vault, shown, view, options);
   try {
-    if (vault.accountKey === null) await openAccount(vault, view.keyring, image);
-    return image.opener;
+    if (vault.accountKey === null) await openAccount(vault, view.keyring, recognised);
+    else if (view.opened !== null) refuseForeignOpener(view.opened, recognised);
+    return recognised;
   } catch (error) {
-    image.opener.forget();
+    recognised.opener.forget();
     throw error;
   }
 }
@@ -55,10 +61,12 @@ async function refuseForeignKey(vault: VaultContext, given: TitlesKeys): Promise
   if (given.keyEpoch <= held.keyEpoch) throw new PortalError("own_key_changed");
 }
 
-function refuseForeignHelper(opened: OpenedKeyring, image: RecognisedImage): void {
-  const { opener, helperSha256 } = image;
-  const entry = opened.book.images.find((one) => one.id === opener.openerId);
-  if (entry?.helper_sha256 !== helperSha256) throw new PortalError("helper_changed");
-  const standing = opened.book.openers.some((one) => one.id === opener.openerId && one.kind === "image" && one.recipient === opener.recipient);
-  if (!standing || entry.status !== "opener") throw new PortalError("decryption_failed");
+function refuseForeignOpener({ book }: OpenedKeyring, { opener, kind, helperSha256 }: RecognisedOpener): void {
+  const standing = book.openers.some((one) => one.id === opener.openerId && one.kind === kind && one.recipient === opener.recipient);
+  if (kind === "image") {
+    const entry = book.images.find((one) => one.id === opener.openerId);
+    if (entry?.helper_sha256 !== helperSha256) throw new PortalError("helper_changed");
+    if (entry.status !== "opener") throw new PortalError("decryption_failed");
+  }
+  if (!standing) throw new PortalError("decryption_failed");
 }

@@ -121,6 +121,6 @@ async function isSeen(vault: VaultContext): Promise<boolean> {
 }
 
 /** A pause in milliseconds that grows with each try and is random, so that two devices do not meet again. */
-function jitter(tries: number): number {
+export function jitter(tries: number): number {
   return Math.round(50 * 2 ** Math.min(tries, 5) * (0.5 + Math.random()));
 }

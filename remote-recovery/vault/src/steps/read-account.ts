@@ -1,10 +1,12 @@
 import { Id, type SecretPage, type StoredSecret } from "@relicario/shared/api";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
+import type { KeptRow, RowsRead } from "../device/kept-rows.ts";
 import type { TitlesKeys } from "../seal/account-key.ts";
 import { openLabel, revOf, type Label } from "../seal/label.ts";
 import { labelDigest, rootOf } from "../seal/state.ts";
 import type { AccountRow, HeldList, VaultContext } from "../vault-context.ts";
+import { noteTime, timed } from "../timed.ts";
 import { readKeyring, recall, withSecondReading, type KeyringView, type OpenedKeyring } from "./read-keyring.ts";
 
 /** Everything of the account at one `state_rev`: keyring and rows that fit each other. */
@@ -19,8 +21,8 @@ const patience = 3;
 
 /**
  * Reads the keyring first, then the list, which must have its `state_rev`, its count and its root. A vault that holds
- * a list reads the changes since; when they do not fit, everything is read anew before it counts as a mismatch. Null when
- * nothing was ever kept.
+ * a list, or whose device keeps its rows, reads the changes since; when they do not fit, everything is read anew before it counts
+ * as a mismatch. Null when nothing was ever kept.
  *
  * @param given a keyring that was read and opened a moment ago. It takes the place of the first reading: when the list does
  *   not fit it, both are read.
@@ -34,32 +36,66 @@ export function readAccount(vault: VaultContext, signal?: AbortSignal, given?: K
       known = undefined;
       return await readOnce(vault, signal, first);
     } catch (error) {
-      if (isPortalError(error, "list_mismatch", "older_state", "keyring_missing")) vault.held = null;
+      if (isPortalError(error, "list_mismatch", "older_state", "keyring_missing")) await dropRows(vault);
       throw error;
     }
   });
 }
 
+/** What is held, here and on the device, does not fit: the next reading is of everything. */
+export async function dropRows(vault: VaultContext): Promise<void> {
+  vault.held = null;
+  vault.kept.taken = Promise.resolve();
+  await vault.kept.rows.drop();
+}
+
 async function readOnce(vault: VaultContext, signal: AbortSignal | undefined, given: KeyringView | undefined): Promise<AccountView | null> {
   for (let reading = 1; ; reading++) {
-    const view = reading === 1 && given !== undefined ? given : await readKeyring(vault, signal);
+    const keyring = reading === 1 && given !== undefined ? given : timed("keyring", () => readKeyring(vault, signal));
+    const [view] = await Promise.all([keyring, takeKeptRows(vault)]);
     if (view === null) return null;
-    const list = await readList(vault, signal);
+    const list = await timed("pages", () => readList(vault, signal));
     if (list.stateRev === view.keyring.state_rev) {
-      await checkRows(vault, view, list);
-      vault.held = list;
+      const compared = await timed("comparing", () => checkRows(vault, view, list));
+      vault.held = compared ? list : { ...list, unkept: null };
       return { view, rows: list.rows };
     }
     if (list.stateRev < view.keyring.state_rev || reading >= patience) throw new PortalError("list_mismatch");
   }
 }
 
+/** Takes the rows that an own device keeps, once in the life of a worker. They are believed no more than those of the service. */
+export function takeKeptRows(vault: VaultContext): Promise<void> {
+  return (vault.kept.taken ??= timed("kept rows", () => holdKeptRows(vault)));
+}
+
+async function holdKeptRows(vault: VaultContext): Promise<void> {
+  const list = (await vault.device.read()).kind === "own" ? await vault.kept.rows.read() : null;
+  if (list === null || vault.held !== null) return;
+  const rows = list.rows.map(({ rev, labelHex, row: { label: sealedLabel, ...stored } }): [string, AccountRow] => {
+    const { secret_db_id: secretId, version } = stored;
+    return [secretId, { secretId, version, rev, labelHex, stored, sealedLabel, unchecked: true, label: null }];
+  });
+  vault.held = { rows: new Map(rows), stateRev: list.stateRev, changes: list.changes, unkept: null };
+}
+
+/** Begins to write what was read since the last time to an own device. */
+export function keepRows(vault: VaultContext): void {
+  const { held, kept } = vault;
+  const unkept = held?.unkept ?? null;
+  if (held === null || unkept === null) return;
+  vault.held = { ...held, unkept: null };
+  kept.writing = kept.writing.then(() => kept.rows.write(unkept));
+}
+
 /** Pages that all carry one `state_rev`; when it changes between pages, reading starts anew. */
 async function readList(vault: VaultContext, signal: AbortSignal | undefined): Promise<HeldList> {
+  const own = (await vault.device.read()).kind === "own";
   for (let reading = 1; reading <= patience; reading++) {
     const { held } = vault;
     const since = held?.changes ?? null;
     const rows = new Map(held?.rows);
+    const read = new Map(held?.unkept?.rows);
     const first = await vault.service.page({ cursor: null, since }, signal);
     if (held !== null && (first.changes < held.changes || first.state_rev < held.stateRev)) {
       vault.held = null; // its counters went back: nothing that we hold helps
@@ -71,16 +107,22 @@ async function readList(vault: VaultContext, signal: AbortSignal | undefined): P
     }
     let page = first;
     for (let following = nextPage(vault, page, since, signal); following !== null; following = nextPage(vault, page, since, signal)) {
-      enter(rows, page); // while the next one is under way
+      enter(rows, page, read); // while the next one is under way
       page = await following;
       if (page.secrets.length === 0) throw new PortalError("list_mismatch"); // a cursor that leads nowhere would never end
       if (page.state_rev !== first.state_rev) break;
     }
     if (page.state_rev !== first.state_rev) continue;
-    enter(rows, page);
-    for (const id of first.purged ?? []) rows.delete(id);
+    enter(rows, page, read);
+    for (const id of first.purged ?? []) {
+      rows.delete(id);
+      read.delete(id);
+    }
     if (rows.size !== page.total) throw new PortalError("list_mismatch");
-    return { rows, stateRev: page.state_rev, changes: first.changes };
+    const at = { stateRev: page.state_rev, changes: first.changes };
+    const purged = new Set([...(held?.unkept?.purged ?? []), ...(first.purged ?? [])]);
+    const unkept: RowsRead = { since: held?.unkept == null ? since : held.unkept.since, rows: read, purged, ...at };
+    return { rows, ...at, unkept: own ? unkept : null };
   }
   throw new PortalError("list_mismatch");
 }
@@ -94,15 +136,21 @@ function nextPage(vault: VaultContext, { next_cursor: cursor }: SecretPage, sinc
 }
 
 /** A row that is given twice in one reading counts once; the total then does not fit. */
-function enter(rows: Map<string, AccountRow>, page: SecretPage): void {
-  for (const row of page.secrets) rows.set(row.secret_db_id, heldRow(row, rows.get(row.secret_db_id)));
+function enter(rows: Map<string, AccountRow>, page: SecretPage, read: Map<string, KeptRow>): void {
+  const start = performance.now();
+  for (const row of page.secrets) {
+    const held = heldRow(row, rows.get(row.secret_db_id));
+    rows.set(held.secretId, held);
+    read.set(held.secretId, { rev: held.rev, labelHex: held.labelHex, row });
+  }
+  noteTime("digests", start);
 }
 
 /** @throws PortalError `list_mismatch` for a label that is not one. */
 function heldRow({ label: sealedLabel, ...stored }: StoredSecret, before: AccountRow | undefined): AccountRow {
   const place = { secretId: stored.secret_db_id, version: stored.version, rev: revIn(sealedLabel), labelHex: labelDigest(sealedLabel) };
-  const same = before?.labelHex === place.labelHex && before.version === place.version;
-  return { ...place, stored, sealedLabel: same ? before.sealedLabel : sealedLabel, label: same ? before.label : null };
+  const same = before?.labelHex === place.labelHex && before.version === place.version && before.label !== null;
+  return { ...place, stored, sealedLabel: same ? before.sealedLabel : sealedLabel, unchecked: same && before.unchecked, label: same ? before.label : null };
 }
 
 function revIn(label: string): number {
@@ -114,19 +162,21 @@ function revIn(label: string): number {
   }
 }
 
-async function checkRows(vault: VaultContext, view: KeyringView, list: HeldList): Promise<void> {
+/** False where there is nothing to compare with. */
+async function checkRows(vault: VaultContext, view: KeyringView, list: HeldList): Promise<boolean> {
   const remembered = await recall(vault);
   const expected = view.opened?.state ?? (remembered?.stateRev === view.keyring.state_rev ? remembered : null);
-  if (expected?.root == null) return; // locked, and this device never opened this state: nothing to compare with yet
+  if (expected?.root == null) return false; // locked, and this device never opened this state: nothing to compare with yet
   if (expected.count !== list.rows.size || expected.root !== rootOf([...list.rows.values()])) throw new PortalError("list_mismatch");
+  return true;
 }
 
-/** @throws PortalError `decryption_failed`. */
+/** @throws PortalError `decryption_failed`; `list_mismatch` for a label that the device kept and that is not the one of the state. */
 export function labelOf(userId: string, keys: TitlesKeys, row: AccountRow): Promise<Label> {
   if (row.label !== null) return row.label;
   const { sealedLabel } = row;
   if (sealedLabel === null) throw new TypeError("a row without its label");
-  const opening = openLabel(keys, userId, row, sealedLabel);
+  const opening = openLabelOf(userId, keys, row, sealedLabel);
   row.label = opening;
   opening.then(
     () => {
@@ -137,6 +187,11 @@ export function labelOf(userId: string, keys: TitlesKeys, row: AccountRow): Prom
     },
   );
   return opening;
+}
+
+async function openLabelOf(userId: string, keys: TitlesKeys, row: AccountRow, sealedLabel: string): Promise<Label> {
+  if (row.unchecked && labelDigest(sealedLabel) !== row.labelHex) throw new PortalError("list_mismatch");
+  return openLabel(keys, userId, row, sealedLabel);
 }
 
 /**

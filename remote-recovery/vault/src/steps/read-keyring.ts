@@ -1,4 +1,4 @@
-import { canonicalText, Counter, fromB64u, toB64u, type Keyring, type KeyStatement } from "@relicario/shared/api";
+import { canonicalText, Counter, fromB64u, hasValidSignature, toB64u, type Keyring, type KeyStatement } from "@relicario/shared/api";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import type { Remembered } from "../device/device.ts";
@@ -27,16 +27,24 @@ export interface OpenedKeyring {
   readonly requests: Requests | null;
 }
 
+/** A state that another device of the account vouches for. What the service gives has to be it, or to lead to it. */
+export interface Witness {
+  readonly stateRev: number;
+  /** base64url. */
+  readonly stateSha256: string;
+}
+
 /** What to do when there is a keyring that does not open under the pending key. */
 export type ForeignKeyring = "drop_aloud" | "drop";
 
 /**
  * Reads the keyring and checks it against what this device remembers. Null when nothing was ever kept.
  *
- * @throws PortalError `older_state`, `keyring_missing`, `own_key_changed`, `openers_changed`, `pending_dropped`, `decryption_failed`.
+ * @throws PortalError `older_state`, `keyring_missing`, `own_key_changed`, `openers_changed`, `pending_dropped`, `decryption_failed`;
+ *   `histories_differ` where it does not come from what the witness saw.
  */
-export async function readKeyring(vault: VaultContext, signal?: AbortSignal, foreign: ForeignKeyring = "drop_aloud"): Promise<KeyringView | null> {
-  const view = await withSecondReading(() => readOnce(vault, signal, foreign));
+export async function readKeyring(vault: VaultContext, signal?: AbortSignal, foreign: ForeignKeyring = "drop_aloud", witness: Witness | null = null): Promise<KeyringView | null> {
+  const view = await withSecondReading(() => readOnce(vault, signal, foreign, witness));
   vault.alarmed = null;
   return view;
 }
@@ -46,20 +54,23 @@ export async function withSecondReading<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (error) {
-    if (!isPortalError(error, "older_state", "list_mismatch", "keyring_missing")) throw error;
+    if (!isPortalError(error, "older_state", "histories_differ", "list_mismatch", "keyring_missing")) throw error;
     return read();
   }
 }
 
-async function readOnce(vault: VaultContext, signal: AbortSignal | undefined, foreign: ForeignKeyring): Promise<KeyringView | null> {
+async function readOnce(vault: VaultContext, signal: AbortSignal | undefined, foreign: ForeignKeyring, witness: Witness | null): Promise<KeyringView | null> {
   const remembered = await recall(vault);
-  const keyring = await vault.service.keyring(remembered?.stateRev ?? null, signal);
+  const known = [remembered, witness].flatMap((one) => (one === null ? [] : [one.stateRev]));
+  const keyring = await vault.service.keyring(known.length === 0 ? null : Math.min(...known), signal);
   if (keyring === null) {
+    if (witness !== null) throw new PortalError("histories_differ");
     await refuseMissing(vault, remembered, signal);
     vault.setState({ status: "empty" });
     return null;
   }
-  followChain(vault, keyring, remembered);
+  if (remembered !== null && !leadsTo(keyring, remembered)) throw olderState(vault, keyring, remembered);
+  if (witness !== null && !leadsTo(keyring, witness)) throw new PortalError("histories_differ");
   await adoptPending(vault, keyring, foreign);
   const { keys } = vault;
   // Of another generation, says the service: perhaps rotated elsewhere. The keys stay until an opener tells.
@@ -71,6 +82,33 @@ async function readOnce(vault: VaultContext, signal: AbortSignal | undefined, fo
   await remember(vault, keyring, opened);
   vault.setState({ status: "unlocked", device: (await vault.device.read()).kind });
   return { keyring, opened };
+}
+
+/**
+ * The keyring as a new beginning follows it, unopened: it must lead on from what this device remembers, and its statement must
+ * verify itself and be of no lower generation, nor of other keys in the same one.
+ *
+ * @throws PortalError `no_keyring`, `older_state`, `keyring_missing`, `own_key_changed`.
+ */
+export function readUnopened(vault: VaultContext, signal?: AbortSignal): Promise<Keyring> {
+  return withSecondReading(async () => {
+    const remembered = await recall(vault);
+    const keyring = await vault.service.keyring(remembered?.stateRev ?? null, signal);
+    if (keyring === null) {
+      await refuseMissing(vault, remembered, signal);
+      throw new PortalError("no_keyring");
+    }
+    if (remembered !== null && !leadsTo(keyring, remembered)) throw olderState(vault, keyring, remembered);
+    const { key_statement: statement, key_epoch: keyEpoch } = keyring;
+    const verifies = statement.user_id === vault.userId && statement.key_epoch === keyEpoch && hasValidSignature("key", statement, fromB64u(statement.signing_key));
+    if (!verifies || (remembered !== null && !follows(statement, remembered))) throw new PortalError("own_key_changed");
+    return keyring;
+  });
+}
+
+function follows(statement: KeyStatement, remembered: Remembered): boolean {
+  if (statement.key_epoch !== remembered.keyEpoch) return statement.key_epoch > remembered.keyEpoch;
+  return statement.signing_key === remembered.signingKey && statement.recipient === remembered.recipient;
 }
 
 /**
@@ -132,17 +170,16 @@ export async function requireCheckedOpeners(vault: VaultContext, { book }: Opene
   if (checkedOpeners !== openersDigest(book.openers)) throw new PortalError("show_opener_first");
 }
 
-/** Follows `previous` from the state given back to the one remembered, across generations: lower, another one for the same rev, a gap or a fork stop it. */
-function followChain(vault: VaultContext, keyring: Keyring, remembered: Remembered | null): void {
-  if (remembered === null) return;
-  const links = keyring.states ?? [];
-  if (links.length !== keyring.state_rev - remembered.stateRev) throw olderState(vault, keyring, remembered);
-  let before = remembered.stateSha256;
+/** Follows `previous` from the state given back to one that is known, across generations. A lower one, another one for the same rev, a gap or a fork do not lead there. */
+function leadsTo(keyring: Keyring, known: Witness): boolean {
+  const links = (keyring.states ?? []).filter(({ state_rev: rev }) => rev > known.stateRev);
+  if (links.length !== keyring.state_rev - known.stateRev) return false;
+  let before = known.stateSha256;
   for (const [index, link] of links.entries()) {
-    if (link.state_rev !== remembered.stateRev + 1 + index || previousOf(link.state) !== before) throw olderState(vault, keyring, remembered);
+    if (link.state_rev !== known.stateRev + 1 + index || previousOf(link.state) !== before) return false;
     before = stateDigest(link.state);
   }
-  if (stateDigest(keyring.state) !== before) throw olderState(vault, keyring, remembered);
+  return stateDigest(keyring.state) === before;
 }
 
 /** The alarm, and which state it was about: consent is to this one alone. */
@@ -180,6 +217,7 @@ async function adoptPending(vault: VaultContext, keyring: Keyring, foreign: Fore
     }
     return;
   }
+  if (pending.statement.key_epoch > keyring.key_epoch) return; // a new beginning that is not published yet: it is sent once more, or never
   if (vault.pending !== null) vault.accountKey = null; // of the account that never was
   vault.pending = null;
   await forgetPending(vault.device);

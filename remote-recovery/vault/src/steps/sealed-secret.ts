@@ -44,12 +44,17 @@ export interface ReadyContent {
  */
 export async function sealInCall(vault: VaultContext, chosen: ChosenContent, options: ActOptions): Promise<ReadyContent> {
   options.onProgress?.({ phase: "sealing", done: 0, total: 2 });
+  const { content, ...facts } = await sealSmall(chosen);
+  return { ...facts, publish: (row) => vault.service.store({ ...row, content }) };
+}
+
+/** Content sealed once, as it stands in a call: base64url. @throws PortalError as {@link sealInCall}. */
+export async function sealSmall(chosen: ChosenContent): Promise<Omit<ReadyContent, "publish"> & { readonly content: string }> {
   const plain = await contentBytes(chosen.content);
   const { sealed, sha256, identity, size } = await sealContent(chosen.contentKind, plain);
   wipe(plain);
   requireSmall(sealed);
-  const content = toB64u(sealed);
-  return { sha256, identity, size, publish: (row) => vault.service.store({ ...row, content }) };
+  return { sha256, identity, size, content: toB64u(sealed) };
 }
 
 /**
@@ -80,12 +85,14 @@ export interface Described {
   readonly mime: string;
   /** When this version was made. */
   readonly createdAt: string;
+  /** Of an imported item: its mark, see {@link Label}. */
+  readonly source?: string | undefined;
 }
 
 /** What a label says beside that: what went before this version, and what became of it outside. */
 export type Carried = Pick<Label, "former_sha256" | "rehearsed" | "kits" | "source">;
 
-const nothingCarried: Carried = { former_sha256: null, rehearsed: [], kits: [], source: null };
+
 
 export interface SealedRow {
   readonly label: string;
@@ -102,7 +109,7 @@ export async function sealRow(
   described: Described,
   content: Pick<ReadyContent, "sha256" | "identity" | "size">,
   openers: readonly Pick<BookOpener, "id" | "recipient">[],
-  carried: Carried = nothingCarried,
+  carried: Carried = { former_sha256: null, rehearsed: [], kits: [], source: described.source ?? null },
 ): Promise<SealedRow> {
   const { title, tags, name, contentKind, mime, createdAt } = described;
   const shown = { title, tags: [...tags], name, content_kind: contentKind, size: content.size };

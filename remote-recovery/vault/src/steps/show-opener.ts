@@ -2,9 +2,9 @@ import { PortalError } from "@relicario/shared/errors";
 
 import { unlock } from "../acts/unlock.ts";
 import type { AccountKey } from "../seal/account-key.ts";
-import type { ShownPicture } from "../shown-image.ts";
+import type { Shown } from "../shown-image.ts";
 import type { ActOptions, VaultContext } from "../vault-context.ts";
-import { showImage } from "./open-account.ts";
+import { showOpener } from "./open-account.ts";
 import { readKeyring } from "./read-keyring.ts";
 
 /**
@@ -13,14 +13,14 @@ import { readKeyring } from "./read-keyring.ts";
  *
  * @throws PortalError `show_opener_first` without an opener where none was shown since load or lock, and those of {@link unlock}.
  */
-export async function requireAccountKey(vault: VaultContext, shown: ShownPicture | null, options: ActOptions): Promise<AccountKey> {
+export async function requireAccountKey(vault: VaultContext, shown: Shown | null, options: ActOptions): Promise<AccountKey> {
   if (shown === null) {
     if (vault.keys === null) throw new PortalError("vault_locked");
     if (vault.accountKey === null) throw new PortalError("show_opener_first");
     return vault.accountKey;
   }
   const view = vault.keys === null ? null : await readKeyring(vault, options.signal);
-  const { opener } = view?.opened == null ? await unlock(vault, shown, options) : { opener: await showImage(vault, shown, view, options) };
+  const { opener } = view?.opened == null ? await unlock(vault, shown, options) : { opener: await showOpener(vault, shown, view, options) };
   opener.forget();
   if (vault.accountKey === null) throw new PortalError("show_opener_first");
   return vault.accountKey;

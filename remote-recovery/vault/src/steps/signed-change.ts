@@ -1,4 +1,4 @@
-import { toB64u, type ImageRecord, type KeyringChange, type Slot } from "@relicario/shared/api";
+import { toB64u, type ImageRecord, type Keyring, type KeyringChange, type KeyStatement, type Slot } from "@relicario/shared/api";
 
 import type { TitlesKeys } from "../seal/account-key.ts";
 import { sealBook, type Book } from "../seal/book.ts";
@@ -14,18 +14,25 @@ import type { SignedChange } from "./publish.ts";
 import type { OpenedKeyring } from "./read-keyring.ts";
 
 /** What a change may hold beside the rows. */
-interface Besides {
+export interface Besides {
   /** Book, slot and image record of a new image. */
   readonly enrolled?: EnrolledImage | null;
   /** Documents that are replaced; a book stands in the place of that of `enrolled`. */
   readonly documents?: { readonly book?: Book; readonly shares?: Shares; readonly requests?: Requests };
+  /** Of openers that are added or taken away, when the book goes with them. */
+  readonly slots?: KeyringChange["slots"];
+  readonly imageRecords?: KeyringChange["image_records"];
   readonly purge?: readonly string[];
   readonly purgeVersions?: KeyringChange["purge_versions"];
+  /** Rows that were staged, which the change switches to. */
+  readonly stage?: { readonly id: string; readonly sha256: string };
+  /** A new account key: everything is sealed with its keys, and signed with those before. */
+  readonly rotated?: { readonly keys: TitlesKeys; readonly statement: KeyStatement };
 }
 
 /** The change that follows the account as it was read, with these rows in it. */
-export async function nextChange(vault: VaultContext, account: AccountView, opened: OpenedKeyring, rows: readonly RootRow[], { enrolled = null, documents = {}, purge, purgeVersions }: Besides): Promise<SignedChange> {
-  const { keys } = opened;
+export async function nextChange(vault: VaultContext, account: AccountView, opened: OpenedKeyring, rows: readonly RootRow[], { enrolled = null, documents = {}, slots, imageRecords, purge, purgeVersions, stage, rotated }: Besides): Promise<SignedChange> {
+  const keys = rotated?.keys ?? opened.keys;
   const { keyring } = account.view;
   const { userId } = vault;
   const replaced = { ...(enrolled === null ? {} : { book: enrolled.book }), ...documents };
@@ -48,27 +55,37 @@ export async function nextChange(vault: VaultContext, account: AccountView, open
     ...(shares === null ? {} : { shares }),
     ...(requests === null ? {} : { requests }),
     ...(enrolled === null ? {} : entryOf(enrolled)),
+    ...(slots === undefined ? {} : { slots }),
+    ...(imageRecords === undefined ? {} : { image_records: imageRecords }),
     ...(purge === undefined ? {} : { purge: [...purge] }),
     ...(purgeVersions === undefined ? {} : { purge_versions: purgeVersions }),
+    ...(stage === undefined ? {} : { stage_id: stage.id, stage_sha256: stage.sha256 }),
+    ...(rotated === undefined ? {} : { key_statement: rotated.statement }),
   };
-  return { keys, keyring: await signKeyringChange(keys, change), state, first: false };
+  return { keys, keyring: await signKeyringChange(opened.keys, change), state, first: false };
 }
 
-/** The very first change: everything that a new account begins with. */
-export async function firstChange(vault: VaultContext, first: FirstAccount, rows: readonly RootRow[]): Promise<SignedChange> {
+/**
+ * The very first change: everything that a new account begins with.
+ *
+ * @param before the keyring that an account that is started anew follows, and whose openers all go.
+ */
+export async function firstChange(vault: VaultContext, first: FirstAccount, rows: readonly RootRow[], before: Keyring | null = null): Promise<SignedChange> {
   const { keys, statement } = first;
   const [book, shares] = await Promise.all([sealBook(keys, vault.userId, first.book), sealShares(keys, vault.userId, first.shares)]);
   const state: State = {
     v: 1,
     key_epoch: keys.keyEpoch,
-    state_rev: 1,
+    state_rev: (before?.state_rev ?? 0) + 1,
     count: rows.length,
     root: rootOf(rows),
     book_sha256: toB64u(digestOfJwe(book)),
     shares_sha256: toB64u(digestOfJwe(shares)),
     requests_sha256: null,
   };
-  const keyring = await signKeyringChange(keys, { ...(await changeOf(vault, keys, state, null)), book, shares, key_statement: statement, ...entryOf(first) });
+  const previous = before === null ? null : stateDigest(before.state);
+  const { slots, image_records: records } = entryOf(first, before?.slots);
+  const keyring = await signKeyringChange(keys, { ...(await changeOf(vault, keys, state, previous)), book, shares, key_statement: statement, slots, image_records: records });
   return { keys, keyring, state, first: true };
 }
 
@@ -76,6 +93,7 @@ async function changeOf(vault: VaultContext, keys: TitlesKeys, state: State, pre
   return { v: 1, user_id: vault.userId, key_epoch: keys.keyEpoch, state_rev: state.state_rev, state: await sealState(keys, vault.userId, state, previous) };
 }
 
-function entryOf({ slot, record }: { readonly slot: Slot; readonly record: ImageRecord }): Pick<KeyringChange, "slots" | "image_records"> {
-  return { slots: { set: [slot], remove: [] }, image_records: { set: [record], remove: [] } };
+function entryOf({ slot, record }: { readonly slot: Slot; readonly record: ImageRecord }, gone: readonly Slot[] = []): Required<Pick<KeyringChange, "slots" | "image_records">> {
+  const [ids, images] = [gone, gone.filter(({ kind }) => kind === "image")].map((slots) => slots.map(({ opener_id: id }) => id));
+  return { slots: { set: [slot], remove: ids ?? [] }, image_records: { set: [record], remove: images ?? [] } };
 }

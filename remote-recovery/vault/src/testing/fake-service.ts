@@ -1,10 +1,10 @@
-import { canonicalText, fromB64u, KeyringChange, maxSmallSecretBytes, maxStatesPage, StoreSecret, toB64u, type VersionLine } from "@relicario/shared/api";
+import { AnswerDeviceLink, canonicalBytes, canonicalText, FillDeviceLink, fromB64u, KeyringChange, maxSmallSecretBytes, maxStatesPage, StageRows, StoreSecret, StoreSecrets, toB64u, type StagedRow, type VersionLine } from "@relicario/shared/api";
 import type { Http, HttpMethod, HttpOptions, HttpStream } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import type { z } from "zod";
 
 import { sha256 } from "../seal/bytes.ts";
-import { applyChange, fail, lastOf, refuseTooMany, touch, type FakeAccount, type FakeRow } from "./fake-account.ts";
+import { applyChange, fail, lastOf, placeOf, refuseTooMany, stagedRows, touch, type FakeAccount, type FakeRow } from "./fake-account.ts";
 import { handleAnswerStream, handleRequests } from "./fake-requests.ts";
 import { endSharesOf, handleSharing, streamShared, type FakePerson, type FakeSharing } from "./fake-shares.ts";
 import { handleStream, handleUpload } from "./fake-uploads.ts";
@@ -13,6 +13,8 @@ export interface FakeService {
   /** What people share with each other; null of a service that knows one account alone. */
   sharing: { readonly between: FakeSharing; readonly me: FakePerson | null } | null;
   readonly http: Http;
+  /** Mailboxes between devices, by id. They know no sessions: those are the real service's. */
+  readonly deviceLinks: Map<string, { message: string; answer: string | null }>;
   account: FakeAccount;
   /** `METHOD path` of each call, in order, before it is answered. */
   readonly calls: string[];
@@ -36,6 +38,7 @@ const pageSize = 3; // small, so that every test of the list turns pages
 export function createFakeService(userId: string): FakeService {
   const service: FakeService = {
     sharing: null,
+    deviceLinks: new Map(),
     account: { keyring: null, rows: new Map(), changes: 0 },
     calls: [],
     bodies: [],
@@ -76,11 +79,16 @@ function handle(service: FakeService, userId: string, call: string, body: unknow
   const { account } = service;
   if (call === "GET /user/keyring") return presentKeyring(account, query);
   if (call === "PUT /user/keyring") return { state_rev: applyChange(account, userId, KeyringChange.parse(body)) };
+  if (call === "POST /user/keyring/stage") return stage(account, StageRows.parse(body));
+  if (call.startsWith("GET /user/keyring/stage/")) return presentStage(account, call.slice("GET /user/keyring/stage/".length), query["cursor"]);
   const ofSharing = service.sharing === null ? undefined : handleSharing(service.sharing.between, service.sharing.me, call, body, query);
   if (ofSharing !== undefined) return ofSharing;
+  const [, method, linkId, ofAnswer] = /^(GET|PUT) \/device-links\/([^/]+)(\/answer)?$/.exec(call) ?? [];
+  if (linkId !== undefined) return handleDeviceLink(service.deviceLinks, linkId, method === "PUT" ? body : null, ofAnswer !== undefined);
   if (call === "GET /user/image-records") return { image_records: account.keyring?.imageRecords ?? [] };
   if (call === "GET /secrets/store") return presentPage(account, query["cursor"], query["since"]);
   if (call === "POST /secrets/store") return store(account, userId, StoreSecret.parse(body));
+  if (call === "POST /secrets/store/batch") return storeBatch(account, userId, StoreSecrets.parse(body));
   const [, ofVersions] = /^GET \/secrets\/store\/([^/]+)\/versions$/.exec(call) ?? [];
   if (ofVersions !== undefined) return { secret_db_id: ofVersions, versions: linesOf(account.rows.get(ofVersions)) };
   if (call === "POST /secrets/store/get-secret") return presentSecret(account, body as { secret_db_id: string; version?: number });
@@ -88,6 +96,23 @@ function handle(service: FakeService, userId: string, call: string, body: unknow
   if (call.startsWith("DELETE /secrets/store/") && service.sharing !== null) endSharesOf(service.sharing.between, call.slice("DELETE /secrets/store/".length));
   if (call.startsWith("DELETE /secrets/store/")) return trash(account, call.slice("DELETE /secrets/store/".length));
   throw fail("not_found");
+}
+
+function handleDeviceLink(links: FakeService["deviceLinks"], id: string, body: unknown, ofAnswer: boolean): unknown {
+  const link = links.get(id);
+  const expiry = { expires_at: now };
+  if (body !== null && !ofAnswer) {
+    const { message } = FillDeviceLink.parse(body);
+    if (link !== undefined && link.message !== message) throw fail("id_taken");
+    links.set(id, { answer: null, ...link, message });
+    return expiry;
+  }
+  if (link === undefined) throw fail("not_found");
+  if (body === null) return ofAnswer ? { answer: link.answer, ...expiry } : { message: link.message, ...expiry };
+  const { answer } = AnswerDeviceLink.parse(body);
+  if (link.answer !== null && link.answer !== answer) throw fail("conflict");
+  link.answer = answer;
+  return expiry;
 }
 
 function presentKeyring(account: FakeAccount, { states_since: since, or_none: orNone }: NonNullable<HttpOptions["query"]>): unknown {
@@ -107,6 +132,28 @@ function presentKeyring(account: FakeAccount, { states_since: since, or_none: or
     slots: keyring.slots,
     key_statement: keyring.keyStatement,
     ...(since === undefined ? {} : { states: keyring.states.filter((state) => state.state_rev > Number(since)).slice(0, maxStatesPage) }),
+  };
+}
+
+/** One stage an account; the same rows come again. */
+function stage(account: FakeAccount, { stage_id: id, rows }: StageRows): unknown {
+  if (account.keyring === null) throw fail("no_keyring");
+  const sealed = rows.map((row) => ({ row, before: placeOf(account, row) }));
+  if (account.stage?.id !== id) account.stage = { id, rows: new Map() };
+  for (const one of sealed) account.stage.rows.set(`${one.row.secret_db_id} ${String(one.row.version)}`, one);
+  return { stage_id: id, rows: account.stage.rows.size };
+}
+
+function presentStage(account: FakeAccount, id: string, cursor: Query): unknown {
+  if (account.stage?.id !== id) throw fail("not_found");
+  const left = stagedRows(account).filter(({ secret_db_id: secretId }) => cursor === undefined || secretId > String(cursor));
+  const ids = [...new Set(left.map(({ secret_db_id: secretId }) => secretId))].slice(0, pageSize);
+  const rows = left.filter(({ secret_db_id: secretId }) => ids.includes(secretId));
+  const digest = (row: StagedRow): string => toB64u(sha256(canonicalBytes(row)));
+  return {
+    stage_id: id,
+    rows: rows.map((row) => ({ secret_db_id: row.secret_db_id, version: row.version, row_sha256: digest(row) })),
+    next_cursor: ids.length === pageSize ? (lastOf(ids) ?? null) : null,
   };
 }
 
@@ -138,6 +185,18 @@ function store(account: FakeAccount, userId: string, body: StoreSecret): unknown
   account.rows.set(body.secret_db_id, stored);
   touch(account, stored);
   return { secret_db_id: body.secret_db_id, version: stored.versions.length, state_rev: newRev };
+}
+
+function storeBatch(account: FakeAccount, userId: string, { secrets, keyring }: StoreSecrets): unknown {
+  if (account.keyring?.lastChange === canonicalText(keyring)) return { state_rev: lastOf(account.keyring.states)?.state_rev };
+  if (secrets.some(({ secret_db_id: id }) => account.rows.has(id))) throw fail("id_taken");
+  const stateRev = applyChange(account, userId, keyring);
+  for (const { secret_db_id: id, label, ticket, content } of secrets) {
+    const row: FakeRow = { favorite: false, createdAt: now, updatedAt: now, deletedAt: null, versions: [{ label, ticket, content, createdAt: now }] };
+    account.rows.set(id, row);
+    touch(account, row);
+  }
+  return { state_rev: stateRev };
 }
 
 function presentRow(id: string, row: FakeRow): unknown {

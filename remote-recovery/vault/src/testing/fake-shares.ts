@@ -202,5 +202,5 @@ function withMe(sharing: FakeSharing, me: FakePerson, ended: boolean): unknown {
 
 function meOf({ userId, userName }: FakePerson): unknown {
   const licence = { plan: "free", storage_quota: 1, storage_used: 0, secrets: 0, shares: 0 };
-  return { user_id: userId, user_name: userName, username: userName, contact_email: null, contact_email_verified: false, licence, rehearsal_due_at: null, created_at: now };
+  return { user_id: userId, user_name: userName, username: userName, contact_email: null, contact_email_verified: false, licence, rehearsal_due_at: null, notifications: { share_opened: true, share_expiring: true, request_answered: true, shared_with_you: true, new_device: true, rehearsal: true }, telemetry: true, deletion_due_at: null, created_at: now };
 }

@@ -1,11 +1,13 @@
 import { serveCalls } from "@relicario/engine/worker-calls";
 import type { CallOptions, DeviceAccount, Http } from "@relicario/shared/contract";
-import { PortalError, toPortalError } from "@relicario/shared/errors";
+import { toPortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
 import { refuseCancelled } from "../cancelled.ts";
+import { createGone } from "../worker/gone.ts";
 import { pageHttp } from "../worker/port-http.ts";
 import type { RunningWorker } from "../worker/start-workers.ts";
+import { startedOnce } from "../worker/started-once.ts";
 import type { SendOptions } from "./send-content.ts";
 import type { TransferWorkerApi } from "./transfer-worker-api.ts";
 
@@ -34,31 +36,15 @@ interface Running {
 }
 
 export function createTransferWorkers({ account, http, startWorker, phase }: TransferWorkersParts): TransferWorkers {
-  let running: Promise<Running> | null = null;
-
-  function ensureRunning(): Promise<Running> {
-    if (running !== null) return running;
-    const starting: Promise<Running> = start(() => {
-      if (running === starting) running = null;
-    }).catch((error: unknown) => {
-      if (running === starting) running = null;
-      throw toPortalError(error);
-    });
-    running = starting;
-    return starting;
-  }
+  const pair = startedOnce(start);
 
   async function start(onEnd: () => void): Promise<Running> {
     const [main, helper] = await Promise.all([startWorker(), startWorker()]);
     const [page, digests] = [new MessageChannel(), new MessageChannel()];
-    let refuse: (error: PortalError) => void = () => undefined;
-    const gone = new Promise<never>((_, reject) => {
-      refuse = reject;
-    });
-    gone.catch(() => undefined); // each call hears of it
+    const { gone, say } = createGone();
     const end = (): void => {
       onEnd();
-      refuse(new PortalError("vault_unavailable"));
+      say("vault_unavailable");
       main.end();
       helper.end();
       page.port1.close();
@@ -83,7 +69,7 @@ export function createTransferWorkers({ account, http, startWorker, phase }: Tra
       refuseCancelled(signal);
       signal?.addEventListener("abort", follow, { once: true });
       try {
-        const { remote, gone } = await ensureRunning();
+        const { remote, gone } = await pair.ensure();
         refuseCancelled(controller.signal);
         return await Promise.race([run(remote, { signal: controller.signal, onProgress: (done, total) => onProgress?.({ phase, done, total }) }), gone]);
       } catch (error) {
@@ -93,9 +79,7 @@ export function createTransferWorkers({ account, http, startWorker, phase }: Tra
       }
     },
     end: async () => {
-      const before = running;
-      running = null;
-      (await before?.catch(() => null))?.end();
+      (await pair.release())?.end();
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { OpenedContent, ShownImage, Vault } from "@relicario/shared/contract";
 import type * as Comlink from "comlink";
 
-import { requireShown, type ShownPicture } from "../shown-image.ts";
+import { requirePicture, requireShown, type Shown } from "../shown-image.ts";
 import type { VaultWorkerApi } from "./vault-worker-api.ts";
 
 export interface SharingParts {
@@ -27,7 +27,7 @@ export function sharingOnPage({ inWorker, held, origin }: SharingParts): Pick<Va
   return {
     shares: Object.freeze<Vault["shares"]>({
       create: async (request, opener, options) => {
-        const picture = request.picture === null ? null : requireShown(request.picture).picture;
+        const picture = request.picture === null ? null : requirePicture(request.picture).picture;
         const { shareId, link } = await acts.create({ ...request, picture }, requireShown(opener), options);
         return { shareId, link: link === null ? null : `${origin()}${link}` };
       },
@@ -70,6 +70,6 @@ export function sharingOnPage({ inWorker, held, origin }: SharingParts): Pick<Va
   };
 }
 
-function shownOrNone(opener: ShownImage | null): ShownPicture | null {
+function shownOrNone(opener: ShownImage | null): Shown | null {
   return opener === null ? null : requireShown(opener);
 }

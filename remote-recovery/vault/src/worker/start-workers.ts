@@ -5,6 +5,7 @@ import { PortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
 import type { Bytes } from "../seal/bytes.ts";
+import type { ImportWorkerApi } from "../imports/import-worker-api.ts";
 import type { TransferWorkerApi } from "../transfer/transfer-worker-api.ts";
 import type { VaultWorkerApi } from "./vault-worker-api.ts";
 import type { VisitorWorkerApi } from "./visitor-worker-api.ts";
@@ -26,11 +27,13 @@ export interface WorkerStarter {
   readonly engine: () => Promise<RunningWorker<EngineWorkerApi>>;
   /** One of the two that large contents take. */
   readonly transfer: () => Promise<RunningWorker<TransferWorkerApi>>;
+  /** Reads files that are imported, for one reading. */
+  readonly importReader: () => Promise<RunningWorker<ImportWorkerApi>>;
   /** A file of the release that goes into kits, and runs nowhere here. */
   readonly kitFile: (name: "kit" | "avif" | "heic") => Promise<Bytes>;
 }
 
-type AssetName = "vault-worker" | "visitor-worker" | "engine-worker" | "transfer-worker" | "engine-simd" | "engine-scalar" | "jpeg" | "png" | "kit" | LazyCodec;
+type AssetName = "vault-worker" | "visitor-worker" | "engine-worker" | "transfer-worker" | "import-worker" | "engine-simd" | "engine-scalar" | "jpeg" | "png" | "kit" | LazyCodec;
 
 /** Put in by the build: file inside the release, and sha384. */
 declare const __ASSETS__: Readonly<Partial<Record<AssetName, { readonly file: string; readonly integrity: string }>>>;
@@ -49,6 +52,7 @@ export const browserWorkers: WorkerStarter = {
     return worker;
   },
   transfer: () => startWorker<TransferWorkerApi>("transfer-worker", (remote) => remote.ping()),
+  importReader: () => startWorker<ImportWorkerApi>("import-worker", (remote) => remote.ping()),
   kitFile: async (name) => new Uint8Array(await (await fetchAsset(name)).arrayBuffer()),
 };
 

@@ -6,9 +6,10 @@ import * as Comlink from "comlink";
 import { z } from "zod";
 
 import type { PictureVerdict } from "../acts/examine.ts";
-import { isAfterLock, lockedSince, markLocked, markUnlocked, noteOnDevice, readDevice, setDeviceAside } from "../device/device.ts";
+import { finishLock, isAfterLock, lockedSince, markLocked, markUnlocked, noteOnDevice, readDevice, setDeviceAside } from "../device/device.ts";
 import { createIdleLock, pageSurroundings, type Surroundings } from "../device/idle.ts";
-import { forgetAllShown, forgetShown, requireChange, requireProtection, requireShown } from "../shown-image.ts";
+import { importsOnPage } from "../imports/imports-on-page.ts";
+import { forgetAllShown, forgetShown, requireChange, requireKey, requirePicture, requireProtection, requireShown } from "../shown-image.ts";
 import { createTransfers } from "../transfer/transfer-client.ts";
 import { refuseCancelled } from "../cancelled.ts";
 import { engineOnPage } from "./engine-on-page.ts";
@@ -16,6 +17,7 @@ import { createGone, orGone } from "./gone.ts";
 import { openedOnPage } from "./opened-on-page.ts";
 import { pageHttp } from "./port-http.ts";
 import { browserWorkers, type RunningWorker, type WorkerStarter } from "./start-workers.ts";
+import { startAnewOnPage } from "./start-anew-on-page.ts";
 import { sharingOnPage } from "./sharing-on-page.ts";
 import type { OpenedByWorker, VaultPage, VaultWorkerApi } from "./vault-worker-api.ts";
 
@@ -138,9 +140,10 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
 
   /** On an own device a sign-in that is not older than the lock undoes it, whether it was asked for here or led to this page. */
   async function followSignIn(): Promise<void> {
+    await finishLock(device, surroundings.now());
     const record = await readDevice(device);
     const since = lockedSince(record, surroundings.now());
-    if (lockedHere || record.kind !== "own" || since === null || authTime === undefined) return;
+    if (lockedHere || record.kind !== "own" || record.titlesKeys === null || since === null || authTime === undefined) return;
     if (isAfterLock(record, since, authTime)) await markUnlocked(device, surroundings.now());
   }
 
@@ -275,6 +278,15 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     unlock: inWorker((worker) => worker.unlock),
     exportSecrets: inWorker((worker) => worker.exportSecrets),
     makeKit: inWorker((worker) => worker.makeKit),
+    addOpener: inWorker((worker) => worker.addOpener),
+    cover: inWorker((worker) => worker.cover),
+    removeOpener: inWorker((worker) => worker.removeOpener),
+    recognise: inWorker((worker) => worker.recognise),
+    rotate: inWorker((worker) => worker.rotate),
+    changeImage: inWorker((worker) => worker.changeImage),
+    offerDevice: inWorker((worker) => worker.offerDevice),
+    joinDevice: inWorker((worker) => worker.joinDevice),
+    admitDevice: inWorker((worker) => worker.admitDevice),
     rehearse: inWorker((worker) => worker.rehearse),
   };
 
@@ -321,6 +333,7 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     unlockByPresence: async () => {
       if (signedOut) throw new PortalError("vault_unavailable");
       if (state.status === "unlocked") return;
+      await finishLock(device, surroundings.now());
       const record = await readDevice(device);
       if (record.titlesKeys === null) throw new PortalError(state.status === "empty" ? "no_keyring" : "opener_needed");
       const since = lockedSince(record, surroundings.now()); // null: another tab was unlocked since
@@ -339,7 +352,25 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     recover: async (secretId, opener, options) => present(await acts.recover(secretId, requireShown(opener), options)),
     rehearse: async (secretId, shown, options) => acts.rehearse(secretId, requireShown(shown), options),
     exportSecrets: async (secretIds, opener, options) => acts.exportSecrets(secretIds, requireShown(opener), options),
-    makeKit: async (secretIds, opener, options) => acts.makeKit(secretIds, requireShown(opener), options),
+    makeKit: async (secretIds, opener, options) => acts.makeKit(secretIds, requirePicture(opener), options),
+    imports: importsOnPage({ inWorker, startReader: workers.importReader, transfers }),
+    openers: Object.freeze<Vault["openers"]>({
+      list: inWorker((worker) => worker.listOpeners),
+      newRecoveryCode: inWorker((worker) => worker.newRecoveryCode),
+      add: async ({ shown, name }, opener, options) => acts.addOpener({ key: requireKey(shown), name }, opener === null ? null : requireShown(opener), options),
+      cover: async (opener, options) => acts.cover(requireShown(opener), options),
+      remove: async (openerId, opener, options) => acts.removeOpener(openerId, requireShown(opener), options),
+      recognise: async (opener, options) => acts.recognise(requireShown(opener), options),
+      rotate: async (openers, options) => acts.rotate(openers.map(requireShown), options),
+      changeImage: async (opener, { shown, name }, options) => acts.changeImage(requirePicture(opener), { shown: requirePicture(shown), name }, options),
+    }),
+    startAnew: startAnewOnPage({ portal, begin: inWorker((worker) => worker.beginAnew) }),
+    deviceLinks: Object.freeze<Vault["deviceLinks"]>({
+      offer: async ({ shown, name }, options) => acts.offerDevice({ key: requireKey(shown), name }, options),
+      join: async (offer, shown, options) => acts.joinDevice(offer, requireKey(shown), options),
+      look: inWorker((worker) => worker.askingDevice),
+      admit: async (code, opener, options) => acts.admitDevice(code, requireShown(opener), options),
+    }),
     answerDevice: inWorker((worker) => worker.answerDevice),
     setFavorite: inWorker((worker) => worker.setFavorite),
     trash: inWorker((worker) => worker.trash),

@@ -4,30 +4,40 @@ import type { AgeFile, DeviceAccount, KitOptions, ListOptions, OpenedAnswer, Ope
 import { PortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
+import { changeImage } from "../acts/change-image.ts";
+import { cover, removeOpener } from "../acts/cover.ts";
 import { examine, images } from "../acts/examine.ts";
 import { exportSecrets } from "../acts/export-secrets.ts";
 import { restore, setFavorite, trash } from "../acts/favorite-and-trash.ts";
 import { list } from "../acts/list.ts";
 import { makeKit, type KitParts } from "../acts/make-kit.ts";
+import { addOpener, listOpeners, newRecoveryCode } from "../acts/openers.ts";
 import { protect } from "../acts/protect.ts";
 import { purge } from "../acts/purge.ts";
 import { recoverAny } from "../acts/recover.ts";
+import { recognise, rotate } from "../acts/rotate.ts";
 import { rehearse } from "../acts/rehearse.ts";
+import { beginAnew } from "../acts/start-anew.ts";
 import { answerDevice, unlock } from "../acts/unlock.ts";
 import { update } from "../acts/update.ts";
 import { beginUpload, discardUpload, finishUpload, restartUpload, uploads, type Protection, type UploadOrder, type UploadParts } from "../acts/resumable-uploads.ts";
 import { history, removeVersions, restoreVersion } from "../acts/versions.ts";
 import { openDevice, type Device } from "../device/device.ts";
+import { admitDevice, askingDevice } from "../device-links/admit.ts";
+import { joinDevice, offerDevice } from "../device-links/join.ts";
 import { findPerson, listPeople, ownWords, pinPerson, setBlocked, setCompared } from "../people/people.ts";
 import { openReceived, receivedShares } from "../received/received-shares.ts";
 import { askForSecret, showRequestLink } from "../requests/ask.ts";
 import { listAsked } from "../requests/asked.ts";
 import { openAnswer } from "../requests/open-answer.ts";
 import { dropRequest, markCollected } from "../requests/settle.ts";
+import { compareImport } from "../imports/compare.ts";
+import { importSecrets } from "../imports/import-secrets.ts";
 import { serviceOn } from "../service.ts";
 import { changeShare, revokeShare, showShareLink, updateShareContent } from "../shares/change-shares.ts";
 import { createShare } from "../shares/create-share.ts";
 import { allShares, sharesOfSecret } from "../shares/list-shares.ts";
+import { takeKeptRows } from "../steps/read-account.ts";
 import { acceptOlderState, readKeyring } from "../steps/read-keyring.ts";
 import { openUploadRecords, uploadLock } from "../transfer/records.ts";
 import { privateFile, sweepPrivateFiles } from "../transfer/sinks.ts";
@@ -37,7 +47,7 @@ import { openVaultContext, type ActOptions, type VaultContext } from "../vault-c
 import { engineOverPage } from "./engine-over-page.ts";
 import { createOpenedContents, type Crossing, type SealedContentKey } from "./opened-contents.ts";
 import { httpOverPage, type PageHttp } from "./port-http.ts";
-import type { ShownPicture } from "../shown-image.ts";
+import type { Shown, ShownPicture } from "../shown-image.ts";
 
 export interface VaultSettings extends DeviceAccount {
   readonly userId: string;
@@ -119,6 +129,7 @@ export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, de
     },
 
     refresh: act(async (vault) => {
+      takeKeptRows(vault).catch(() => undefined); // the list follows, and says what is wrong
       await readKeyring(vault);
       return vault.getState();
     }),
@@ -134,15 +145,16 @@ export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, de
     restoreVersion: act(restoreVersion),
     removeVersions: act(removeVersions),
     purge: act(purge),
-    unlock: act(async (vault, shown: ShownPicture, options?: ActOptions) => {
+    beginAnew: act(beginAnew),
+    unlock: act(async (vault, shown: Shown, options?: ActOptions) => {
       (await unlock(vault, shown, options)).opener.forget();
     }),
-    recover: act(async (vault, secretId: string, shown: ShownPicture, options?: RecoverOptions): Promise<OpenedByWorker> => {
+    recover: act(async (vault, secretId: string, shown: Shown, options?: RecoverOptions): Promise<OpenedByWorker> => {
       const { ageFile, sealed, ...secret } = await recoverAny(vault, secretId, shown, options);
       return Comlink.transfer({ ...secret, openedId: opened.keep({ ageFile, sealed }) }, secret.content === null ? [] : [secret.content.buffer]);
     }),
     rehearse: act(rehearse),
-    exportSecrets: act(async (vault, secretIds: readonly string[], shown: ShownPicture, options?: ActOptions) => {
+    exportSecrets: act(async (vault, secretIds: readonly string[], shown: Shown, options?: ActOptions) => {
       const { calls, patience } = requireStarted().parts;
       return exportSecrets(vault, { range: calls.range, patience, openSink: privateFile }, secretIds, shown, options);
     }),
@@ -151,6 +163,20 @@ export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, de
       return makeKit(vault, { range: parts.calls.range, patience: parts.patience, file: kitFile, openSink: privateFile }, secretIds, shown, options);
     }),
     answerDevice: act(answerDevice),
+
+    listOpeners: act(listOpeners),
+    newRecoveryCode,
+    addOpener: act(addOpener),
+    cover: act(cover),
+    removeOpener: act(removeOpener),
+    recognise: act(recognise),
+    rotate: act(rotate),
+    changeImage: act(changeImage),
+
+    offerDevice: act(offerDevice),
+    joinDevice: act(joinDevice),
+    askingDevice: act(askingDevice),
+    admitDevice: act(admitDevice),
 
     createShare: act(createShare),
     allShares: act(allShares),
@@ -166,10 +192,13 @@ export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, de
     setBlocked: act(setBlocked),
     ownWords: act(ownWords),
     receivedShares: act(receivedShares),
-    openReceived: act(async (vault, shareId: string, shown: ShownPicture | null, options?: ActOptions & { readonly accept?: readonly string[] }): Promise<Crossing<OpenedShare>> => {
+    openReceived: act(async (vault, shareId: string, shown: Shown | null, options?: ActOptions & { readonly accept?: readonly string[] }): Promise<Crossing<OpenedShare>> => {
       const { sealed, ...share } = await openReceived(vault, shareId, shown, options);
       return Comlink.transfer({ ...share, openedId: opened.keep({ ageFile: null, sealed }) }, share.content === null ? [] : [share.content.buffer]);
     }),
+
+    compareImport: act(compareImport),
+    importSecrets: act(importSecrets),
 
     setFavorite: act(setFavorite),
     trash: act(trash),
@@ -179,7 +208,7 @@ export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, de
     askForSecret: act(askForSecret),
     listAsked: act(listAsked),
     showRequestLink: act(showRequestLink),
-    openAnswer: act(async (vault, requestId: string, shown: ShownPicture | null, options?: ActOptions): Promise<Crossing<OpenedAnswer>> => {
+    openAnswer: act(async (vault, requestId: string, shown: Shown | null, options?: ActOptions): Promise<Crossing<OpenedAnswer>> => {
       const { sealed, ...answer } = await openAnswer(vault, requestId, shown, options);
       return Comlink.transfer({ ...answer, openedId: opened.keep({ ageFile: null, sealed }) }, answer.content === null ? [] : [answer.content.buffer]);
     }),

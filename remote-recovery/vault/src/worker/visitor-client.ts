@@ -1,10 +1,9 @@
 import { serveCalls, signalAmong } from "@relicario/engine/worker-calls";
 import type { PortalForVisitors, Visitor } from "@relicario/shared/contract";
-import { toPortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
 import { refuseCancelled } from "../cancelled.ts";
-import { forgetShown, requireShown } from "../shown-image.ts";
+import { forgetShown, requirePicture } from "../shown-image.ts";
 import { createDownloads } from "../transfer/downloads.ts";
 import { createTransferWorkers } from "../transfer/transfer-workers.ts";
 import { engineOnPage } from "./engine-on-page.ts";
@@ -12,6 +11,7 @@ import { createGone, orGone } from "./gone.ts";
 import { openedOnPage } from "./opened-on-page.ts";
 import { pageHttp } from "./port-http.ts";
 import { browserWorkers, type WorkerStarter } from "./start-workers.ts";
+import { startedOnce } from "./started-once.ts";
 import type { VisitorPage, VisitorWorkerApi } from "./visitor-worker-api.ts";
 
 /** The contract's visitor but for what it draws. */
@@ -34,20 +34,8 @@ interface Running {
  * link key with it: the next act starts another, and says `link_incomplete`.
  */
 export function createVisitorClient({ http, takeLinkSecret }: Pick<PortalForVisitors, "http" | "takeLinkSecret">, workers: Pick<WorkerStarter, "visitor" | "engine" | "transfer">): VisitorClient {
-  let running: Promise<Running> | null = null;
+  const visitor = startedOnce(start);
   const downloads = createDownloads(createTransferWorkers({ account: null, http, startWorker: workers.transfer, phase: "opening" }));
-
-  function ensureRunning(): Promise<Running> {
-    if (running !== null) return running;
-    const starting: Promise<Running> = start(() => {
-      if (running === starting) running = null;
-    }).catch((error: unknown) => {
-      if (running === starting) running = null;
-      throw toPortalError(error);
-    });
-    running = starting;
-    return starting;
-  }
 
   async function start(onEnd: () => void): Promise<Running> {
     const worker = await workers.visitor();
@@ -77,7 +65,7 @@ export function createVisitorClient({ http, takeLinkSecret }: Pick<PortalForVisi
     return async (...given) => {
       const signal = signalAmong(given);
       refuseCancelled(signal);
-      const { remote, gone } = await ensureRunning();
+      const { remote, gone } = await visitor.ensure();
       refuseCancelled(signal);
       return orGone(gone, act(remote)(...given));
     };
@@ -88,8 +76,8 @@ export function createVisitorClient({ http, takeLinkSecret }: Pick<PortalForVisi
   return {
     lookAtShare: inWorker((worker) => worker.lookAtShare),
     openShare: async (shareId, { password, picture }, options) => {
-      const shown = picture === null ? null : requireShown(picture).picture; // a handle that stands for nothing reaches no worker
-      const opener = await ensureRunning();
+      const shown = picture === null ? null : requirePicture(picture).picture; // a handle that stands for nothing reaches no worker
+      const opener = await visitor.ensure();
       const { openedId, ...share } = await acts.openShare(shareId, { password, picture: shown }, options);
       return { ...share, ...openedOnPage({ openedId, ...share }, opener, downloads) };
     },
@@ -98,13 +86,7 @@ export function createVisitorClient({ http, takeLinkSecret }: Pick<PortalForVisi
     forgetShown,
     close: () => {
       void downloads.lock();
-      void running?.then(
-        (one) => {
-          one.end("link_incomplete");
-        },
-        () => undefined, // it never started: nothing to end
-      );
-      running = null;
+      void visitor.release().then((one) => one?.end("link_incomplete"));
     },
   };
 }

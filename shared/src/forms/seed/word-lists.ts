@@ -1,4 +1,4 @@
-import type { Language } from "../../contract/portal.ts";
+import type { Language } from "../../contract/language.ts";
 
 /** The languages with a BIP-39 word list. */
 export const seedLanguages = [

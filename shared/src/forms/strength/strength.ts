@@ -1,4 +1,4 @@
-import type { Language } from "../../contract/portal.ts";
+import type { Language } from "../../contract/language.ts";
 
 /** 0: guessed at once, 4: strong; what an attacker with a dictionary needs, not how many kinds of characters there are. */
 export type StrengthLevel = 0 | 1 | 2 | 3 | 4;

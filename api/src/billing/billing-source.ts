@@ -1,0 +1,79 @@
+import { readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { BillingRecord } from "@relicario/shared/api";
+
+import type { Env } from "../env.ts";
+import { isCode } from "../objects/folder-store.ts";
+import { Problem } from "../http/problem.ts";
+
+/** The operator's billing system, as far as this service asks it. */
+export interface BillingSource {
+  /** Null for an account that it does not know. @throws Problem `service_unavailable` */
+  read(accountId: string): Promise<BillingRecord | null>;
+}
+
+const callSeconds = 5;
+/** Of an answer; {@link BillingRecord} at its limits is smaller. */
+const maxBytes = 512 * 1024;
+
+/**
+ * `http(s)://…`: GET `<BILLING_URL>/<account id>` with `BILLING_TOKEN` as a bearer token; 404 where it knows none. Anything else is
+ * a folder with `<account id>.json`, for development. Without one nobody is billed.
+ */
+export function createBillingSource({ BILLING_URL, BILLING_TOKEN }: Pick<Env, "BILLING_URL" | "BILLING_TOKEN">): BillingSource {
+  if (BILLING_URL === undefined) return { read: () => Promise.resolve(null) };
+  return /^https?:\/\//.test(BILLING_URL) ? overHttp(BILLING_URL.replace(/\/+$/, ""), BILLING_TOKEN) : inFolder(BILLING_URL.startsWith("file://") ? fileURLToPath(BILLING_URL) : BILLING_URL);
+}
+
+function overHttp(url: string, token: string | undefined): BillingSource {
+  const headers = { accept: "application/json", ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
+  return {
+    async read(accountId) {
+      try {
+        const response = await fetch(`${url}/${accountId}`, { headers, redirect: "error", signal: AbortSignal.timeout(callSeconds * 1_000) });
+        if (response.status === 404) return null;
+        if (!response.ok) throw new Error(`the billing system answered ${String(response.status)}`);
+        return parse(await limitedText(response));
+      } catch (cause) {
+        throw new Problem("service_unavailable", { cause });
+      }
+    },
+  };
+}
+
+function inFolder(path: string): BillingSource {
+  const folder = resolve(path);
+  return {
+    async read(accountId) {
+      const text = await readFile(join(folder, `${accountId}.json`), "utf8").catch((error: unknown) => {
+        if (isCode(error, "ENOENT")) return null;
+        throw new Problem("service_unavailable", { cause: error });
+      });
+      try {
+        return text === null ? null : parse(text);
+      } catch (cause) {
+        throw new Problem("service_unavailable", { cause });
+      }
+    },
+  };
+}
+
+/** The newest invoice first, whatever order they came in. @throws Error for anything but a {@link BillingRecord} */
+function parse(text: string): BillingRecord {
+  const record = BillingRecord.parse(JSON.parse(text));
+  return { ...record, invoices: record.invoices.toSorted((one, other) => other.issued_at.localeCompare(one.issued_at)) };
+}
+
+async function limitedText(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const body: AsyncIterable<Uint8Array> | null = response.body;
+  for await (const chunk of body ?? []) {
+    size += chunk.byteLength;
+    if (size > maxBytes) throw new Error("the billing system answered too much");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}

@@ -1,0 +1,104 @@
+import { mailTopics } from "@relicario/shared/api";
+import { eq } from "drizzle-orm";
+
+import { accounts } from "../db/schema.ts";
+import { mailsOf, type FoundMail } from "../testing/outbox.ts";
+import type { Person } from "../testing/person.ts";
+import { startService, type TestService } from "../testing/service.ts";
+import { keepSecret, keepShare, openingOf } from "../testing/sharing.ts";
+
+let service: TestService;
+let clock: Date;
+beforeAll(async () => {
+  clock = new Date();
+  service = await startService({}, () => clock);
+});
+afterAll(() => service.stop());
+
+const form = "List-Unsubscribe=One-Click";
+const urlencoded = { "content-type": "application/x-www-form-urlencoded" };
+
+/** Somebody who heard that a share was opened, and how to let it be opened once more. */
+async function reader(): Promise<{ person: Person; mails: () => Promise<FoundMail[]>; openAgain: () => Promise<void> }> {
+  const person = await service.signIn();
+  const address = `${person.subject}@example.org`;
+  await service.app.services.db.update(accounts).set({ contactEmail: address, contactEmailVerified: true }).where(eq(accounts.id, person.userId));
+  const { id } = await keepSecret(service, person);
+  const link = await keepShare(service, person, id, { notify: true });
+  const openAgain = async () => {
+    expect((await service.call("POST", "/share/get-public-secret", null, { body: openingOf(link) })).status).toBe(200);
+  };
+  await openAgain();
+  return { person, openAgain, mails: async () => (await mailsOf(service)).filter(({ to, subject }) => to === address && subject.includes("was opened")) };
+}
+
+/** The path behind the address that the mail names, as the service is called without its gateway. */
+function pathOf({ source }: FoundMail): string {
+  const [, address = ""] = /^List-Unsubscribe:\s+<([^>]+)>$/m.exec(source) ?? [];
+  expect(address.startsWith(`${service.origin}/api/`)).toBe(true);
+  return address.slice(`${service.origin}/api`.length);
+}
+const first = ([mail]: readonly FoundMail[]): FoundMail => {
+  if (mail === undefined) throw new Error("no mail came");
+  return mail;
+};
+const settingsOf = async (person: Person) => (await service.call("GET", "/user/me", person.token)).body["notifications"];
+
+describe("a mail that its reader may do without", () => {
+  it("names where to end them, as RFC 8058 wants it", async () => {
+    const { source } = first(await (await reader()).mails());
+    expect(source).toMatch(/^List-Unsubscribe:\s+<http[^>\s]+>$/m);
+    expect(source).toMatch(/^List-Unsubscribe-Post: List-Unsubscribe=One-Click$/m);
+  });
+
+  it("is not sent any more after one POST without a session, twice as good as once, while others are", async () => {
+    const { person, mails, openAgain } = await reader();
+    const path = pathOf(first(await mails()));
+    for (let time = 0; time < 2; time++) expect((await service.call("POST", path, null, { body: form, headers: urlencoded })).status).toBe(204);
+    await openAgain();
+    expect(await mails()).toHaveLength(1);
+    expect(await settingsOf(person)).toEqual({ ...Object.fromEntries(mailTopics.map((topic) => [topic, true])), share_opened: false });
+  });
+
+  it("takes the other form of the standard, and comes again when it is switched on", async () => {
+    const { person, mails, openAgain } = await reader();
+    const body = `--b\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--b--\r\n`;
+    expect((await service.call("POST", pathOf(first(await mails())), null, { body, headers: { "content-type": "multipart/form-data; boundary=b" } })).status).toBe(204);
+    await service.call("POST", "/user/me", person.token, { body: { notifications: { share_opened: true } } });
+    await openAgain();
+    expect(await mails()).toHaveLength(2);
+  });
+
+  it("is ended by nothing else: a look at the address, an altered token, one that is a year old", async () => {
+    const { person, mails } = await reader();
+    const path = pathOf(first(await mails()));
+    expect((await service.call("GET", path, null)).status).toBe(404);
+    expect((await service.call("POST", `${path.slice(0, -8)}AAAAAAAA`, null, { body: form, headers: urlencoded })).status).toBe(404);
+    clock = new Date(clock.getTime() + 366 * 86_400_000);
+    expect((await service.call("POST", path, null, { body: form, headers: urlencoded })).status).toBe(404);
+    clock = new Date();
+    expect(await settingsOf(person)).toMatchObject({ share_opened: true });
+  });
+
+  it("leaves no token in the log", async () => {
+    const path = pathOf(first(await (await reader()).mails()));
+    await service.call("POST", path, null, { body: form, headers: urlencoded });
+    expect(service.log()).not.toContain(path.split("token=")[1]);
+  });
+});
+
+describe("settings of mails", () => {
+  it("are kept, changed one by one, and given back", async () => {
+    const { person } = await reader();
+    await service.call("POST", "/user/me", person.token, { body: { notifications: { new_device: false, rehearsal: false } } });
+    await service.call("POST", "/user/me", person.token, { body: { notifications: { rehearsal: true }, telemetry: false } });
+    expect((await service.call("GET", "/user/me", person.token)).body).toMatchObject({ notifications: { new_device: false, rehearsal: true, share_opened: true }, telemetry: false });
+  });
+
+  it("refuse what they do not know", async () => {
+    const { person } = await reader();
+    for (const notifications of [{ trashed: false }, { rehearsal: "no" }]) {
+      expect(await service.call("POST", "/user/me", person.token, { body: { notifications } })).toMatchObject({ status: 422, body: { code: "validation_error" } });
+    }
+  });
+});

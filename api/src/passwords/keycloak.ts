@@ -1,0 +1,120 @@
+import type { PasswordRefusal, PasswordRule } from "@relicario/shared/api";
+import { z } from "zod";
+
+import type { KeycloakAdmin } from "../env.ts";
+import { Problem } from "../http/problem.ts";
+import { callProvider, unexpected, type ProviderAnswer } from "./provider-call.ts";
+import type { PasswordProvider } from "./password-provider.ts";
+
+/*
+ * [Note: Passwords at Keycloak]
+ *
+ * By the documented calls of its admin REST interface, as a confidential client with a service account that has the realm's
+ * roles `manage-users` and `view-realm`:
+ *
+ * 1. token endpoint, `client_credentials`: the token for the calls below
+ * 2. `GET users/{id}`: the name that the person signs in with
+ * 3. token endpoint, `password`: whether the old password is right. The client needs "Direct access grants"; wrong ones count for
+ *    the realm's brute-force detection. Of somebody with a second factor Keycloak takes none this way: they change it at Keycloak
+ * 4. `PUT users/{id}/reset-password`: the new one, by the realm's password policy
+ * 5. `GET users/{id}/sessions`, `DELETE sessions/{id}` for each but the one that goes on: the one of step 3 goes too
+ */
+
+const Token = z.looseObject({ access_token: z.string() });
+const User = z.looseObject({ username: z.string() });
+const Sessions = z.array(z.looseObject({ id: z.string() }));
+const Realm = z.looseObject({ passwordPolicy: z.string().optional() });
+const TokenRefusal = z.looseObject({ error: z.string() });
+const Refusal = z.looseObject({ error: z.string().optional(), error_description: z.string().optional(), errorMessage: z.string().optional() });
+
+/** Its policies, by the names that stand in a realm's `passwordPolicy` and those of its messages. */
+const policies: Readonly<Record<string, { readonly rule: PasswordRule["rule"]; readonly message: string; readonly counts: boolean }>> = {
+  length: { rule: "min_length", message: "invalidPasswordMinLengthMessage", counts: true },
+  maxLength: { rule: "max_length", message: "invalidPasswordMaxLengthMessage", counts: true },
+  digits: { rule: "digits", message: "invalidPasswordMinDigitsMessage", counts: true },
+  lowerCase: { rule: "lower_case", message: "invalidPasswordMinLowerCaseCharsMessage", counts: true },
+  upperCase: { rule: "upper_case", message: "invalidPasswordMinUpperCaseCharsMessage", counts: true },
+  specialChars: { rule: "special_chars", message: "invalidPasswordMinSpecialCharsMessage", counts: true },
+  notUsername: { rule: "not_name", message: "invalidPasswordNotUsernameMessage", counts: false },
+  notEmail: { rule: "not_email", message: "invalidPasswordNotEmailMessage", counts: false },
+  passwordBlacklist: { rule: "not_common", message: "invalidPasswordBlacklistedMessage", counts: false },
+  passwordHistory: { rule: "history", message: "invalidPasswordHistoryMessage", counts: true },
+};
+/** Of how hashes are made and how long a password lasts: they refuse none. */
+const silentPolicies = new Set(["hashAlgorithm", "hashIterations", "forceExpiredPasswordChange", "maxAuthAge"]);
+
+export function createKeycloakPasswords({ url, realm, client_id, client_secret }: KeycloakAdmin): PasswordProvider {
+  const admin = `${url}/admin/realms/${encodeURIComponent(realm)}`;
+  const tokens = `${url}/realms/${encodeURIComponent(realm)}/protocol/openid-connect/token`;
+  const askToken = (grant: Readonly<Record<string, string>>) => callProvider(tokens, { method: "POST", body: new URLSearchParams({ client_id, client_secret, ...grant }) });
+
+  async function authorised(): Promise<(method: string, path: string, body?: unknown) => Promise<ProviderAnswer>> {
+    const answer = await askToken({ grant_type: "client_credentials" });
+    const token = Token.safeParse(answer.body);
+    if (answer.status !== 200 || !token.success) return unexpected(answer);
+    const headers = { authorization: `Bearer ${token.data.access_token}`, "content-type": "application/json" };
+    return (method, path, body) => callProvider(`${admin}${path}`, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+  }
+
+  async function isRight(username: string, password: string): Promise<boolean> {
+    const answer = await askToken({ grant_type: "password", username, password, scope: "openid" });
+    if (answer.status === 200) return true;
+    const refusal = TokenRefusal.safeParse(answer.body);
+    if (refusal.success && refusal.data.error === "invalid_grant") return false;
+    return unexpected(answer); // this service's own client is refused
+  }
+
+  return {
+    async rules() {
+      const call = await authorised();
+      const answer = await call("GET", "");
+      const found = Realm.safeParse(answer.body);
+      return answer.status === 200 && found.success ? rulesOf(found.data.passwordPolicy ?? "") : unexpected(answer);
+    },
+    async change({ subject, before, after, keepSession }) {
+      const call = await authorised();
+      const person = `/users/${encodeURIComponent(subject)}`;
+      const known = await call("GET", person);
+      if (known.status === 404) throw new Problem("not_found", { detail: "the identity provider does not know this person" });
+      const user = User.safeParse(known.body);
+      if (!user.success) return unexpected(known);
+      if (!(await isRight(user.data.username, before))) return [{ path: "/old_password", reason: "wrong" }];
+      const set = await call("PUT", `${person}/reset-password`, { type: "password", value: after, temporary: false });
+      const refused = set.status !== 204;
+      const refusal = Refusal.safeParse(set.body);
+      if (refused && (set.status !== 400 || !refusal.success)) return unexpected(set);
+      const sessions = await call("GET", `${person}/sessions`);
+      for (const { id } of Sessions.safeParse(sessions.body).data ?? unexpected(sessions)) {
+        if (!refused && id !== keepSession) await call("DELETE", `/sessions/${encodeURIComponent(id)}`);
+      }
+      return refused && refusal.success ? [refusalOf(refusal.data)] : [];
+    },
+  };
+}
+
+/** `length(10) and notUsername(undefined)`, as a realm keeps it. */
+function rulesOf(policy: string): PasswordRule[] {
+  return policy
+    .split(" and ")
+    .map((part) => part.trim())
+    .filter((part) => part !== "")
+    .flatMap((part): PasswordRule[] => {
+      const [, name = part, argument = ""] = /^(\w+)(?:\((.*)\))?$/.exec(part) ?? [];
+      if (silentPolicies.has(name)) return [];
+      const known = policies[name];
+      if (known === undefined) return [{ rule: "other", text: part }];
+      return [{ rule: known.rule, ...(known.counts && /^\d+$/.test(argument) ? { value: Number(argument) } : {}) }];
+    });
+}
+
+function refusalOf({ error, error_description: description, errorMessage }: z.infer<typeof Refusal>): PasswordRefusal {
+  const known = Object.values(policies).find(({ message }) => message === error);
+  const text = description ?? errorMessage;
+  const [, number] = /(\d+)/.exec(text ?? "") ?? [];
+  return {
+    path: "/new_password",
+    reason: known?.rule ?? "refused",
+    ...(known?.counts === true && number !== undefined ? { value: Number(number) } : {}),
+    ...(text === undefined ? {} : { text }),
+  };
+}

@@ -1,0 +1,47 @@
+import type { FastifyRequest } from "fastify";
+import ipaddr from "ipaddr.js";
+import { isIP } from "node:net";
+
+/** What people are shown of whoever signed in: enough to know themselves again, too little to be found by. */
+export interface CallerFacts {
+  /** Browser and system as the browser says; null where it says neither. */
+  readonly device: string | null;
+  readonly address: string | null;
+}
+
+export function callerOf({ headers, ip }: Pick<FastifyRequest, "headers" | "ip">): CallerFacts {
+  return { device: deviceOf(headers["user-agent"] ?? ""), address: shortAddress(ip) };
+}
+
+/** In this order: most browsers name others as well. */
+const browsers: readonly (readonly [string, RegExp])[] = [
+  ["Edge", /\bEdg(?:e|A|iOS)?\//],
+  ["Opera", /\bOPR\//],
+  ["Samsung Internet", /\bSamsungBrowser\//],
+  ["Firefox", /\b(?:Firefox|FxiOS)\//],
+  ["Chrome", /\b(?:Chrome|CriOS|Chromium|HeadlessChrome)\//],
+  ["Safari", /\bSafari\//],
+];
+const systems: readonly (readonly [string, RegExp])[] = [
+  ["iPhone", /\biPhone\b/],
+  ["iPad", /\biPad\b/],
+  ["Android", /\bAndroid\b/],
+  ["ChromeOS", /\bCrOS\b/],
+  ["Windows", /\bWindows\b/],
+  ["macOS", /\bMacintosh\b/],
+  ["Linux", /\bLinux\b/],
+];
+
+/** Names of our own list alone: nothing that a caller sends is kept or shown. */
+export function deviceOf(userAgent: string): string | null {
+  const named = [browsers, systems].flatMap((list) => list.find(([, pattern]) => pattern.test(userAgent))?.[0] ?? []);
+  return named.length === 0 ? null : named.join(", ");
+}
+
+/** An IPv4 address without its last number, an IPv6 one as the first three of eight groups; null for what is none. */
+export function shortAddress(address: string): string | null {
+  if (isIP(address) === 0) return null;
+  const parsed = ipaddr.process(address);
+  if (parsed instanceof ipaddr.IPv6) return `${parsed.parts.slice(0, 3).map((part) => part.toString(16)).join(":")}:x`;
+  return `${parsed.octets.slice(0, 3).join(".")}.x`;
+}

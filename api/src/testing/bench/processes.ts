@@ -1,0 +1,50 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+/** Linux counts processor time in hundredths of a second. */
+const ticksPerSecond = 100;
+
+interface Stat {
+  readonly parent: number;
+  /** Processor time of the process, and of its children that have ended, in seconds. */
+  readonly own: number;
+  readonly ofEnded: number;
+}
+
+function statOf(pid: number): Stat | null {
+  try {
+    const text = readFileSync(`/proc/${String(pid)}/stat`, "utf8");
+    const fields = text.slice(text.lastIndexOf(")") + 2).split(" ").map(Number);
+    const sum = (...at: readonly number[]): number => at.reduce((all, index) => all + (fields[index] ?? 0), 0) / ticksPerSecond;
+    return { parent: fields[1] ?? 0, own: sum(11, 12), ofEnded: sum(13, 14) };
+  } catch {
+    return null; // it ended meanwhile
+  }
+}
+
+/** A process with all that it started, directly or not. */
+export function treeOf(root: number): number[] {
+  const parents = readdirSync("/proc").map(Number).filter(Number.isInteger).map((pid) => [pid, statOf(pid)?.parent] as const);
+  const tree = [root];
+  for (const pid of tree) tree.push(...parents.flatMap(([child, parent]) => (parent === pid ? [child] : [])));
+  return tree;
+}
+
+/** Processor time of these processes so far, with their children that have ended, in seconds. */
+export function processorSeconds(pids: readonly number[]): number {
+  return pids.reduce((all, pid) => {
+    const stat = statOf(pid);
+    return stat === null ? all : all + stat.own + stat.ofEnded;
+  }, 0);
+}
+
+/** Memory of a process, what it shares with others counted by its share (PSS), in MB. */
+export function proportionalMegabytes(pid: number): number {
+  const [, kilobytes] = /^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${String(pid)}/smaps_rollup`, "utf8")) ?? [];
+  return Number(kilobytes ?? 0) / 1_024;
+}
+
+/** The script that a process of Node runs, or its program. */
+export function nameOf(pid: number): string {
+  const words = readFileSync(`/proc/${String(pid)}/cmdline`, "utf8").split("\0");
+  return words.findLast((word) => word.endsWith(".ts")) ?? words[0] ?? "";
+}

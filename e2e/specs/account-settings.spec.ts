@@ -1,0 +1,87 @@
+import { readdir, readFile } from "node:fs/promises";
+import path from "node:path";
+
+import { newAccount, signIn, signUp } from "../pages/account.ts";
+import { expectAccessible } from "../support/looks.ts";
+import { expect, test } from "../support/portal-test.ts";
+
+/** The link of the newest mail that asks whether an address is somebody's. */
+async function validationLink(outbox: string): Promise<string | null> {
+  const names = (await readdir(outbox).catch(() => [])).filter((name) => name.endsWith(".eml")).sort();
+  const mails = await Promise.all(names.map((name) => readFile(path.join(outbox, name), "utf8")));
+  // Quoted-printable: long lines are broken, and "=" is written as =3D.
+  const links = mails.flatMap((mail) => [...mail.replaceAll("=\n", "").replaceAll("=3D", "=").matchAll(/https?:\/\/\S+\/validate-email#\S+/g)].map(([link]) => link));
+  return links.at(-1) ?? null;
+}
+
+test("a person chooses a name, confirms an address by its mail, changes the password and writes feedback", async ({ page, browser, portal }) => {
+  const account = newAccount();
+  const other = newAccount();
+  const elsewhere = await browser.newContext({ baseURL: portal.origin });
+  await signUp(await elsewhere.newPage(), other);
+  await elsewhere.close();
+  await signUp(page, account);
+
+  await test.step("feedback is about the screen that one comes from", async () => {
+    await page.getByRole("link", { name: "Feedback" }).click();
+    await expect(page.getByText("the screen /home")).toBeVisible();
+    await page.getByRole("radio", { name: "Very good" }).check();
+    await page.getByLabel("Your message").fill("All is where I look for it.");
+    await page.getByRole("button", { name: "Send" }).click();
+    await expect(page.getByText("Thank you, it has arrived")).toBeVisible();
+  });
+
+  await test.step("a name that somebody has is refused as it is typed, a free one is taken, and shown by the frame", async () => {
+    await page.getByRole("navigation", { name: "Settings" }).getByRole("link", { name: "Profile" }).click();
+    const name = page.getByLabel("User name");
+    await name.fill(other.userName.toUpperCase());
+    await expect(page.getByText("Somebody has this name")).toBeVisible();
+    await expect(name).toHaveAttribute("aria-invalid", "true");
+    await name.fill(`${account.userName}.b`);
+    await expect(name).not.toHaveAttribute("aria-invalid", "true");
+    await page.getByLabel("Contact e-mail").fill(account.email);
+    await page.getByRole("button", { name: "Save" }).click();
+    await expect(page.getByText("Your profile is saved.")).toBeVisible();
+    await expect(page.getByRole("button", { name: /^Log out/ }).first()).toContainText(`${account.userName}.b`);
+  });
+
+  await test.step("the address is confirmed by the link of its mail", async () => {
+    await page.getByRole("button", { name: "Send me a link" }).click();
+    await expect(page.getByText(`We sent a link to ${account.email}`)).toBeVisible();
+    const outbox = path.join(portal.dataDir, "outbox");
+    await expect.poll(() => validationLink(outbox)).not.toBeNull();
+    await page.goto((await validationLink(outbox)) ?? "");
+    await page.getByRole("button", { name: "Confirm the address" }).click();
+    await expect(page.getByText(account.email)).toBeVisible();
+    await page.goto("/settings/profile");
+    await expect(page.getByText(`${account.email} is confirmed as yours.`)).toBeVisible();
+    await expectAccessible(page, "the profile");
+  });
+
+  await test.step("changing the password signs out the other browser, and leaves this one", async () => {
+    const second = await browser.newContext({ baseURL: portal.origin });
+    const there = await second.newPage();
+    await signIn(there, account);
+    await page.getByLabel("Present password").fill("not it at all");
+    await page.getByLabel("New password").fill("short");
+    await page.getByRole("button", { name: "Change password" }).click();
+    await expect(page.getByText("This is not your present password.")).toBeVisible();
+    await expect(page.getByText("At least 10 characters.").last()).toBeVisible();
+    await page.getByLabel("Present password").fill(account.password);
+    await page.getByLabel("New password").fill(`${account.password} anew`);
+    await page.getByRole("button", { name: "Change password" }).click();
+    await expect(page.getByText("Your password is changed.")).toBeVisible();
+
+    await there.getByRole("link", { name: "Settings" }).first().click();
+    await expect(there.getByText("Your sign-in has ended")).toBeVisible();
+    const [popup] = await Promise.all([there.waitForEvent("popup"), there.getByRole("button", { name: "Sign in again" }).click()]);
+    await popup.getByLabel("Password").fill(`${account.password} anew`);
+    await Promise.all([popup.waitForEvent("close"), popup.getByRole("button", { name: "Sign in" }).click()]);
+    await expect(there.getByText("Your sign-in has ended")).toBeHidden();
+    await there.reload();
+    await expect(there.getByText(`${account.email} is confirmed as yours.`)).toBeVisible();
+    await second.close();
+    await page.reload();
+    await expect(page.getByRole("heading", { level: 1, name: "Profile" })).toBeVisible();
+  });
+});

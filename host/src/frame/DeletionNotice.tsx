@@ -1,0 +1,44 @@
+import { formatsOf } from "@relicario/shared/i18n";
+import { Button, ErrorNotice, Notice } from "@relicario/shared/ui";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useTranslation } from "react-i18next";
+import { useLocation } from "react-router-dom";
+import { z } from "zod";
+
+import { useHost } from "../host-context.ts";
+import { meQuery } from "../portal/use-portal-object.ts";
+import { useLanguage } from "../settings/language.ts";
+import { Bar } from "./OfflineNotice.tsx";
+
+/** On every page while the account is to be deleted: when, and a button that calls it off. */
+export function DeletionNotice({ userId }: { readonly userId: string }) {
+  const { t } = useTranslation("header");
+  const { http } = useHost();
+  const language = useLanguage();
+  const client = useQueryClient();
+  const me = meQuery(http, userId);
+  const { data } = useQuery(me);
+  const restore = useMutation({
+    mutationFn: () => http.request("POST", "/user/me/restore", z.null()),
+    onSettled: () => client.invalidateQueries({ queryKey: me.queryKey }),
+  });
+  const { pathname } = useLocation();
+  if (data?.deletion_due_at == null || pathname === "/settings/delete-account") return null; // that page says it itself
+  return (
+    <Bar>
+      <Notice
+        tone="warn"
+        role="status"
+        title={t("deletion.title", { when: formatsOf(language).dateTime(data.deletion_due_at) })}
+        actions={
+          <Button size="small" pending={restore.isPending} onClick={() => { restore.mutate(); }}>
+            {t("deletion.cancel_action")}
+          </Button>
+        }
+      >
+        {t("deletion.body")}
+      </Notice>
+      <ErrorNotice error={restore.error} />
+    </Bar>
+  );
+}

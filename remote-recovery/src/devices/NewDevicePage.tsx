@@ -1,0 +1,61 @@
+import { usePortal } from "@relicario/shared/contract";
+import { DeviceQuestion } from "@relicario/shared/forms";
+import { ButtonLink, EmptyState, ErrorNotice, Notice, Page, Skeleton, useVault, useVaultState } from "@relicario/shared/ui";
+import { KeyRound } from "lucide-react";
+import { useEffect, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { useSearchParams } from "react-router-dom";
+
+import { Refresh } from "../flow/Refresh.tsx";
+import { safePath } from "../recover/paths.ts";
+import { OfferDevice } from "./OfferDevice.tsx";
+
+/** Route `/new-device`: this device, locked, is let in by one that opens the account today. `?then=` is where it goes on. */
+export default function NewDevicePage() {
+  const { t } = useTranslation("devices");
+  const { navigate } = usePortal();
+  const [query] = useSearchParams();
+  const then = safePath(query.get("then"));
+  const access = useVault();
+  const state = useVaultState(access);
+  const [offered, setOffered] = useState(false);
+  const finished = offered && state.status === "unlocked" && state.device !== null;
+  useEffect(() => {
+    if (finished) navigate(then, { replace: true });
+  }, [finished, navigate, then]);
+  return (
+    <Page
+      title={t("new.title")}
+      lead={state.status === "locked" ? t("new.lead_body") : undefined}
+      actions={
+        <ButtonLink tone="quiet" size="small" to={`/provide-image-recovery?${new URLSearchParams({ then }).toString()}`}>
+          {t("new.back_action")}
+        </ButtonLink>
+      }
+    >
+      {access.status === "loading" && <Skeleton height="240px" />}
+      {access.status === "failed" && <ErrorNotice error={access.error} onRetry={access.retry} />}
+      {access.status === "ready" && state.status === "unknown" && <Refresh vault={access.vault} />}
+      {state.status === "empty" && (
+        <EmptyState icon={<KeyRound />} title={t("new.empty_title")}>
+          <p>{t("new.empty_body")}</p>
+        </EmptyState>
+      )}
+      {access.status === "ready" && state.status === "locked" && (
+        <OfferDevice
+          vault={access.vault}
+          then={then}
+          onOffered={() => {
+            setOffered(true);
+          }}
+        />
+      )}
+      {access.status === "ready" && state.status === "unlocked" && state.device === null && <DeviceQuestion vault={access.vault} />}
+      {state.status === "unlocked" && state.device !== null && !offered && (
+        <Notice tone="success" title={t("new.unlocked_title")} actions={<ButtonLink to={then}>{t("new.on_action")}</ButtonLink>}>
+          <p>{t("new.unlocked_body")}</p>
+        </Notice>
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,56 @@
+import type { CoveredSecrets, OpenersOverview, Vault } from "@relicario/shared/contract";
+import { Button, Card, Muted, Notice, SectionTitle, SpacedRow, Stack } from "@relicario/shared/ui";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+
+import { ShowToAct } from "./ShowToAct.tsx";
+
+interface CoverPanelProps {
+  readonly vault: Vault;
+  readonly overview: OpenersOverview;
+  readonly onChanged: () => void;
+}
+
+/** Seals what some openers do not open yet to all of them, in one go. What was done before it stopped stays done. */
+export function CoverPanel({ vault, overview, onChanged }: CoverPanelProps) {
+  const { t } = useTranslation("openers");
+  const [asking, setAsking] = useState(false);
+  const [covered, setCovered] = useState<CoveredSecrets | null>(null);
+  const uncovered = overview.secrets.filter(({ missing }) => missing.length > 0).length;
+  const end = () => {
+    setAsking(false);
+    onChanged();
+  };
+  return (
+    <>
+      {covered !== null && (
+        <Notice tone={covered.left.length === 0 ? "success" : "warn"} role="status">
+          {t("cover.done_status", { count: covered.covered })} {covered.left.length > 0 && t("cover.left_body", { count: covered.left.length })}
+        </Notice>
+      )}
+      {uncovered > 0 && (
+        <Card aria-labelledby="openers-cover">
+          <Stack $gap={3}>
+            <SectionTitle id="openers-cover">{t("cover.title", { count: uncovered })}</SectionTitle>
+            <Muted>{t("cover.body")}</Muted>
+            {asking ? (
+              <ShowToAct
+                vault={vault}
+                label={t("cover.seal_action")}
+                act={async (shown, options) => {
+                  setCovered(await vault.openers.cover(shown, options));
+                }}
+                onDone={end}
+                onCancel={end}
+              />
+            ) : (
+              <SpacedRow>
+                <Button onClick={() => { setAsking(true); }}>{t("cover.begin_action")}</Button>
+              </SpacedRow>
+            )}
+          </Stack>
+        </Card>
+      )}
+    </>
+  );
+}

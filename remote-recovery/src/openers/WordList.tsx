@@ -1,0 +1,31 @@
+import { s, space } from "@relicario/shared/ui";
+import { styled } from "styled-components";
+
+interface WordListProps {
+  readonly words: readonly string[];
+  /** What they are, for who cannot see them. */
+  readonly label: string;
+}
+
+/** The words of a code, numbered, to be copied by hand. */
+export function WordList({ words, label }: WordListProps) {
+  return (
+    <Words aria-label={label}>
+      {words.map((word, index) => (
+        <li key={index}>{word}</li>
+      ))}
+    </Words>
+  );
+}
+
+const Words = styled.ol`
+  display: grid;
+  grid-template-columns: repeat(auto-fill, minmax(132px, 1fr));
+  gap: ${space(2)} ${space(4)};
+  padding: ${space(4)} ${space(4)} ${space(4)} ${space(10)};
+  border: 1px solid ${s("border")};
+  border-radius: ${s("radius")};
+  background: ${s("surfaceSunken")};
+  font-family: ${s("fontMono")};
+  list-style: decimal;
+`;

@@ -1,0 +1,81 @@
+import { usePortal, type StartAnewStatus, type Vault } from "@relicario/shared/contract";
+import { DeviceQuestion } from "@relicario/shared/forms";
+import { formatsOf } from "@relicario/shared/i18n";
+import { ButtonLink, ErrorNotice, Notice, Page, Skeleton, useVault, useVaultState } from "@relicario/shared/ui";
+import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect } from "react";
+import { useTranslation } from "react-i18next";
+
+import { AskPanel } from "./AskPanel.tsx";
+import { BeginPanel } from "./BeginPanel.tsx";
+import { EndPanel } from "./EndPanel.tsx";
+
+/** Route `/start-anew`: everything that opens the account is lost. Mails lead here as well, to object. */
+export default function StartAnewPage() {
+  const { t } = useTranslation("start-anew");
+  const access = useVault();
+  return (
+    <Page title={t("page.title")} lead={t("page.lead_body")}>
+      {access.status === "loading" && <Skeleton height="320px" />}
+      {access.status === "failed" && <ErrorNotice error={access.error} onRetry={access.retry} />}
+      {access.status === "ready" && <Standing vault={access.vault} />}
+    </Page>
+  );
+}
+
+const statusQuery = (vault: Vault, userId: string) => queryOptions({ queryKey: ["start-anew", userId], queryFn: ({ signal }) => vault.startAnew.status({ signal }), gcTime: 0 });
+
+function Standing({ vault }: { readonly vault: Vault }) {
+  const { t } = useTranslation("start-anew");
+  const { user, language } = usePortal();
+  const client = useQueryClient();
+  const query = statusQuery(vault, user.userId);
+  const { data: status, error, refetch } = useQuery(query);
+  const vaultState = useVaultState({ status: "ready", vault });
+  const { status: vaultStatus } = vaultState;
+  useEffect(() => {
+    vault.refresh().catch(() => undefined); // the screens that need the keyring say what is wrong with it; this one works without
+  }, [vault]);
+  if (status === undefined) return error === null ? <Skeleton height="320px" /> : <ErrorNotice error={error} onRetry={() => void refetch()} />;
+  const handleChanged = (next: StartAnewStatus) => {
+    client.setQueryData(query.queryKey, next);
+  };
+  const day = (time: string | null) => (time === null ? "" : formatsOf(language).dateTime(time));
+  switch (status.state) {
+    case "waiting":
+      return <EndPanel vault={vault} title={t("waiting.title", { date: day(status.readyAt) })} body={t("waiting.body", { asked: day(status.askedAt) })} onChanged={handleChanged} />;
+    case "ready":
+      return (
+        <>
+          <BeginPanel vault={vault} onBegun={() => void refetch()} />
+          <EndPanel vault={vault} title={t("ready.title")} body={t("ready.body", { asked: day(status.askedAt) })} onChanged={handleChanged} />
+        </>
+      );
+    case "begun":
+      return (
+        <>
+          <Notice tone="info" role="status" title={t("begun.title", { date: day(status.endedAt) })} actions={<ButtonLink to={vaultStatus === "locked" ? "/provide-image-recovery?then=%2Fhome" : "/home"}>{t(vaultStatus === "locked" ? "begun.unlock_action" : "begun.home_action")}</ButtonLink>}>
+            <p>{t("begun.body", { date: day(status.keptUntil) })}</p>
+          </Notice>
+          {vaultState.status === "unlocked" && vaultState.device === null && <DeviceQuestion vault={vault} />}
+          {vaultStatus === "locked" && <AskPanel vault={vault} onChanged={handleChanged} />}
+        </>
+      );
+    case "none":
+    case "objected":
+    case "cancelled":
+      if (vaultStatus === "empty") return <Notice tone="info">{t("ask.empty_body")}</Notice>;
+      return (
+        <>
+          {status.state !== "none" && (
+            <Notice tone="info" role="status" title={t(`ended.${status.state}_title`, { date: day(status.endedAt) })}>
+              {t("ended.body")}
+            </Notice>
+          )}
+          <AskPanel vault={vault} onChanged={handleChanged} />
+        </>
+      );
+    default:
+      return status.state satisfies never;
+  }
+}

@@ -1,0 +1,48 @@
+import { fromB64u } from "@relicario/shared/api";
+import type { ImportItem, ImportStanding } from "@relicario/shared/contract";
+
+import type { ActOptions, VaultContext } from "../vault-context.ts";
+import { labelOf, readAccount, type AccountView } from "../steps/read-account.ts";
+import { requireOpened } from "../steps/publish.ts";
+import { refuseCancelled } from "../cancelled.ts";
+import { sourceOf, whichItem } from "./source.ts";
+
+/** An item with its mark; null before the account has a key for marks. */
+export type ComparedItem = ImportStanding & { readonly source: string | null };
+
+/** Begins the origin of an item of this portal's own archives, before the id that the secret had. */
+export const ownOrigin = "relicario:";
+
+/**
+ * How items stand to what is kept. Secrets in the trash do not count: who imports again wants them.
+ *
+ * @throws PortalError `vault_locked`, and those of reading.
+ */
+export async function compareImport(vault: VaultContext, items: readonly ImportItem[], options: ActOptions = {}): Promise<ComparedItem[]> {
+  return compareWith(vault, await readAccount(vault, options.signal), items, options);
+}
+
+/** The same with an account that was read a moment ago. */
+export async function compareWith(vault: VaultContext, account: AccountView | null, items: readonly ImportItem[], options: ActOptions): Promise<ComparedItem[]> {
+  const opened = requireOpened(account);
+  if (account === null || opened === null) return items.map(() => ({ standing: "new", source: null }));
+  const importKey = opened.book.import_key === null ? null : fromB64u(opened.book.import_key);
+  const kept = new Map<string, { readonly secretId: string; readonly source: string }>();
+  for (const row of importKey === null ? [] : account.rows.values()) {
+    if (row.stored.deleted_at !== undefined) continue;
+    const { source } = await labelOf(vault.userId, opened.keys, row);
+    if (source !== null) kept.set(whichItem(source), { secretId: row.secretId, source });
+  }
+  const compared: ComparedItem[] = [];
+  for (const item of items) {
+    refuseCancelled(options.signal);
+    const ownId = item.origin.startsWith(ownOrigin) ? item.origin.slice(ownOrigin.length) : null;
+    const own = ownId === null ? undefined : account.rows.get(ownId);
+    const source = importKey === null ? null : await sourceOf(importKey, item);
+    const known = source === null ? undefined : kept.get(whichItem(source));
+    if (known !== undefined) compared.push({ standing: known.source === source ? "same" : "changed", secretId: known.secretId, source });
+    else if (own !== undefined && own.stored.deleted_at === undefined) compared.push({ standing: "same", secretId: own.secretId, source });
+    else compared.push({ standing: "new", source });
+  }
+  return compared;
+}

@@ -1,0 +1,172 @@
+import "fake-indexeddb/auto";
+
+import type { ImportItem } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
+
+import { list } from "../acts/list.ts";
+import { protect } from "../acts/protect.ts";
+import { recover } from "../acts/recover.ts";
+import { trash } from "../acts/favorite-and-trash.ts";
+import { update } from "../acts/update.ts";
+import { createWorld, shown, textSecret, type World } from "../testing/world.ts";
+import { compareImport } from "./compare.ts";
+import { importSecrets } from "./import-secrets.ts";
+
+jest.setTimeout(60_000); // for a busy machine
+
+const item = (title: string, more: Partial<ImportItem> & { readonly text?: string } = {}): ImportItem => ({
+  title,
+  tags: ["Work"],
+  contentKind: "text",
+  name: "secret.txt",
+  mime: "text/plain",
+  content: new Blob([more.text ?? `content of ${title}`]),
+  kind: "login",
+  origin: `bitwarden:${title}`,
+  holds: null,
+  changed: [],
+  ...more,
+});
+const many = (count: number): ImportItem[] => Array.from({ length: count }, (_, at) => item(`Item ${String(at)}`));
+const batches = (world: World): number => world.service.calls.filter((call) => call === "POST /secrets/store/batch").length;
+const market = shown("market");
+
+/** A device of somebody who has one secret. */
+const keeper = async () => {
+  const world = createWorld();
+  const vault = await world.open();
+  await protect(vault, textSecret("First", market), {});
+  return { world, vault };
+};
+
+describe("an import", () => {
+  it("stores items as secrets, a hundred in a call, that the shown picture opens", async () => {
+    const { world, vault } = await keeper();
+    const progress: string[] = [];
+    const stored = await importSecrets(vault, many(130), market, { onProgress: ({ phase, done, total }) => { if (phase === "sending") progress.push(`${String(done)}/${String(total)}`); } });
+    expect(stored).toEqual({ added: 130, updated: 0, same: 0, failed: [] });
+    expect(batches(world)).toBe(2);
+    expect(progress).toEqual(["0/130", "100/130", "130/130"]);
+    const rows = await list(vault);
+    expect(rows).toHaveLength(131);
+    const last = rows.find(({ label }) => label?.title === "Item 129");
+    expect(last?.label).toMatchObject({ tags: ["Work"], contentKind: "text", name: "secret.txt" });
+    expect(new TextDecoder().decode((await recover(vault, last?.secretId ?? "", market, {})).content)).toBe("content of Item 129");
+  });
+
+  it("begins an account with its first batch", async () => {
+    const world = createWorld();
+    const vault = await world.open();
+    expect(await importSecrets(vault, many(3), market, { name: "The market" })).toMatchObject({ added: 3 });
+    expect(await importSecrets(vault, many(4), market, {})).toMatchObject({ added: 1, same: 3 });
+    expect(await list(vault)).toHaveLength(4);
+  });
+
+  it("adds nothing twice, from another device either", async () => {
+    const { world, vault } = await keeper();
+    await importSecrets(vault, many(3), market);
+    const phone = await world.open("phone");
+    expect(await importSecrets(phone, many(3), market)).toEqual({ added: 0, updated: 0, same: 3, failed: [] });
+    expect(await list(phone)).toHaveLength(4);
+  });
+
+  it("makes what differs a new version, with its title and tags, and then knows it", async () => {
+    const { vault } = await keeper();
+    await importSecrets(vault, many(2), market);
+    const changed = item("Renamed", { origin: "bitwarden:Item 1", text: "another password", tags: [] });
+    expect((await compareImport(vault, [item("Item 0"), changed, item("Item 9")])).map(({ standing }) => standing)).toEqual(["same", "changed", "new"]);
+    expect(await importSecrets(vault, [changed], market)).toMatchObject({ added: 0, updated: 1 });
+    const row = (await list(vault)).find(({ label }) => label?.title === "Renamed");
+    expect(row).toMatchObject({ version: 2, label: { tags: [] } });
+    expect(new TextDecoder().decode((await recover(vault, row?.secretId ?? "", market, {})).content)).toBe("another password");
+    expect(await importSecrets(vault, [changed], market)).toMatchObject({ same: 1, updated: 0 });
+  });
+
+  it("knows an item again after its secret was edited here", async () => {
+    const { vault } = await keeper();
+    await importSecrets(vault, many(1), market);
+    const row = (await list(vault)).find(({ label }) => label?.title === "Item 0");
+    await update(vault, row?.secretId ?? "", { baseVersion: 1, title: "My own name", content: { contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob(["mine"]) } }, {});
+    expect(await importSecrets(vault, many(1), market)).toMatchObject({ added: 0, updated: 0, same: 1 });
+  });
+
+  it("does not count what is in the trash", async () => {
+    const { vault } = await keeper();
+    await importSecrets(vault, many(1), market);
+    const row = (await list(vault)).find(({ label }) => label?.title === "Item 0");
+    await trash(vault, row?.secretId ?? "");
+    expect((await compareImport(vault, many(1)))[0]?.standing).toBe("new");
+  });
+
+  it("does not add the secrets of an archive of this account, which it still has", async () => {
+    const { vault } = await keeper();
+    const [row] = await list(vault);
+    expect((await compareImport(vault, [item("First", { origin: `relicario:${row?.secretId ?? ""}` })]))[0]?.standing).toBe("same");
+  });
+
+  it("goes on where a lost connection stopped it", async () => {
+    const { world, vault } = await keeper();
+    let calls = 0;
+    world.service.before = (call) => {
+      if (call === "POST /secrets/store/batch" && ++calls > 1) throw new PortalError("offline");
+    };
+    await expect(importSecrets(vault, many(150), market)).rejects.toMatchObject({ code: "offline" });
+    world.service.before = () => undefined;
+    expect(await importSecrets(await world.open("phone"), many(150), market)).toMatchObject({ added: 50, same: 100 });
+  });
+
+  it("adds nothing twice when an answer was lost", async () => {
+    const { world, vault } = await keeper();
+    let lost = 0;
+    world.service.answer = (call, answer) => {
+      if (call === "POST /secrets/store/batch" && lost++ < 1) throw new PortalError("offline");
+      return answer;
+    };
+    await importSecrets(vault, many(3), market);
+    expect(await list(vault)).toHaveLength(4);
+  });
+
+  it("stops when it is cancelled, and keeps what was stored", async () => {
+    const { vault } = await keeper();
+    const controller = new AbortController();
+    const running = importSecrets(vault, many(150), market, { signal: controller.signal, onProgress: ({ done }) => { if (done === 100) controller.abort(); } });
+    await expect(running).rejects.toMatchObject({ code: "cancelled" });
+    expect(await list(vault)).toHaveLength(101);
+  });
+
+  it("goes on when another device wrote in between", async () => {
+    const { world, vault } = await keeper();
+    const phone = await world.open("phone");
+    await importSecrets(phone, [item("From the phone")], market);
+    let once = true;
+    world.service.before = async (call) => {
+      if (call !== "POST /secrets/store/batch" || !once) return;
+      once = false;
+      await protect(phone, textSecret("Meanwhile"), {});
+    };
+    await importSecrets(vault, many(2), market);
+    expect((await list(vault)).map(({ label }) => label?.title).sort()).toEqual(["First", "From the phone", "Item 0", "Item 1", "Meanwhile"]);
+  });
+
+  it("names what cannot be stored, and stores the others", async () => {
+    const { vault } = await keeper();
+    const stored = await importSecrets(vault, [item("x".repeat(300)), item("Good")], market);
+    expect(stored).toMatchObject({ added: 1, failed: [{ index: 0, code: "validation_error" }] });
+  });
+
+  it("stores nothing with another picture", async () => {
+    const { world, vault } = await keeper();
+    await expect(importSecrets(vault, many(2), shown("forest"))).rejects.toMatchObject({ code: "not_this_picture" });
+    expect(batches(world)).toBe(0);
+  });
+
+  it("sends nothing in clear: no content, title, tag, origin or digest of them", async () => {
+    const { world, vault } = await keeper();
+    const sentinel = "zebra-crossing-quartz";
+    await importSecrets(vault, [item(sentinel, { text: sentinel, tags: [sentinel], origin: sentinel, name: `${sentinel}.txt` })], market);
+    const sent = JSON.stringify(world.service.bodies);
+    const everything = sent + sent.replace(/[A-Za-z0-9_-]{20,}/g, (b64u) => Buffer.from(b64u, "base64url").toString("latin1"));
+    expect(everything).not.toContain(sentinel);
+    expect(everything).not.toContain(Buffer.from(sentinel).toString("base64url").slice(0, 20));
+  });
+});

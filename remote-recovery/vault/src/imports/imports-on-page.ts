@@ -1,0 +1,70 @@
+import { maxSmallContentBytes } from "@relicario/shared/api";
+import type { ImportItem, StoredImport, VaultImports } from "@relicario/shared/contract";
+import { isPortalError, PortalError } from "@relicario/shared/errors";
+import type * as Comlink from "comlink";
+
+import { refuseCancelled } from "../cancelled.ts";
+import { requireShown } from "../shown-image.ts";
+import type { Transfers } from "../transfer/transfer-client.ts";
+import type { RunningWorker } from "../worker/start-workers.ts";
+import type { VaultWorkerApi } from "../worker/vault-worker-api.ts";
+import type { ImportWorkerApi } from "./import-worker-api.ts";
+
+export interface ImportParts {
+  readonly inWorker: <Given extends readonly unknown[], Answer>(act: (worker: Comlink.Remote<VaultWorkerApi>) => (...given: Given) => Promise<Answer>) => (...given: Given) => Promise<Answer>;
+  readonly startReader: () => Promise<RunningWorker<ImportWorkerApi>>;
+  readonly transfers: Pick<Transfers, "protect">;
+}
+
+/** The members of the contract about importing. Small items go through the vault's worker, a hundred in a call; large ones as uploads. */
+export function importsOnPage({ inWorker, startReader, transfers }: ImportParts): VaultImports {
+  const compare = inWorker((worker) => worker.compareImport);
+  const importSecrets = inWorker((worker) => worker.importSecrets);
+  return Object.freeze<VaultImports>({
+    read: async (files, { signal, language, exitIdentity }) => {
+      refuseCancelled(signal);
+      const reader = await startReader();
+      const stop = new Promise<never>((_, reject) => {
+        signal?.addEventListener("abort", () => {
+          reject(new PortalError("cancelled", { cause: signal.reason }));
+        });
+        void reader.failed.then(reject);
+      });
+      try {
+        const given = files.map((file) => ({ path: file.webkitRelativePath === "" ? file.name : file.webkitRelativePath, content: file }));
+        return await Promise.race([reader.remote.read(given, { language, ...(exitIdentity === undefined ? {} : { exitIdentity }) }), stop]);
+      } finally {
+        reader.end(); // with what it holds in clear
+      }
+    },
+    compare: async (items, options) => (await compare(items, options)).map(({ source: _, ...standing }) => standing),
+    store: async (items, opener, options) => {
+      const shown = requireShown(opener);
+      const isSmall = ({ content }: ImportItem): boolean => content.size <= maxSmallContentBytes;
+      const [small, large] = [items.filter(isSmall), items.filter((item) => !isSmall(item))];
+      const indexOf = (item: ImportItem | undefined): number => items.findIndex((one) => one === item);
+      const total = items.length;
+      const quiet = options?.signal === undefined ? {} : { signal: options.signal };
+      const tell = (done: number): void => options?.onProgress?.({ phase: "sending", done, total });
+      const stored = await importSecrets(small, shown, { ...options, onProgress: (progress) => { if (progress.phase === "sending") tell(progress.done); else options?.onProgress?.(progress); } });
+      const result: { -readonly [Key in keyof StoredImport]: StoredImport[Key] } = { ...stored, failed: stored.failed.map(({ index, code }) => ({ index: indexOf(small[index]), code })) };
+      const standings = large.length === 0 ? [] : await compare(large, quiet);
+      for (const [at, item] of large.entries()) {
+        refuseCancelled(options?.signal);
+        const { standing, source } = standings[at] ?? { standing: "new", source: null };
+        try {
+          if (standing === "same") result.same += 1;
+          else {
+            await transfers.protect({ ...item, protection: { kind: "openers", openers: [] }, ...(source === null ? {} : { source }) }, quiet);
+            result.added += 1;
+          }
+        } catch (error) {
+          if (!isPortalError(error, "payload_too_large", "validation_error")) throw error;
+          result.failed = [...result.failed, { index: indexOf(item), code: error.code }];
+        }
+        tell(small.length + at + 1);
+      }
+      return result;
+    },
+  });
+}

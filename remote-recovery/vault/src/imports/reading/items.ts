@@ -1,0 +1,112 @@
+import { maxFileNameLength, maxSmallContentBytes, maxTagLength, maxTags, maxTitleLength } from "@relicario/shared/api";
+import type { ImportFailure, ImportItem, ImportKind } from "@relicario/shared/contract";
+
+import { maxItems } from "./limits.ts";
+import { Refused } from "./refused.ts";
+import type { Word, Words } from "./words.ts";
+
+/** A field by one of our names, or by the one that it had. */
+export interface Field {
+  readonly name: Word | { readonly own: string };
+  readonly value: string | null | undefined;
+}
+
+/** An entry of a foreign file, before it becomes items. */
+export interface Entry {
+  readonly kind: ImportKind;
+  readonly title: string | null | undefined;
+  readonly tags: readonly (string | null | undefined)[];
+  readonly fields: readonly Field[];
+  readonly note: string | null | undefined;
+  /** Seeds of one-time passwords, as `otpauth:` addresses or base32. */
+  readonly otp: readonly (string | null | undefined)[];
+  /** Its id in its file; null where the format has none: then what names it stands in for it. */
+  readonly id: string | null;
+  /** Where it stands, for whoever reads of a failure. */
+  readonly place: string;
+  readonly attachments?: readonly { readonly name: string; readonly content: Blob; readonly mime?: string }[];
+}
+
+/** Items as they are collected of one file. An origin that is there twice is numbered. */
+export class Items {
+  readonly items: ImportItem[] = [];
+  readonly failures: ImportFailure[] = [];
+  readonly #origins = new Map<string, number>();
+  readonly #format: string;
+  readonly #words: Words;
+
+  constructor(format: string, words: Words) {
+    this.#format = format;
+    this.#words = words;
+  }
+
+  fail(place: string, reason: ImportFailure["reason"]): void {
+    this.failures.push({ place, reason });
+  }
+
+  /** One secret for its fields, one for each seed of one-time passwords, one for each attachment. */
+  add(entry: Entry): void {
+    const filled = entry.fields.flatMap(({ name, value }) => (value == null || value.trim() === "" ? [] : [{ name, value }]));
+    const note = entry.note ?? "";
+    const seeds = entry.otp.flatMap((seed) => (seed == null || seed.trim() === "" ? [] : [seed.trim()]));
+    const attachments = entry.attachments ?? [];
+    if (filled.length === 0 && note.trim() === "" && seeds.length === 0 && attachments.length === 0) {
+      this.fail(entry.place, "empty");
+      return;
+    }
+    const named = filled.find(({ name }) => name === "url")?.value ?? filled.find(({ name }) => name === "username")?.value;
+    const which = entry.id ?? JSON.stringify([entry.title ?? "", ...filled.filter(({ name }) => name === "url" || name === "username" || name === "email").map(({ value }) => value)]);
+    const title = entry.title?.trim() === "" ? (named ?? "") : (entry.title ?? named ?? "");
+    if (filled.length > 0 || note.trim() !== "") {
+      const lines = filled.map(({ name, value }) => `${typeof name === "string" ? this.#words[name] : name.own}: ${value}`);
+      const text = [lines.join("\n"), note].filter((part) => part !== "").join("\n\n");
+      this.#text({ ...entry, title, which, text, holds: JSON.stringify([filled, note]) });
+    }
+    for (const [at, seed] of seeds.entries()) {
+      this.#text({ ...entry, kind: "one_time_password", title: `${title === "" ? this.#words.untitled : title} (${this.#words.otp})`, which: `${which} otp ${String(at)}`, text: `${seed}\n\n${this.#words.otpSeed}`, holds: seed });
+    }
+    for (const { name, content, mime = "application/octet-stream" } of attachments) {
+      this.file({ kind: "attachment", title: title === "" ? name : `${title}: ${name}`, tags: entry.tags, name, mime, content, which: `${which} file ${name}` });
+    }
+  }
+
+  /** A file as it is. */
+  file({ kind, title, tags, name, mime, content, which, contentKind = "file" }: { readonly kind: ImportKind; readonly title: string; readonly tags: Entry["tags"]; readonly name: string; readonly mime: string; readonly content: Blob; readonly which: string; readonly contentKind?: ImportItem["contentKind"] }): void {
+    this.#push({ kind, title, tags, contentKind, name, mime, content, which, holds: null });
+  }
+
+  #text({ text, place, ...rest }: Pick<Entry, "kind" | "tags" | "place"> & { readonly title: string; readonly which: string; readonly text: string; readonly holds: string }): void {
+    const content = new Blob([text.toWellFormed()]);
+    if (content.size > maxSmallContentBytes) this.fail(place, "too_large");
+    else this.#push({ ...rest, contentKind: "text", name: "secret.txt", mime: "text/plain", content });
+  }
+
+  #push({ which, title, tags, name, holds, ...rest }: Pick<ImportItem, "kind" | "title" | "contentKind" | "name" | "mime" | "content" | "holds"> & { readonly tags: Entry["tags"]; readonly which: string }): void {
+    if (this.items.length >= maxItems) throw new Refused("too_large");
+    const changed: ImportItem["changed"][number][] = [];
+    const wanted = oneLine(title);
+    const made = wanted === "" ? this.#words.untitled : cut(wanted, maxTitleLength);
+    if (wanted === "") changed.push("title_made");
+    else if (made !== wanted) changed.push("title_cut");
+    const given = [...new Set(tags.flatMap((tag) => (tag == null || oneLine(tag) === "" ? [] : [oneLine(tag)])))];
+    const fitting = [...new Set(given.map((tag) => cut(tag, maxTagLength)))].slice(0, maxTags);
+    if (fitting.length !== given.length || fitting.some((tag, at) => tag !== given[at])) changed.push("tags_cut");
+    const fileName = cut(oneLine(name), maxFileNameLength);
+    if (fileName !== name) changed.push("name_cut");
+    const before = this.#origins.get(which) ?? 0;
+    this.#origins.set(which, before + 1);
+    const origin = `${this.#format}:${which}${before === 0 ? "" : ` ${String(before + 1)}`}`.toWellFormed();
+    this.items.push({ ...rest, title: made, tags: fitting, name: fileName === "" ? "file" : fileName, origin, holds: holds === null ? null : holds.toWellFormed(), changed });
+  }
+}
+
+/** Without what breaks a line or cannot be seen. */
+function oneLine(text: string): string {
+  return text.toWellFormed().replace(/[\p{Cc}\u2028\u2029]+/gu, " ").trim();
+}
+
+/** Counted as people see the limits. */
+function cut(text: string, most: number): string {
+  const characters = Array.from(text);
+  return characters.length <= most ? text : `${characters.slice(0, most - 1).join("").trimEnd()}…`;
+}

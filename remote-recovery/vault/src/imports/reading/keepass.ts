@@ -1,0 +1,123 @@
+import { fromB64u } from "@relicario/shared/api";
+import { SaxesParser } from "saxes";
+
+import { Items, type Entry, type Field } from "./items.ts";
+import { maxAttachmentBytes, maxDepth } from "./limits.ts";
+import { Refused } from "./refused.ts";
+import type { Word, Words } from "./words.ts";
+
+/** An element with what is in it. */
+interface Element {
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly children: Element[];
+  text: string;
+}
+
+const known: Readonly<Record<string, Word>> = { UserName: "username", Password: "password", URL: "url" };
+/** Names under which KeePass programs keep seeds of one-time passwords. */
+const otpNames: ReadonlySet<string> = new Set(["otp", "TOTP Seed", "TimeOtp-Secret-Base32", "HmacOtp-Secret-Base32"]);
+
+/** KeePass 2 XML, unencrypted. What is in the recycle bin and in histories stays behind. @throws Refused `damaged`, `unknown_format`. */
+export async function readKeepass(text: string, words: Words): Promise<Items> {
+  const file = parse(text);
+  if (file.name !== "KeePassFile") throw new Refused("unknown_format");
+  const meta = child(file, "Meta");
+  const bin = childText(meta, "RecycleBinUUID");
+  const binaries = new Map((child(meta, "Binaries")?.children ?? []).map((one) => [one.attributes["ID"] ?? "", one]));
+  const items = new Items("keepass_xml", words);
+  for (const group of childrenOf(child(file, "Root"), "Group")) await addGroup(items, binaries, group, bin, []);
+  return items;
+}
+
+async function addGroup(items: Items, binaries: ReadonlyMap<string, Element>, group: Element, bin: string, path: readonly string[]): Promise<void> {
+  const uuid = childText(group, "UUID");
+  if (uuid !== "" && uuid === bin) return;
+  for (const entry of childrenOf(group, "Entry")) await addEntry(items, binaries, entry, path);
+  for (const inner of childrenOf(group, "Group")) await addGroup(items, binaries, inner, bin, [...path, childText(inner, "Name")]); // the outermost is the database itself
+}
+
+async function addEntry(items: Items, binaries: ReadonlyMap<string, Element>, entry: Element, path: readonly string[]): Promise<void> {
+  const strings = childrenOf(entry, "String").map((one) => ({ key: childText(one, "Key"), value: childText(one, "Value") }));
+  const of = (key: string): string => strings.find((one) => one.key === key)?.value ?? "";
+  const title = of("Title");
+  const attachments: NonNullable<Entry["attachments"]>[number][] = [];
+  for (const one of childrenOf(entry, "Binary")) {
+    const [name, value] = [childText(one, "Key"), child(one, "Value")];
+    const reference = value?.attributes["Ref"];
+    const binary = reference === undefined ? value : binaries.get(reference);
+    const content = binary === undefined ? null : await bytesOf(binary);
+    if (content === null) items.fail(`${title}: ${name}`, binary === undefined ? "missing_file" : "damaged");
+    else attachments.push({ name, content: new Blob([content]) });
+  }
+  items.add({
+    kind: "login",
+    title,
+    tags: [...path, ...childText(entry, "Tags").split(/[;,]/)],
+    fields: strings.filter(({ key }) => key !== "Title" && key !== "Notes" && !otpNames.has(key)).map(({ key, value }): Field => ({ name: known[key] ?? { own: key }, value })),
+    note: of("Notes"),
+    otp: strings.filter(({ key }) => otpNames.has(key)).map(({ value }) => value),
+    id: childText(entry, "UUID") || null,
+    place: title || "?",
+    attachments,
+  });
+}
+
+/** base64, perhaps packed; null when it is not, or unpacks to too much. */
+async function bytesOf({ text, attributes }: Element): Promise<Uint8Array<ArrayBuffer> | null> {
+  let bytes: Uint8Array<ArrayBuffer>;
+  try {
+    bytes = fromB64u(text.replace(/\s+/g, "").replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, ""));
+  } catch {
+    return null; // no base64: said of this attachment alone
+  }
+  if (attributes["Compressed"]?.toLowerCase() !== "true") return bytes;
+  const pieces: Uint8Array<ArrayBuffer>[] = [];
+  let size = 0;
+  try {
+    for await (const piece of new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")) as unknown as AsyncIterable<Uint8Array<ArrayBuffer>>) {
+      size += piece.length;
+      if (size > maxAttachmentBytes) return null;
+      pieces.push(piece);
+    }
+  } catch {
+    return null; // as above
+  }
+  return new Uint8Array(await new Blob(pieces).arrayBuffer());
+}
+
+/** A document without a DTD: no entity is defined, and nothing outside is named. @throws Refused `damaged`. */
+function parse(text: string): Element {
+  const parser = new SaxesParser();
+  const top: Element = { name: "", attributes: {}, children: [], text: "" };
+  const open = [top];
+  const now = (): Element => open[open.length - 1] ?? top;
+  const stop = (cause?: unknown): never => {
+    throw new Refused("damaged", { cause });
+  };
+  parser.on("error", stop);
+  parser.on("doctype", () => stop());
+  parser.on("opentag", ({ name, attributes }) => {
+    if (open.length > maxDepth) stop();
+    const element: Element = { name, attributes, children: [], text: "" };
+    now().children.push(element);
+    open.push(element);
+  });
+  parser.on("closetag", () => void open.pop());
+  parser.on("text", (more) => void (now().text += more));
+  parser.on("cdata", (more) => void (now().text += more));
+  parser.write(text).close();
+  return top.children[0] ?? stop();
+}
+
+function child(element: Element | undefined, name: string): Element | undefined {
+  return element?.children.find((one) => one.name === name);
+}
+
+function childrenOf(element: Element | undefined, name: string): Element[] {
+  return element?.children.filter((one) => one.name === name) ?? [];
+}
+
+function childText(element: Element | undefined, name: string): string {
+  return child(element, name)?.text ?? "";
+}

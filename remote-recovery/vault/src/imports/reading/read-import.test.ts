@@ -1,0 +1,227 @@
+import "fake-indexeddb/auto";
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import type { ImportItem, ReadImport } from "@relicario/shared/contract";
+import { makeZip } from "client-zip";
+
+import { exportSecrets } from "../../acts/export-secrets.ts";
+import { list } from "../../acts/list.ts";
+import { protect } from "../../acts/protect.ts";
+import { copyOf, type Bytes } from "../../seal/bytes.ts";
+import { createWorld, shown, textSecret } from "../../testing/world.ts";
+import type { Sink } from "../../transfer/sinks.ts";
+import { importSecrets } from "../import-secrets.ts";
+import { readImport } from "./read-import.ts";
+
+jest.setTimeout(60_000); // for a busy machine
+
+const sample = (name: string): Buffer<ArrayBuffer> => Buffer.from(readFileSync(join(__dirname, "../samples", name)));
+const readOne = (content: BlobPart, path = "export", exitIdentity?: string): Promise<ReadImport> => readImport([{ path, content: new Blob([content]) }], { language: "en", ...(exitIdentity === undefined ? {} : { exitIdentity }) });
+const zipOf = async (files: Record<string, BlobPart>): Promise<ArrayBuffer> =>
+  new Response(makeZip(Object.entries(files).map(([name, input]) => ({ name, input: new Blob([input]).stream(), lastModified: new Date(0) })))).arrayBuffer();
+
+interface Shown {
+  readonly format: string;
+  readonly items: readonly (Pick<ImportItem, "title" | "tags" | "kind" | "changed"> & { readonly text: string })[];
+  readonly failures: readonly unknown[];
+}
+/** What was read, with the contents as text. */
+const opened = async (reading: Promise<ReadImport>): Promise<Shown> => {
+  const read = await reading;
+  if (read.status === "refused") throw new Error(read.reason);
+  const items = await Promise.all(read.items.map(async ({ title, tags, kind, changed, content }) => ({ title, tags, kind, changed, text: await content.text() })));
+  return { format: read.format, items, failures: read.failures };
+};
+const seed = expect.stringMatching(/^(otpauth:|JBSWY)/) as string;
+
+describe("reading what people have", () => {
+  it("reads a Bitwarden CSV: commas, quotes, line ends, an empty title, a short row, an empty item", async () => {
+    const { format, items, failures } = await opened(readOne(sample("bitwarden.csv")));
+    expect(format).toBe("bitwarden_csv");
+    expect(items).toEqual([
+      {
+        title: 'Mail, "the old one"',
+        tags: ["Work/Café"],
+        kind: "login",
+        changed: [],
+        text: 'User name: ana@example.org\nPassword: p,a"ss\\wörd\nWebsite: https://mail.example/?a=1,2\nPIN: 0042\nOwner: José\n\nLine one\r\nline two, with a comma',
+      },
+      { title: 'Mail, "the old one" (One-time password)', tags: ["Work/Café"], kind: "one_time_password", changed: [], text: seed },
+      { title: "Wi-Fi", tags: [], kind: "note", changed: [], text: "SSID: Casa ☕" },
+      { title: "https://untitled.example", tags: [], kind: "login", changed: [], text: "User name: ana\nPassword: secret\nWebsite: https://untitled.example" },
+    ]);
+    expect(failures).toEqual([{ place: "5", reason: "damaged" }, { place: "6", reason: "empty" }]);
+  });
+
+  it("reads Bitwarden's JSON: folders, cards, identities, fields without a name", async () => {
+    const { format, items, failures } = await opened(readOne(sample("bitwarden.json")));
+    expect(format).toBe("bitwarden_json");
+    expect(items.map(({ title, tags, kind }) => [title, tags, kind])).toEqual([
+      ["Mail “old”", ["Work", "Mail"], "login"],
+      ["Mail “old” (One-time password)", ["Work", "Mail"], "one_time_password"],
+      ["Untitled", [], "note"],
+      ["Card", [], "card"],
+      ["Me", [], "identity"],
+    ]);
+    expect(items[0]?.text).toBe('User name: ana\nPassword: p"a,ss\\\nWebsite: https://mail.example\nWebsite: https://webmail.example\nPIN: 0042\n…: no name\n\nFirst line\nsecond, line');
+    expect(items[2]?.changed).toEqual(["title_made"]);
+    expect(items[3]?.text).toBe("Name on the card: Ana Pérez\nBrand: Visa\nNumber: 4111111111111111\nExpires: 4/2031\nSecurity code: 123");
+    expect(items[4]?.text).toBe("First Name: Ana\nLast Name: Pérez");
+    expect(failures).toEqual([{ place: "Empty", reason: "empty" }, { place: "6", reason: "damaged" }]);
+  });
+
+  it.each([
+    ["1password.csv", "onepassword_csv", ["Bank", "Bank (One-time password)"], ["money", "home"], 'User name: ana\nPassword: a,b"c\nWebsite: https://bank.example\n\ntwo\nlines'],
+    ["google.csv", "google_csv", ["shop.example"], [], "User name: ana@example.org\nPassword: contraseña, larga\nWebsite: https://shop.example/login"],
+    ["firefox.csv", "firefox_csv", ["forum.example"], [], 'User name: ana\nPassword: x"y\nWebsite: https://forum.example'],
+    ["proton.csv", "proton_pass", ["Games", "Door"], ["Personal"], "E-mail: ana@example.org\nUser name: ana\nPassword: pw\nWebsite: https://games.example"],
+  ])("reads %s", async (name, format, titles, tags, text) => {
+    const read = await opened(readOne(sample(name)));
+    expect([read.format, read.items.map(({ title }) => title), read.items[0]?.tags, read.items[0]?.text]).toEqual([format, titles, tags, text]);
+  });
+
+  it("reads Proton Pass's archive: seeds, aliases, cards", async () => {
+    const { format, items } = await opened(readOne(await zipOf({ "Proton Pass/data.json": sample("proton.json") })));
+    expect(format).toBe("proton_pass");
+    expect(items.map(({ title, kind }) => [title, kind])).toEqual([["Games", "login"], ["Games (One-time password)", "one_time_password"], ["Games (One-time password)", "one_time_password"], ["Alias", "other"], ["Card", "card"]]);
+    expect(items[0]?.text).toBe('E-mail: ana@example.org\nPassword: p,"w\nWebsite: https://games.example\nRecovery: r-1, r-2\n\nline\nbreak');
+    expect(items[3]?.text).toBe("E-mail: hidden@alias.example");
+  });
+
+  it("reads KeePass XML: groups, entities, attachments, no history and no recycle bin", async () => {
+    const { items, failures } = await opened(readOne(sample("keepass.xml")));
+    expect(items).toEqual([
+      { title: "Mail <old>", tags: ["Work & Play", "old", "mail"], kind: "login", changed: [], text: 'User name: ana\nPassword: p&"ss, ñ\nWebsite: https://mail.example\nQuestion: First pet?\n\ntwo\nlines' },
+      { title: "Mail <old> (One-time password)", tags: ["Work & Play", "old", "mail"], kind: "one_time_password", changed: [], text: seed },
+      { title: "Mail <old>: hello.txt", tags: ["Work & Play", "old", "mail"], kind: "attachment", changed: [], text: "hello" },
+    ]);
+    expect(failures).toEqual([{ place: "Mail <old>: gone.txt", reason: "missing_file" }]);
+  });
+
+  it("reads a 1PUX archive with its attachments, and names one that is missing", async () => {
+    const archive = await zipOf({ "export.attributes": "{}", "export.data": sample("1password-export-data.json"), "files/doc1__scan ñ.pdf": "scan" });
+    const { format, items, failures } = await opened(readOne(archive));
+    expect(format).toBe("onepassword_1pux");
+    expect(items.map(({ title, kind, text }) => [title, kind, text])).toEqual([
+      ["Bank", "login", 'User name: ana\nPassword: p,"w\nWebsite: https://bank.example\nsince: 2023-11-14\nuntil: 04/2031\n\nnote\nover lines'],
+      ["Bank (One-time password)", "one_time_password", seed],
+      ["Bank: scan ñ.pdf", "attachment", "scan"],
+    ]);
+    expect(failures).toEqual([{ place: "Deed: deed.pdf", reason: "missing_file" }, { place: "Deed", reason: "empty" }]);
+  });
+
+  it("reads the text files of a folder, with its folders as tags", async () => {
+    const files = [
+      { path: "notes/home/Wi-Fi.txt", content: new Blob(["﻿código"]) },
+      { path: "notes/photo.jpg", content: new Blob([new Uint8Array([255, 216, 0])]) },
+      { path: "notes/.hidden.txt", content: new Blob(["x"]) },
+    ];
+    const { items, failures } = await opened(readImport(files, { language: "en" }));
+    expect(items).toEqual([{ title: "Wi-Fi", tags: ["notes", "home"], kind: "text", changed: [], text: "código" }]);
+    expect(failures).toEqual([{ place: "notes/photo.jpg", reason: "damaged" }]);
+  });
+
+  it("reads the encodings that spreadsheets write", async () => {
+    const text = "name,url,username,password,note\nCafé,https://a.example,ana,señal,\n";
+    const utf16 = new Uint8Array(Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(text, "utf16le")]));
+    for (const bytes of [utf16, new Uint8Array(Buffer.from(text, "latin1")), new Uint8Array(Buffer.from(`﻿${text}`))]) {
+      expect((await opened(readOne(bytes))).items[0]).toMatchObject({ title: "Café", text: expect.stringContaining("señal") as string });
+    }
+  });
+
+  it("gives the same items other words in another language, and holds the same", async () => {
+    const [english, spanish] = await Promise.all((["en", "es"] as const).map((language) => readImport([{ path: "x.csv", content: new Blob([sample("google.csv")]) }], { language })));
+    if (english?.status !== "read" || spanish?.status !== "read") throw new Error("they are read");
+    expect(await spanish.items[0]?.content.text()).toContain("Contraseña: ");
+    expect([spanish.items[0]?.origin, spanish.items[0]?.holds]).toEqual([english.items[0]?.origin, english.items[0]?.holds]);
+  });
+
+  it("cuts what is longer than a secret may have, and says so", async () => {
+    const { items } = await opened(readOne(`name,url,username,password,note\n${"🗝️x".repeat(200)},https://a.example,ana,pw,\n`));
+    expect(Array.from(items[0]?.title ?? "")).toHaveLength(200);
+    expect(items[0]?.changed).toEqual(["title_cut"]);
+  });
+
+  it("numbers what is there twice, so that both are kept", async () => {
+    const read = await readOne("name,url,username,password,note\nA,https://a.example,ana,one,\nA,https://a.example,ana,two,\n");
+    if (read.status !== "read") throw new Error("it is read");
+    expect(new Set(read.items.map(({ origin }) => origin)).size).toBe(2);
+  });
+});
+
+describe("hostile and foreign files", () => {
+  const xml = (inner: string): string => `<?xml version="1.0"?>${inner}`;
+  it.each([
+    ["an encrypted Bitwarden export", '{"encrypted": true, "passwordProtected": true}', "encrypted"],
+    ["JSON that is broken", '{"items": [', "damaged"],
+    ["a table of something else", "a,b,c\n1,2,3\n", "unknown_format"],
+    ["bytes", new Uint8Array([0, 1, 2, 250, 0]), "unknown_format"],
+    ["another XML", xml("<html></html>"), "unknown_format"],
+    ["XML that names a file of the device", xml('<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><KeePassFile>&e;</KeePassFile>'), "damaged"],
+    ["XML that grows by its entities", xml('<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]><KeePassFile>&b;</KeePassFile>'), "damaged"],
+    ["XML without an end", xml("<KeePassFile><Root>"), "damaged"],
+    ["XML that is nested without end", xml(`<KeePassFile>${"<Group>".repeat(10_000)}`), "damaged"],
+    ["a ZIP that is cut", new Uint8Array([0x50, 0x4b, 3, 4, 0, 0]), "damaged"],
+  ])("refuses %s", async (_name, content, reason) => {
+    expect(await readOne(content)).toEqual({ status: "refused", reason });
+  });
+
+  it("reads a line of megabytes without giving up, and names it as too large", async () => {
+    const { failures } = await opened(readOne(`name,url,username,password,note\nA,https://a.example,ana,pw,"${"x".repeat(4_000_000)}"\n`));
+    expect(failures).toEqual([{ place: "2", reason: "too_large" }]);
+  });
+
+  it("refuses an archive that unpacks to more than it says", async () => {
+    const packed = new Uint8Array(await new Response(new Blob([new Uint8Array(70 * 1024 ** 2)]).stream().pipeThrough(new CompressionStream("deflate-raw"))).arrayBuffer());
+    expect(await readOne(bomb(packed, 100))).toEqual({ status: "refused", reason: "damaged" });
+    expect(await readOne(bomb(packed, 70 * 1024 ** 2))).toEqual({ status: "refused", reason: "too_large" });
+  });
+});
+
+/** A ZIP with one packed entry `export.data` that says it has so many bytes. */
+function bomb(packed: Uint8Array, says: number): Uint8Array<ArrayBuffer> {
+  const name = Buffer.from("export.data");
+  const fields = Buffer.alloc(26);
+  fields.writeUInt16LE(20, 0);
+  fields.writeUInt16LE(8, 4);
+  fields.writeUInt32LE(packed.length, 14);
+  fields.writeUInt32LE(says, 18);
+  fields.writeUInt16LE(name.length, 22);
+  const local = Buffer.concat([Buffer.from("PK\x03\x04"), fields, name, packed]);
+  const central = Buffer.concat([Buffer.from("PK\x01\x02"), Buffer.from([20, 0]), fields, Buffer.alloc(14), name]);
+  const end = Buffer.alloc(22);
+  end.write("PK\x05\x06", 0, "latin1");
+  end.writeUInt16LE(1, 8);
+  end.writeUInt16LE(1, 10);
+  end.writeUInt32LE(central.length, 12);
+  end.writeUInt32LE(local.length, 16);
+  return new Uint8Array(Buffer.concat([local, central, end]));
+}
+
+describe("an archive of this portal", () => {
+  it("gives an empty account the same list, and asks for its identity", async () => {
+    const world = createWorld();
+    const vault = await world.open();
+    await protect(vault, textSecret("First ñ", shown("market")), {});
+    await protect(vault, { ...textSecret("Second"), tags: ["a", "b"], contentKind: "file", name: "x.bin", mime: "application/x", content: new Blob(["bytes"]) }, {});
+    const ids = (await list(vault)).map(({ secretId }) => secretId);
+    const pieces: Bytes[] = [];
+    const sink: Sink<Blob> = { write: async (bytes) => void pieces.push(copyOf(bytes)), commit: async () => new Blob(pieces), discard: () => Promise.resolve() };
+    const parts = { range: () => Promise.reject(new Error("nothing here is large")), patience: { wait: () => Promise.resolve() }, openSink: () => Promise.resolve(sink) };
+    const { archive, identity } = await exportSecrets(vault, parts, ids, shown("market"));
+
+    const bytes = await archive.arrayBuffer();
+    expect(await readOne(bytes)).toEqual({ status: "refused", reason: "identity_needed" });
+    expect(await readOne(bytes, "x.zip", "AGE-SECRET-KEY-PQ-1")).toEqual({ status: "refused", reason: "identity_wrong" });
+    const read = await readOne(bytes, "secrets-export.zip", `# exit\n${identity}\n`);
+    if (read.status !== "read") throw new Error(read.reason);
+    expect(await importSecrets(vault, read.items, shown("market"))).toMatchObject({ added: 0, same: 2 });
+
+    const empty = await createWorld().open();
+    await importSecrets(empty, read.items, shown("lake"), { name: "The lake" });
+    const what = async (of: typeof vault) => (await list(of)).map(({ label }) => [label?.title, label?.tags, label?.contentKind, label?.name, label?.size]);
+    expect(await what(empty)).toEqual(await what(vault));
+  });
+});

@@ -1,0 +1,80 @@
+import { BlobReader, configure, ZipReader, type FileEntry } from "@zip.js/zip.js/index-native.js";
+
+import { maxEntries, maxUnpackedBytes } from "./limits.ts";
+import { Refused } from "./refused.ts";
+
+configure({ useWebWorkers: false }); // this is one
+
+/** The files of an archive, by name. Names lead nowhere: nothing is written under them. */
+export interface Archive {
+  readonly names: readonly string[];
+  /** Null when there is none. @throws Refused `too_large`, `damaged`. */
+  readonly read: (name: string, most: number) => Promise<Uint8Array<ArrayBuffer> | null>;
+}
+
+/** @throws Refused `damaged`, `encrypted`, `too_large`. */
+export async function openZip(file: Blob): Promise<Archive> {
+  const files = new Map<string, FileEntry>();
+  try {
+    for await (const entry of new ZipReader(new BlobReader(file)).getEntriesGenerator()) {
+      if (files.size >= maxEntries) throw new Refused("too_large");
+      if (entry.encrypted) throw new Refused("encrypted");
+      if (!entry.directory) files.set(entry.filename, entry);
+    }
+  } catch (cause) {
+    throw cause instanceof Refused ? cause : new Refused("damaged", { cause });
+  }
+  let unpacked = 0;
+  return {
+    names: [...files.keys()],
+    read: async (name, most) => {
+      const entry = files.get(name);
+      if (entry === undefined) return null;
+      const controller = new AbortController();
+      if (entry.uncompressedSize > most) throw new Refused("too_large");
+      // The size that an archive says is its own word: what comes is counted, too.
+      const counted = new Counted(Math.min(most, maxUnpackedBytes - unpacked), () => {
+        controller.abort();
+      });
+      try {
+        await entry.getData(counted.stream, { signal: controller.signal, checkSignature: true });
+      } catch (cause) {
+        throw counted.isOver ? new Refused("too_large", { cause }) : new Refused("damaged", { cause });
+      }
+      unpacked += counted.size;
+      return counted.bytes();
+    },
+  };
+}
+
+/** Takes bytes up to a limit. */
+class Counted {
+  readonly stream: WritableStream<Uint8Array>;
+  size = 0;
+  isOver = false;
+  readonly #pieces: Uint8Array[] = [];
+
+  constructor(most: number, onOver: () => void) {
+    this.stream = new WritableStream({
+      write: (piece) => {
+        this.size += piece.length;
+        if (this.size > most) {
+          this.isOver = true;
+          onOver();
+          throw new Refused("too_large");
+        }
+        this.#pieces.push(piece);
+      },
+    });
+  }
+
+  bytes(): Uint8Array<ArrayBuffer> {
+    const whole = new Uint8Array(this.size);
+    let at = 0;
+    for (const piece of this.#pieces) {
+      whole.set(piece, at);
+      at += piece.length;
+    }
+    return whole;
+  }
+}

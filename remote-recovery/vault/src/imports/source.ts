@@ -1,0 +1,30 @@
+import { hmac } from "@noble/hashes/hmac.js";
+import { sha256 as nobleSha256 } from "@noble/hashes/sha2.js";
+import { canonicalBytes, fromB64u, toB64u } from "@relicario/shared/api";
+import type { ImportItem } from "@relicario/shared/contract";
+
+import { concat, digestOf, utf8, type Bytes } from "../seal/bytes.ts";
+
+/** Bytes of each half of a mark. */
+const halfBytes = 16;
+
+/**
+ * The `source` of an imported item under the book's `import_key`: 16 bytes of HMAC-SHA-256 over what says which item it is, then
+ * 16 over what it holds. So the same item is known again, and what differs in it is seen, and without the key it says nothing.
+ */
+export async function sourceOf(importKey: Bytes, item: ImportItem): Promise<string> {
+  const { origin, title, tags, contentKind, name, mime, holds, content } = item;
+  const digest = toB64u(await digestOf(holds === null ? new Uint8Array(await content.arrayBuffer()) : utf8(holds)));
+  const which = mark(importKey, { v: 1, origin });
+  const what = mark(importKey, { v: 1, title, tags: [...tags], content_kind: contentKind, name, mime, content_sha256: digest });
+  return toB64u(concat(which, what));
+}
+
+function mark(importKey: Bytes, document: Parameters<typeof canonicalBytes>[0]): Uint8Array {
+  return hmac(nobleSha256, importKey, canonicalBytes(document)).subarray(0, halfBytes);
+}
+
+/** Which item a mark is of, whatever it holds. */
+export function whichItem(source: string): string {
+  return toB64u(fromB64u(source).subarray(0, halfBytes));
+}

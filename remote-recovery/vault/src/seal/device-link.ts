@@ -1,0 +1,89 @@
+import { entropyToMnemonic } from "@scure/bip39";
+import { wordlist } from "@scure/bip39/wordlists/english.js";
+import { bytesB64u, Counter, Digest, fromB64u, Id, maxFileNameLength, Recipient, toB64u } from "@relicario/shared/api";
+import { PortalError } from "@relicario/shared/errors";
+import { z } from "zod";
+
+import { isRecipient } from "./age.ts";
+import { randomBytes, type Bytes } from "./bytes.ts";
+import { importAesKey, jweTypes, openJwe, sealJwe } from "./document.ts";
+import { hkdf } from "./kdf.ts";
+import { text } from "./text.ts";
+import { bytesOfWords } from "./words.ts";
+
+const wordCount = 12;
+
+/** What a new device asks for: its opener, with everything that a slot is made of. None of it opens anything. */
+export const LinkRequest = z.strictObject({
+  v: z.literal(1),
+  user_id: Id,
+  opener: z.strictObject({
+    id: Id,
+    kind: z.literal("passkey"),
+    name: text(maxFileNameLength),
+    recipient: Recipient,
+    /** HKDF(opener seed, `relicario/v1/slot-auth`). */
+    slot_auth: bytesB64u(32, { exact: true }),
+  }),
+});
+export type LinkRequest = z.infer<typeof LinkRequest>;
+
+/** What the device at hand answers: the newest state that it has verified. */
+export const LinkAnswer = z.strictObject({ v: z.literal(1), user_id: Id, state_rev: Counter, state_sha256: Digest });
+export type LinkAnswer = z.infer<typeof LinkAnswer>;
+
+/** A new code: 128 random bits. Whoever has it can read and write its mailbox, once signed in to the account. */
+export function newDeviceCode(): Bytes {
+  return randomBytes(16);
+}
+
+/** 12 words of the English BIP-39 list. */
+export function deviceCodeWords(code: Bytes): string[] {
+  return entropyToMnemonic(code, wordlist).split(" ");
+}
+
+/** A code as it was typed or scanned. @throws PortalError `device_code_unreadable`, as {@link bytesOfWords} says. */
+export function readDeviceCode(typed: string): Bytes {
+  return bytesOfWords(typed, wordCount, "device_code_unreadable");
+}
+
+/** Of the code's mailbox: 16 bytes, base64url. Tells nothing of the code. */
+export function deviceLinkId(code: Bytes): string {
+  return toB64u(hkdf(code, "relicario/v1/link-device-id").subarray(0, 16));
+}
+
+export async function sealLinkRequest(code: Bytes, request: LinkRequest): Promise<string> {
+  return sealJwe(await linkKey(code), headerFor(code, request.user_id), request);
+}
+
+/** @throws PortalError `decryption_failed` for another code, account or document, and for a recipient that is no hybrid one. */
+export async function openLinkRequest(code: Bytes, userId: string, jwe: string): Promise<LinkRequest> {
+  const request = await openJwe(await linkKey(code), headerFor(code, userId), jwe, LinkRequest);
+  if (request.user_id !== userId || !isRecipient(request.opener.recipient)) throw new PortalError("decryption_failed");
+  return request;
+}
+
+export async function sealLinkAnswer(code: Bytes, answer: LinkAnswer): Promise<string> {
+  return sealJwe(await linkKey(code), headerFor(code, answer.user_id), answer);
+}
+
+/** @throws PortalError `decryption_failed`. */
+export async function openLinkAnswer(code: Bytes, userId: string, jwe: string): Promise<LinkAnswer> {
+  const answer = await openJwe(await linkKey(code), headerFor(code, userId), jwe, LinkAnswer);
+  if (answer.user_id !== userId) throw new PortalError("decryption_failed");
+  return answer;
+}
+
+/** The same of both documents: which of them it is, their members say. */
+function linkKey(code: Bytes): Promise<CryptoKey> {
+  return importAesKey(hkdf(code, "relicario/v1/link-device"));
+}
+
+function headerFor(code: Bytes, userId: string) {
+  return { typ: jweTypes.linkDevice, user_id: userId, id: deviceLinkId(code) };
+}
+
+/** The opener of a request, as a slot is made for it. */
+export function slotMakerOf({ opener: { id, recipient, slot_auth: slotAuth } }: LinkRequest) {
+  return { openerId: id, recipient, slotAuth: fromB64u(slotAuth) };
+}

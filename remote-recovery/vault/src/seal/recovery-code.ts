@@ -1,0 +1,30 @@
+import { entropyToMnemonic } from "@scure/bip39";
+import { wordlist } from "@scure/bip39/wordlists/english.js";
+import type { RecoveryCode } from "@relicario/shared/contract";
+
+import { identityOf, seedOf } from "./age.ts";
+import { randomBytes, wipe, type Bytes } from "./bytes.ts";
+import { bytesOfWords } from "./words.ts";
+
+const wordCount = 24;
+
+/** A new code: the same 32 bytes as words and as an age identity. A secret. */
+export function newRecoveryCode(): RecoveryCode {
+  const seed = randomBytes(32);
+  try {
+    return { words: entropyToMnemonic(seed, wordlist).split(" "), identity: identityOf(seed) };
+  } finally {
+    wipe(seed);
+  }
+}
+
+/**
+ * The 32 bytes of a code: its words as they were typed, or the identity as it was scanned. Letter case and spaces do not matter.
+ *
+ * @throws PortalError `recovery_code_unreadable`, as {@link bytesOfWords} says.
+ */
+export function recoveryCodeSeed(typed: string): Bytes {
+  const identity = seedOf(typed.trim().toUpperCase());
+  if (identity !== null) return identity;
+  return bytesOfWords(typed, wordCount, "recovery_code_unreadable");
+}

@@ -1,0 +1,55 @@
+import { fromB64u, type Keyring, type OpenerKind } from "@relicario/shared/api";
+import { isPortalError, PortalError } from "@relicario/shared/errors";
+
+import { copyOf, wipe, type Bytes } from "../seal/bytes.ts";
+import { isSealedTo, openerFromSeed, passkeySeed, type ShownOpener } from "../seal/opener.ts";
+import { recoveryCodeSeed } from "../seal/recovery-code.ts";
+import { isKey, type Shown, type ShownKey } from "../shown-image.ts";
+import type { ActOptions, VaultContext } from "../vault-context.ts";
+import type { KeyringView } from "./read-keyring.ts";
+import { recogniseImage } from "./recognise-image.ts";
+
+/** An opener that was shown now, and found among those of the account. */
+export interface RecognisedOpener {
+  readonly opener: ShownOpener;
+  readonly kind: OpenerKind;
+  /** Of the helper that recognised an image (base64url): it must be the book's. Null of other kinds. */
+  readonly helperSha256: string | null;
+}
+
+/**
+ * Finds which opener of the account is shown: a picture by its helper, a code or a passkey by the slot that is sealed to it.
+ *
+ * @throws PortalError those of {@link recogniseImage}; `recovery_code_unreadable`, `not_this_recovery_code`, `not_this_passkey`,
+ *   `decryption_failed` when no slot fits and one is broken.
+ */
+export async function recogniseOpener(vault: VaultContext, shown: Shown, { keyring, opened }: KeyringView, options: ActOptions): Promise<RecognisedOpener> {
+  if (isKey(shown)) return recogniseKey(shown, keyring.slots);
+  return { ...(await recogniseImage(vault, shown, opened?.book ?? null, options)), kind: "image" };
+}
+
+/** The 32-byte seed of what is shown. Wipe it. @throws PortalError `recovery_code_unreadable`, `passkey_without_prf`. */
+export function seedOfKey(shown: ShownKey): Bytes {
+  return shown.kind === "recovery_code" ? recoveryCodeSeed(shown.code) : passkeySeed(copyOf(shown.prf));
+}
+
+async function recogniseKey(shown: ShownKey, slots: Keyring["slots"]): Promise<RecognisedOpener> {
+  const seed = seedOfKey(shown);
+  let broken: PortalError | null = null;
+  try {
+    for (const { opener_id: openerId, kind, slot } of slots) {
+      if (kind !== shown.kind) continue;
+      const opener = await openerFromSeed(openerId, copyOf(seed));
+      try {
+        if (await isSealedTo(opener, fromB64u(slot))) return { opener, kind, helperSha256: null };
+      } catch (error) {
+        if (!isPortalError(error, "decryption_failed")) throw error;
+        broken = error; // another slot may be the right one
+      }
+      opener.forget();
+    }
+  } finally {
+    wipe(seed);
+  }
+  throw broken ?? new PortalError(shown.kind === "passkey" ? "not_this_passkey" : "not_this_recovery_code");
+}

@@ -1,0 +1,27 @@
+import { usePortal } from "@relicario/shared/contract";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { z } from "zod";
+
+import { meKeys } from "../data/me.ts";
+
+/** Asks for the deletion after a fresh sign-in in a window: call it from a click. */
+export function useAskDeletion() {
+  const { http, signInAgain } = usePortal();
+  return useAccountCall(async () => {
+    await signInAgain();
+    await http.request("DELETE", "/user/me", z.null());
+  });
+}
+
+/** Calls it off. */
+export function useRestore() {
+  const { http } = usePortal();
+  return useAccountCall(() => http.request("POST", "/user/me/restore", z.null()));
+}
+
+/** A call after which the account is read anew: also by the host, which says on every page that it is to be deleted. */
+function useAccountCall(mutationFn: () => Promise<unknown>) {
+  const { user } = usePortal();
+  const client = useQueryClient();
+  return useMutation({ mutationFn, onSettled: () => client.invalidateQueries({ queryKey: meKeys.me(user.userId) }) });
+}

@@ -1,0 +1,50 @@
+import { ButtonLink, Card, ErrorNotice, Muted, SectionTitle, SpacedRow, Stack, useVault, useVaultState } from "@relicario/shared/ui";
+import { Download, LockOpen } from "lucide-react";
+import { useEffect } from "react";
+import { useTranslation } from "react-i18next";
+
+import { SettingsFrame } from "../frame/SettingsFrame.tsx";
+import { ImportPanel } from "./ImportPanel.tsx";
+
+/** Route `/settings/data`: everything leaves, and what people have elsewhere comes in. */
+export default function DataPage() {
+  const { t } = useTranslation("settings-data");
+  const access = useVault();
+  const { status } = useVaultState(access);
+  const vault = access.status === "ready" ? access.vault : null;
+  useEffect(() => {
+    if (status === "unknown") vault?.refresh().catch(() => undefined); // an act that needs it says what is wrong
+  }, [vault, status]);
+  return (
+    <SettingsFrame page="data">
+      <Stack $gap={5}>
+        {access.status === "failed" && <ErrorNotice error={access.error} onRetry={access.retry} />}
+        <Card>
+          <Stack $gap={3}>
+            <SectionTitle>{t("export.title")}</SectionTitle>
+            <Muted>{t("export.body")}</Muted>
+            <SpacedRow>
+              <ButtonLink to="/secrets?export=all" icon={<Download aria-hidden />}>
+                {t("export.action")}
+              </ButtonLink>
+            </SpacedRow>
+          </Stack>
+        </Card>
+        {vault !== null && (status === "unlocked" || status === "empty") && <ImportPanel vault={vault} begins={status === "empty"} />}
+        {status === "locked" && (
+          <Card>
+            <Stack $gap={3}>
+              <SectionTitle>{t("import.locked_title")}</SectionTitle>
+              <Muted>{t("import.locked_body")}</Muted>
+              <SpacedRow>
+                <ButtonLink to="/provide-image-recovery?then=%2Fsettings%2Fdata" icon={<LockOpen aria-hidden />}>
+                  {t("import.unlock_action")}
+                </ButtonLink>
+              </SpacedRow>
+            </Stack>
+          </Card>
+        )}
+      </Stack>
+    </SettingsFrame>
+  );
+}

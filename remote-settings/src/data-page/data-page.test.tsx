@@ -1,0 +1,113 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+
+import type { ImportItem, ReadImport } from "@relicario/shared/contract";
+import { createFakeVault, expectAccessible, picture, readTexts, renderApp, textKeys, type FakeVault } from "@relicario/shared/testing";
+import remote from "../remote.tsx";
+
+const item = (title: string, more: Partial<ImportItem> = {}): ImportItem => ({ title, tags: ["Work"], contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob([title]), kind: "login", origin: `bitwarden_csv:${title}`, holds: title, changed: [], ...more });
+const importRead: ReadImport = {
+  status: "read",
+  format: "bitwarden_csv",
+  items: [item("Mail"), item("Mail (One-time password)", { kind: "one_time_password" }), item("Untitled", { changed: ["title_made"] })],
+  failures: [{ place: "5", reason: "damaged" }],
+};
+const images = [{ name: "Garden", picture: "garden" }];
+const secrets = [{ title: "Kept", content: "x" }];
+const vaultWith = (settings: Parameters<typeof createFakeVault>[0] = {}): FakeVault => createFakeVault({ images, secrets, importRead, ...settings });
+const draw = (vault: FakeVault, settings: Parameters<typeof renderApp>[1] = {}) => renderApp(null, { routes: remote.routes, route: "/elsewhere", path: "/settings/data", vault, ...settings });
+const choose = async (name = "bitwarden.csv"): Promise<void> => {
+  await userEvent.upload(await screen.findByLabelText("File to import"), new File(["x"], name));
+};
+const show = async (): Promise<void> => {
+  const input = document.querySelector<HTMLInputElement>('input[type="file"]');
+  if (input === null) throw new Error("there is no picture field");
+  await userEvent.upload(input, picture("garden"));
+};
+
+describe("the page of one's data", () => {
+  it("shows what a file becomes, stores what is chosen with one picture, and says to delete the file by its name", async () => {
+    const vault = vaultWith();
+    await draw(vault);
+    await choose();
+    expect(await screen.findByRole("heading", { name: "3 items were read" })).toHaveFocus();
+    expect(screen.getByText("New: 3. Changed: 0. Already here: 0.")).toBeVisible();
+    expect(screen.getByText("5: cannot be read")).toBeVisible();
+    expect(screen.getByText(/This portal makes no codes/)).toBeVisible();
+    expect(screen.getByText(/had no title/)).toBeVisible();
+    await expectAccessible();
+    expect(vault.calls).not.toContain("imports.store");
+    await userEvent.click(within(screen.getByRole("list", { name: "Items of the file" })).getByRole("checkbox", { name: /^Untitled/ }));
+    await userEvent.click(screen.getByRole("button", { name: "Import 2 items" }));
+    expect(screen.getByText("Choose the picture first.")).toBeVisible();
+    await show();
+    await userEvent.click(screen.getByRole("button", { name: "Import 2 items" }));
+    expect(await screen.findByRole("heading", { name: "The import is done" })).toHaveFocus();
+    expect(screen.getByText("Added: 2. New versions: 0. Already here: 0.")).toBeVisible();
+    expect(screen.getByText(/^bitwarden\.csv holds your secrets in plain text/)).toBeVisible();
+    await expectAccessible();
+    expect((await vault.list()).map(({ label }) => label?.title)).toEqual(expect.arrayContaining(["Mail", "Mail (One-time password)"]));
+  });
+
+  it("adds nothing when the same file is chosen once more", async () => {
+    const vault = vaultWith();
+    const { unmount } = await draw(vault);
+    await choose();
+    await screen.findByRole("heading", { name: "3 items were read" });
+    await show();
+    await userEvent.click(screen.getByRole("button", { name: "Import 3 items" }));
+    await screen.findByRole("heading", { name: "The import is done" });
+    unmount();
+    await draw(vault);
+    await choose();
+    expect(await screen.findByText("New: 0. Changed: 0. Already here: 3.")).toBeVisible();
+    expect(screen.queryByRole("button", { name: /^Import \d/ })).not.toBeInTheDocument();
+  });
+
+  it("asks for the exit identity of an archive of this portal, and says when it is another one", async () => {
+    const vault = vaultWith({ importRead: (identity) => (identity === undefined ? { status: "refused", reason: "identity_needed" } : identity === "right" ? { ...importRead, format: "relicario_export" } : { status: "refused", reason: "identity_wrong" }) });
+    await draw(vault);
+    await choose("secrets-export.zip");
+    const field = await screen.findByLabelText("Exit identity");
+    await userEvent.type(field, "wrong");
+    await userEvent.click(screen.getByRole("button", { name: "Open the archive" }));
+    expect(await screen.findByText("This identity does not open the archive.")).toBeVisible();
+    await expectAccessible();
+    await userEvent.clear(screen.getByLabelText("Exit identity"));
+    await userEvent.type(screen.getByLabelText("Exit identity"), "right");
+    await userEvent.click(screen.getByRole("button", { name: "Open the archive" }));
+    expect(await screen.findByRole("heading", { name: "3 items were read" })).toBeVisible();
+  });
+
+  it.each([
+    ["unknown_format", /none of the files/],
+    ["encrypted", /Export it again without a password/],
+    ["damaged", /damaged/],
+    ["too_large", /too large/],
+  ] as const)("says in words why a file is refused: %s", async (reason, words) => {
+    await draw(vaultWith({ importRead: { status: "refused", reason } }));
+    await choose();
+    expect(await screen.findByText(words)).toBeVisible();
+  });
+
+  it("leads to unlocking on a locked device, and to the export of everything", async () => {
+    await draw(vaultWith({ unlocked: false }));
+    expect(await screen.findByRole("link", { name: "Unlock" })).toHaveAttribute("href", "/provide-image-recovery?then=%2Fsettings%2Fdata");
+    expect(screen.getByRole("link", { name: "Export everything" })).toHaveAttribute("href", "/secrets?export=all");
+    expect(screen.queryByLabelText("File to import")).not.toBeInTheDocument();
+  });
+
+  it.each([["en", "light"], ["es", "dark"]] as const)("draws in %s and %s", async (language, theme) => {
+    await draw(vaultWith(), { language, theme });
+    await waitFor(() => {
+      expect(screen.getAllByRole("heading", { level: 2 })).toHaveLength(2);
+    });
+    await expectAccessible();
+  });
+
+  it("has its texts in both languages", () => {
+    const [english, spanish] = [readTexts("en", "settings-data"), readTexts("es", "settings-data")];
+    if (english === null || spanish === null) throw new Error("a file is missing");
+    expect(textKeys(spanish)).toEqual(textKeys(english));
+  });
+});

@@ -1,0 +1,10 @@
+import type { SendFeedback } from "@relicario/shared/api";
+import { usePortal } from "@relicario/shared/contract";
+import { useMutation } from "@tanstack/react-query";
+import { z } from "zod";
+
+/** Tells the operator what the person wrote. */
+export function useSendFeedback() {
+  const { http } = usePortal();
+  return useMutation({ mutationFn: (body: SendFeedback) => http.request("POST", "/user/feedback", z.null(), { body }) });
+}

@@ -1,0 +1,42 @@
+import { autoLockMinutes, type Vault } from "@relicario/shared/contract";
+import { SelectField } from "@relicario/shared/forms";
+import { ErrorNotice, Loading, Skeleton, useVault } from "@relicario/shared/ui";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+
+const { least, usual, most } = autoLockMinutes;
+const usualChoices = [least, 5, usual, 30, 60, 120, most];
+
+/** After how long without a touch this device locks. It is kept on the device and holds at once, in every tab. */
+export function AutoLockField() {
+  const { t } = useTranslation("settings-security");
+  const access = useVault();
+  if (access.status === "failed") return <ErrorNotice error={access.error} onRetry={access.retry} />;
+  if (access.status === "loading") {
+    return (
+      <Loading label={t("lock.loading_status")}>
+        <Skeleton height="72px" />
+      </Loading>
+    );
+  }
+  return <Minutes vault={access.vault} />;
+}
+
+function Minutes({ vault }: { readonly vault: Vault }) {
+  const { t } = useTranslation("settings-security");
+  const [minutes, setMinutes] = useState(() => vault.autoLock.get());
+  const choices = [...new Set([...usualChoices, minutes])].toSorted((one, other) => one - other);
+  const handleChange = (value: string) => {
+    vault.autoLock.set(Number(value));
+    setMinutes(vault.autoLock.get());
+  };
+  return (
+    <SelectField
+      label={t("lock.minutes_label")}
+      hint={t("lock.minutes_hint")}
+      value={String(minutes)}
+      choices={choices.map((count) => ({ value: String(count), label: count % 60 === 0 ? t("lock.hours_option", { count: count / 60 }) : t("lock.minutes_option", { count }) }))}
+      onChange={handleChange}
+    />
+  );
+}

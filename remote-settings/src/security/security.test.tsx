@@ -1,0 +1,113 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+
+import type { OwnSession } from "@relicario/shared/api";
+import { PortalError } from "@relicario/shared/errors";
+import { createFakeHttp, createFakeVault, expectAccessible, renderApp, type FakeHttp } from "@relicario/shared/testing";
+import SecurityPage from "./SecurityPage.tsx";
+
+const idOf = (digit: string): string => `01890a5d-ac96-7000-8000-00000000000${digit}`;
+const times = { signed_in_at: "2026-11-20T09:00:00.000Z", last_seen_at: "2026-11-21T10:00:00.000Z" };
+const own: OwnSession = { id: idOf("1"), current: true, device: "Firefox, Linux", address: "192.0.2.x", ...times };
+const phone: OwnSession = { id: idOf("2"), current: false, device: "Safari, iPhone", address: "198.51.100.x", ...times };
+const unknown: OwnSession = { id: idOf("3"), current: false, device: null, address: null, ...times };
+
+/** The service's side: lists, and ends what it is told to. */
+function service(...sessions: OwnSession[]): FakeHttp {
+  let now = sessions;
+  const http = createFakeHttp({
+    "GET /user/sessions": () => ({ sessions: now }),
+    "DELETE /user/sessions": () => {
+      now = now.filter(({ current }) => current);
+      return null;
+    },
+  });
+  for (const { id } of sessions) {
+    http.answer(`DELETE /user/sessions/${id}`, () => {
+      now = now.filter((each) => each.id !== id);
+      return null;
+    });
+  }
+  return http;
+}
+const rows = async () => within(await screen.findByRole("region", { name: "Devices and sign-ins" })).findAllByRole("listitem");
+
+describe("the security page", () => {
+  it("lists sign-ins, names this browser, and offers to end the others alone", async () => {
+    await renderApp(<SecurityPage />, { http: service(own, phone, unknown) });
+    const found = await rows();
+    const endButtons = found.map((row) => within(row).queryByRole("button")?.getAttribute("aria-label"));
+    expect(endButtons).toEqual([undefined, "End the sign-in: Safari, iPhone", "End the sign-in: Unknown browser"]);
+    expect(found[0]).toHaveTextContent(/Firefox, Linux.*This browser.*20 Nov 2026.*192\.0\.2\.x/);
+    await expectAccessible();
+  });
+
+  it("ends one after asking, says so, and lists it no more", async () => {
+    const http = service(own, phone);
+    const { record } = await renderApp(<SecurityPage />, { http });
+    await userEvent.click(await screen.findByRole("button", { name: "End the sign-in: Safari, iPhone" }));
+    await waitFor(() => {
+      expect(screen.queryByText("Safari, iPhone")).not.toBeInTheDocument();
+    });
+    expect(record.confirms).toMatchObject([{ title: "End the sign-in of Safari, iPhone?", danger: true }]);
+    expect(record.notices).toEqual([{ tone: "success", text: "The sign-in has ended." }]);
+    expect(screen.queryByRole("button", { name: "End all others" })).not.toBeInTheDocument();
+  });
+
+  it("ends nothing when the person says no", async () => {
+    const http = service(own, phone);
+    await renderApp(<SecurityPage />, { http, answer: false });
+    await userEvent.click(await screen.findByRole("button", { name: "End the sign-in: Safari, iPhone" }));
+    expect(http.calls.map(({ method }) => method)).toEqual(["GET"]);
+  });
+
+  it("ends all others at once", async () => {
+    const { record } = await renderApp(<SecurityPage />, { http: service(own, phone, unknown) });
+    await userEvent.click(await screen.findByRole("button", { name: "End all others" }));
+    await waitFor(async () => {
+      expect(await rows()).toHaveLength(1);
+    });
+    expect(record.notices).toEqual([{ tone: "success", text: "2 sign-ins have ended." }]);
+  });
+
+  it("says what went wrong and keeps the list; one that ended meanwhile is nothing wrong", async () => {
+    const http = service(own, phone, unknown);
+    await renderApp(<SecurityPage />, { http });
+    http.answer(`DELETE /user/sessions/${phone.id}`, () => {
+      throw new PortalError("service_unavailable");
+    });
+    await userEvent.click(await screen.findByRole("button", { name: "End the sign-in: Safari, iPhone" }));
+    expect(await screen.findByRole("alert")).toHaveTextContent("The service does not answer");
+    expect(await rows()).toHaveLength(3);
+    http.answer(`DELETE /user/sessions/${unknown.id}`, () => {
+      throw new PortalError("not_found");
+    });
+    await userEvent.click(screen.getByRole("button", { name: "End the sign-in: Unknown browser" }));
+    await waitFor(() => {
+      expect(screen.queryByRole("alert")).not.toBeInTheDocument();
+    });
+  });
+
+  it("sets after how long this browser locks", async () => {
+    const vault = createFakeVault();
+    await renderApp(<SecurityPage />, { http: service(own), vault });
+    const field = await screen.findByRole("combobox", { name: "Lock this browser after" });
+    expect(field).toHaveDisplayValue("15 minutes");
+    await userEvent.selectOptions(field, "4 hours");
+    expect(vault.autoLock.get()).toBe(240);
+    expect(field).toHaveDisplayValue("4 hours");
+  });
+
+  it("shows its list where the vault does not load", async () => {
+    await renderApp(<SecurityPage />, { http: service(own), vault: Promise.reject(new PortalError("vault_unavailable")) });
+    expect(await screen.findByRole("alert")).toBeVisible();
+    expect(await screen.findByText("Firefox, Linux")).toBeVisible();
+  });
+
+  it("leads to what the other areas own", async () => {
+    await renderApp(<SecurityPage />, { http: service(own) });
+    const links = ["What opens my secrets", "My safety words and people I know"].map((name) => screen.getByRole("link", { name }).getAttribute("href"));
+    expect(links).toEqual(["/openers", "/people"]);
+    expect(screen.queryByRole("img")).not.toBeInTheDocument(); // 200 pixels of an image are enough to recover
+  });
+});

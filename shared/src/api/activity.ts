@@ -1,0 +1,44 @@
+import { z } from "zod";
+
+import { maxActivityPage } from "./limits.ts";
+import { Id, Timestamp } from "./wire.ts";
+
+/** What is noted of an account, by what it is about. */
+export const activityKinds = {
+  sessions: ["signed_in", "session_ended", "device_linked"],
+  secrets: ["secret_added", "secret_changed", "label_changed", "secret_trashed", "secret_restored", "secret_purged"],
+  sharing: ["shared", "share_opened", "share_revoked", "request_made", "request_answered"],
+  openers: ["opener_added", "opener_removed", "rotated", "anew_asked", "anew_ended", "anew_begun"],
+  account: ["profile_changed", "password_changed", "exported", "deletion_asked", "deletion_cancelled"],
+} as const;
+export type ActivityTopic = keyof typeof activityKinds;
+export const activityTopics = Object.keys(activityKinds) as [ActivityTopic, ...ActivityTopic[]];
+
+export const ActivityKind = z.enum([...activityKinds.sessions, ...activityKinds.secrets, ...activityKinds.sharing, ...activityKinds.openers, ...activityKinds.account]);
+export type ActivityKind = z.infer<typeof ActivityKind>;
+
+export const ActivityEntry = z.strictObject({
+  id: Id,
+  at: Timestamp,
+  kind: ActivityKind,
+  /** How many it was of, such as secrets of one call. */
+  count: z.int().min(1),
+  /** The last eight digits of the secret's id; null where it is about none, or several. */
+  secret: z.string().regex(/^[0-9a-f]{8}$/).nullable(),
+  /** Of a sign-in, as in OwnSession. */
+  device: z.string().nullable(),
+  address: z.string().nullable(),
+});
+export type ActivityEntry = z.infer<typeof ActivityEntry>;
+
+/** Query of `GET /user/activity`. */
+export const ActivityQuery = z.strictObject({
+  topic: z.enum(activityTopics).optional(),
+  /** `next_cursor` of the page before. */
+  before: Id.optional(),
+  limit: z.coerce.number().int().min(1).max(maxActivityPage).default(50),
+});
+
+/** Answer of `GET /user/activity`: newest first; kept for `activityDays`. */
+export const Activity = z.strictObject({ entries: z.array(ActivityEntry), next_cursor: Id.nullable() });
+export type Activity = z.infer<typeof Activity>;

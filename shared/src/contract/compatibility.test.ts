@@ -1,0 +1,39 @@
+import { isInCaretRange, unmetRequirements } from "./compatibility.ts";
+
+describe("isInCaretRange", () => {
+  it.each([
+    ["^1", "1.0.0", true],
+    ["^1", "1.9.3", true],
+    ["^1.2", "1.2.0", true],
+    ["^1.2", "1.1.9", false],
+    ["^1.2.3", "1.2.2", false],
+    ["^1.2.3", "1.3.0", true],
+    ["^1", "2.0.0", false],
+    ["^2", "1.9.0", false],
+    ["1", "1.0.0", false],
+    [">=1", "1.0.0", false],
+    ["*", "1.0.0", false],
+    ["^0", "0.1.0", false],
+    ["^1", "1.0", false],
+    ["^1 || ^2", "2.0.0", false],
+    ["^19.2.0", "19.3.0-canary", false],
+    ["^19.2.0", "", false],
+  ])("%s and %s: %s", (range, version, expected) => {
+    expect(isInCaretRange(version, range)).toBe(expected);
+  });
+});
+
+describe("unmetRequirements", () => {
+  const asking = (...shared: { name: string; requiredVersion: string }[]) => ({ federation: { id: "x", name: "x", shared } });
+  const given = { react: "19.3.0", zod: "4.6.7" };
+
+  it("is empty when the host gives what is asked for", () => {
+    expect(unmetRequirements(asking({ name: "react", requiredVersion: "^19.2.0" }), given)).toEqual([]);
+    expect(unmetRequirements({ federation: { id: "x", name: "x" } }, given)).toEqual([]);
+  });
+
+  it("names what is newer than here, of another major version, unknown, or a name that every object has", () => {
+    const asked = [["react", "^19.4.0"], ["zod", "^3.0.0"], ["vue", "^3.0.0"], ["constructor", "^1.0.0"]].map(([name = "", requiredVersion = ""]) => ({ name, requiredVersion }));
+    expect(unmetRequirements(asking(...asked), given)).toEqual(asked);
+  });
+});

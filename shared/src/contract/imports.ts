@@ -1,0 +1,85 @@
+import type { CallOptions, ContentKind, ShownImage } from "./contents.ts";
+import type { ErrorCode } from "../errors/index.ts";
+import type { Language } from "./language.ts";
+
+/** Files that can be imported. `relicario_export` is the archive of {@link Vault.exportSecrets}. */
+export const importFormats = [
+  "bitwarden_json",
+  "bitwarden_csv",
+  "onepassword_1pux",
+  "onepassword_csv",
+  "proton_pass",
+  "keepass_xml",
+  "google_csv",
+  "firefox_csv",
+  "text_files",
+  "relicario_export",
+] as const;
+export type ImportFormat = (typeof importFormats)[number];
+
+/** What an item was in its file. */
+export type ImportKind = "login" | "note" | "card" | "identity" | "other" | "one_time_password" | "attachment" | "text" | "secret";
+
+/** An item as it was read. Nothing of it was stored yet. */
+export interface ImportItem {
+  readonly title: string;
+  readonly tags: readonly string[];
+  readonly contentKind: ContentKind;
+  readonly name: string;
+  readonly mime: string;
+  readonly content: Blob;
+  readonly kind: ImportKind;
+  /** Which item of which kind of file this is, the same whenever that file is read. It leaves the device in a keyed digest alone. */
+  readonly origin: string;
+  /** What it holds, the same in every language of the portal; null where that is the content. It leaves the device in a keyed digest alone. */
+  readonly holds: string | null;
+  /** What had to be made different: a title that was empty, or what was longer than a secret may have. */
+  readonly changed: readonly ("title_made" | "title_cut" | "name_cut" | "tags_cut")[];
+}
+
+/** An item that could not be read; `place` says where it stands in the file: a row, a name. */
+export interface ImportFailure {
+  readonly place: string;
+  readonly reason: "damaged" | "empty" | "too_large" | "missing_file";
+}
+
+/**
+ * What files hold. `refused`: nothing of them could be read. `encrypted`: the other product's export has a password of its own.
+ * `identity_needed`, `identity_wrong`: an archive of this portal opens with its exit identity.
+ */
+export type ReadImport =
+  | { readonly status: "read"; readonly format: ImportFormat; readonly items: readonly ImportItem[]; readonly failures: readonly ImportFailure[] }
+  | { readonly status: "refused"; readonly reason: "unknown_format" | "encrypted" | "damaged" | "too_large" | "identity_needed" | "identity_wrong" };
+
+/** How an item stands to what is kept: `same` adds nothing, `changed` becomes a new version of that secret. */
+export type ImportStanding = { readonly standing: "new" } | { readonly standing: "same" | "changed"; readonly secretId: string };
+
+export interface ReadOptions extends CallOptions {
+  /** Of the words that texts are made with. */
+  readonly language: Language;
+  /** Of an archive of this portal: the text of its `exit.txt`. */
+  readonly exitIdentity?: string;
+}
+
+/** What became of the items; `failed` are indices into what was given. */
+export interface StoredImport {
+  readonly added: number;
+  readonly updated: number;
+  readonly same: number;
+  readonly failed: readonly { readonly index: number; readonly code: ErrorCode }[];
+}
+
+/** Importing what people have. Files are read in a worker of their own, which has no key of the account; nothing is sent before {@link store}. */
+export interface VaultImports {
+  /** Reads one file, or the text files of a folder. */
+  readonly read: (files: readonly File[], options: ReadOptions) => Promise<ReadImport>;
+  /** How each item stands, in their order. All are new while nothing was ever kept. `vault_locked`. */
+  readonly compare: (items: readonly ImportItem[], options?: CallOptions) => Promise<readonly ImportStanding[]>;
+  /**
+   * Protects the items by all openers, a hundred in a call. One opener is shown for all of them; in an account that begins with
+   * them it is a picture, which takes `name`. What is stored stays when it is cancelled or the connection goes: the same items once more
+   * add nothing twice. Progress counts items, in the phase `sending`.
+   * `cancelled`, `quota_exceeded`, `state_conflict`, and those of {@link Vault.unlock}.
+   */
+  readonly store: (items: readonly ImportItem[], opener: ShownImage, options?: CallOptions & { readonly name?: string }) => Promise<StoredImport>;
+}

@@ -1,0 +1,40 @@
+import { createHash } from "node:crypto";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { integrityOfFile } from "../release/integrity.ts";
+import { nameHostFiles } from "./host-files.ts";
+
+describe("nameHostFiles", () => {
+  let folder: string;
+  const page = '<script type="application/json" id="host-files"></script><script src="/static/main.js"></script>';
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "host-files-"));
+    mkdirSync(join(folder, "static"));
+    writeFileSync(join(folder, "static/main.js"), "begin()");
+    writeFileSync(join(folder, "static/295.11461abc.js"), "later()");
+    writeFileSync(join(folder, "index.html"), page);
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it("gives what the page begins with its hash for a name, and the page the hashes of all", () => {
+    nameHostFiles(folder);
+    const named = `main.${createHash("sha256").update("begin()").digest("hex").slice(0, 8)}.js`;
+    expect(readdirSync(join(folder, "static")).sort()).toEqual(["295.11461abc.js", named]);
+    const files = Object.fromEntries(["295.11461abc.js", named].map((file) => [`/static/${file}`, integrityOfFile(join(folder, "static", file))]));
+    expect(JSON.parse(readFileSync(join(folder, "host-files.json"), "utf8"))).toEqual(files);
+    const written = readFileSync(join(folder, "index.html"), "utf8");
+    expect(written).toContain(`<script integrity="${files[`/static/${named}`] ?? ""}" crossorigin="anonymous" src="/static/${named}">`);
+    expect(written).toContain(`id="host-files">${JSON.stringify(files)}<`);
+  });
+
+  it("refuses a page without a place for them, or that names a script which was not built", () => {
+    writeFileSync(join(folder, "index.html"), page.replace("host-files", "other"));
+    expect(() => nameHostFiles(folder)).toThrow("host-files");
+    writeFileSync(join(folder, "index.html"), `${page}<script src="/static/gone.1.js"></script>`);
+    expect(() => nameHostFiles(folder)).toThrow("which was not built");
+  });
+});

@@ -1,0 +1,47 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { isEncodedForm } from "../release/compress.ts";
+import { filesBelow } from "../release/files.ts";
+import { integrityOfFile } from "../release/integrity.ts";
+
+const slot = /(<script\b[^>]*\bid="?host-files"?[^>]*>)[^<]*(<\/script>)/;
+const tag = /<(script|link)\b(?=[^>]*\b(?:src|href)=["']?(\/static\/[^\s"'>]+))/g;
+
+/** A script that the page begins with, which webpack gives no hash. */
+const entry = /^(\w+)\.js$/;
+
+/**
+ * Gives the scripts that the page begins with their hash in their names, as all others have it. Names the hashes of a built host in its page, for its scripts and styles and for all code that they load later, and
+ * publishes them beside it as `host-files.json`, so that anybody can compare them with a build of their own.
+ */
+export function nameHostFiles(folder: string): void {
+  nameEntries(folder);
+  const files = Object.fromEntries(
+    filesBelow(join(folder, "static"))
+      .filter((file) => /\.(js|css)$/.test(file) && !isEncodedForm(file))
+      .map((file) => [`/static/${file}`, integrityOfFile(join(folder, "static", file))]),
+  );
+  const page = readFileSync(join(folder, "index.html"), "utf8");
+  if (!slot.test(page)) throw new Error("the host's page has no <script type=\"application/json\" id=\"host-files\">");
+  const tagged = page.replace(tag, (all, _name, path: string) => {
+    const integrity = files[path];
+    if (integrity === undefined) throw new Error(`the host's page names ${path}, which was not built`);
+    return `${all} integrity="${integrity}" crossorigin="anonymous"`;
+  });
+  writeFileSync(join(folder, "index.html"), tagged.replace(slot, (_all, open: string, close: string) => `${open}${JSON.stringify(files)}${close}`));
+  writeFileSync(join(folder, "host-files.json"), `${JSON.stringify(files, null, 2)}\n`);
+}
+
+function nameEntries(folder: string): void {
+  const pageFile = join(folder, "index.html");
+  for (const file of readdirSync(join(folder, "static"))) {
+    const [, name] = entry.exec(file) ?? [];
+    if (name === undefined) continue;
+    const script = join(folder, "static", file);
+    const named = `${name}.${createHash("sha256").update(readFileSync(script)).digest("hex").slice(0, 8)}.js`;
+    renameSync(script, join(folder, "static", named));
+    writeFileSync(pageFile, readFileSync(pageFile, "utf8").replaceAll(`/static/${file}`, `/static/${named}`));
+  }
+}

@@ -1,0 +1,27 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { createRemote } from "./create-remote.ts";
+
+// What it makes is built, tried and released in e2e/specs/a-strangers-remote.spec.ts.
+describe("createRemote", () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "create-remote-"));
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it.each(["Garden", "my-garden", "../garden", "1garden", "host"])("refuses a name that no remote may have: %s", async (name) => {
+    await expect(createRemote(folder, name)).rejects.toThrow(`cannot be called "${name}"`);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it("leaves a folder alone that has files", async () => {
+    writeFileSync(join(folder, "notes.txt"), "mine");
+    await expect(createRemote(folder, "garden")).rejects.toThrow("has files already");
+    expect(readdirSync(folder)).toEqual(["notes.txt"]);
+  });
+});

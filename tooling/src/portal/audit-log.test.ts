@@ -1,0 +1,43 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { appendToAuditLog, readAuditLog } from "./audit-log.ts";
+
+const at = new Date("2026-11-21T12:00:00.000Z");
+
+describe("the audit log", () => {
+  let folder: string;
+  let file: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "audit-"));
+    file = join(folder, "audit.jsonl");
+    for (const reason of ["first", "second", "third"]) appendToAuditLog(file, { action: "renew", by: "Ana", vendor: "relicario", sequence: 7, reason }, at);
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const edit = (change: (lines: string[]) => string[]): void => {
+    writeFileSync(file, `${change(readFileSync(file, "utf8").trimEnd().split("\n")).join("\n")}\n`);
+  };
+
+  it("gives back what was written, in order", () => {
+    expect(readAuditLog(file).map(({ reason }) => reason)).toEqual(["first", "second", "third"]);
+    expect(readAuditLog(join(folder, "none.jsonl"))).toEqual([]);
+  });
+
+  it.each<[string, (lines: string[]) => string[], number]>([
+    ["a word was changed", (lines) => lines.map((line) => line.replace("second", "another")), 3],
+    ["a line was taken out", ([one = "", , three = ""]) => [one, three], 2],
+    ["the first line was taken out", (lines) => lines.slice(1), 1],
+    ["a line was put in", ([one = "", ...more]) => [one, one, ...more], 2],
+    ["two lines changed places", ([one = "", two = "", three = ""]) => [one, three, two], 2],
+    ["a line is no entry", ([one = "", ...more]) => [one, "{}", ...more], 2],
+  ])("is refused, with the line, when %s", (_what, change, line) => {
+    edit(change);
+    expect(() => readAuditLog(file)).toThrow(`line ${String(line)} is not what was written there`);
+    expect(() => {
+      appendToAuditLog(file, { action: "renew", by: "Ana" }, at);
+    }).toThrow(`line ${String(line)}`);
+  });
+});

@@ -1,0 +1,19 @@
+import { releasesIn } from "./registry.ts";
+import { readVendor, vendorsOf, type PortalStore } from "./store.ts";
+
+/** What each vendor runs and until when, and what else lies in the registry, as lines for a person. */
+export async function statusOf(store: PortalStore): Promise<readonly string[]> {
+  const lines: string[] = [];
+  for (const vendor of vendorsOf(store)) {
+    const { deployment } = await readVendor(store, vendor);
+    const { disabled = [] } = deployment;
+    lines.push(`${vendor}  ${deployment.origin}  number ${String(deployment.sequence)}  until ${deployment.not_after}`);
+    for (const [remote, { stable, canary }] of Object.entries(deployment.releases)) {
+      const off = (release: string): string => (disabled.includes(release) ? " (switched off)" : "");
+      lines.push(`  ${remote}  ${stable}${off(stable)}${canary === undefined ? "" : `  ${String(canary.percent)} %: ${canary.release}${off(canary.release)}`}`);
+      const others = releasesIn(store.registry, remote).filter((release) => release !== stable && release !== canary?.release);
+      for (const release of others) lines.push(`    also there: ${release}${off(release)}`);
+    }
+  }
+  return lines.length === 0 ? ["No vendor has a deployment document here."] : lines;
+}
