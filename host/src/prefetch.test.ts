@@ -27,10 +27,18 @@ describe("mayUseVault", () => {
   it.each([
     ["/secrets", true],
     ["/", true],
-    ["/settings/profile", false],
+    ["/settings/profile", true],
     ["/status", false],
   ])("at %s is %s", (path, expected) => {
     expect(mayUseVault(routes, path, verified.remotes)).toBe(expected);
+  });
+
+  it("is not said of a remote whose manifest does not name it", () => {
+    const settings = verified.remotes.get("settings");
+    if (settings?.status !== "verified") throw new Error("settings was refused");
+    const { record } = settings;
+    const without = { ...settings, record: { ...record, manifest: { ...record.manifest, capabilities: ["http" as const] } } };
+    expect(mayUseVault(routes, "/settings/profile", new Map([["settings", without]]))).toBe(false);
   });
 
   it("is not said of a remote that was refused", () => {
