@@ -52,7 +52,7 @@ test("the frame has the sizes of the specification", async ({ page }) => {
 
 test("the whole frame can be gone round by keyboard alone, and shows where the focus is", async ({ page }) => {
   await signUp(page, newAccount());
-  const expected = ["Skip to the content", "Home", "Secrets", "Shared with me", "Add secret", "Settings", "Help", "English", "Dark theme", "Narrow sidebar", "Log out"];
+  const expected = ["Skip to the content", "Home", "Secrets", "Shared with me", "Add secret", "Settings", "Help", "Feedback", "English", "Dark theme", "Narrow sidebar", "Log out"];
   const met: string[] = [];
   for (const _ of expected) {
     await page.keyboard.press("Tab");
