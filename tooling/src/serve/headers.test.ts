@@ -9,7 +9,7 @@ const onedrive = {
   content_origins: ["https://*.content.example"],
 };
 const connects = (drives: Parameters<typeof policyOfDriveAnswer>[0]) =>
-  /connect-src ([^;]*)/.exec(policyOfHost({ nonce: "n", origin: "https://p.example", identityOrigin: "https://id.example", apiOrigin: "https://p.example", drives }))?.[1];
+  /connect-src ([^;]*)/.exec(policyOfHost({ nonce: "n", origin: "https://p.example", identityOrigin: "https://id.example", apiBase: "https://p.example/api", drives }))?.[1];
 
 describe("the policies about cloud drives", () => {
   it.each([
@@ -23,6 +23,6 @@ describe("the policies about cloud drives", () => {
   it("let a token be posted to OneDrive's picker alone, from the page of the answer alone", () => {
     expect(policyOfDriveAnswer({ onedrive })).toContain("form-action https://picker.example https://*.content.example;");
     expect(policyOfDriveAnswer({ google })).toContain("form-action 'none';");
-    expect(policyOfHost({ nonce: "n", origin: "https://p.example", identityOrigin: "https://id.example", apiOrigin: "https://p.example", drives: { onedrive } })).toContain("form-action 'self' https://id.example;");
+    expect(policyOfHost({ nonce: "n", origin: "https://p.example", identityOrigin: "https://id.example", apiBase: "https://p.example/api", drives: { onedrive } })).toContain("form-action 'self' https://id.example;");
   });
 });
