@@ -14,7 +14,7 @@ function setUp({ privacyControl = false } = {}) {
     window: { addEventListener: events.addEventListener.bind(events), setTimeout: window.setTimeout.bind(window), document: page },
     privacyControl,
     fetch: (_address, init) => {
-      sent.push({ ...init, body: JSON.parse(String(init?.body)) as unknown });
+      sent.push({ ...init, body: JSON.parse(typeof init?.body === "string" ? init.body : "null") as unknown });
       return Promise.resolve(new Response(null, { status: 202 }));
     },
   });
