@@ -24,7 +24,8 @@ interface KnownRelease {
 const other = "other";
 /** All screens of the host are one. */
 const hostRoute = "host";
-const readAgainMs = 30_000;
+/** What is not known may have been signed since; documents are read again for it, at most so often. */
+const readAgainMs = 5_000;
 /** Releases that a process remembers; a page may still run one that no document names any more. */
 const mostReleases = 1_000;
 
@@ -51,13 +52,13 @@ export function createKnownReleases(folder: string | undefined, hostVersion: str
 
   return {
     async labelsOf({ remote, release, route }) {
+      if (remote === "host") return { remote, release: release === hostVersion ? release : other, route: route === undefined ? "" : hostRoute };
       const at = now().getTime();
-      if (at - readAt >= readAgainMs) {
+      if (!known.has(release) && at - readAt >= readAgainMs) {
         readAt = at;
         reading = read();
       }
       await reading;
-      if (remote === "host") return { remote, release: release === hostVersion ? release : other, route: route === undefined ? "" : hostRoute };
       const found = known.get(release);
       if (found?.remote !== remote) return { remote: other, release: other, route: route === undefined ? "" : other };
       return { remote, release, route: route === undefined ? "" : found.routes.has(route) ? route : other };

@@ -10,6 +10,8 @@ import { violationsIn } from "./policy-reports.ts";
 import { telemetrySchemas } from "./schema.ts";
 import { addMeasured, sumsOf, type Measured } from "./sums.ts";
 
+/** Each report repeats the whole policy. */
+const reportsBytes = 64 * 1024;
 const reportTypes = ["application/reports+json", "application/csp-report"];
 
 export const telemetryRoutes: FastifyPluginAsyncZod<{ services: Services; metrics: Registry }> = async (app, { services, metrics }) => {
@@ -42,7 +44,7 @@ export const telemetryRoutes: FastifyPluginAsyncZod<{ services: Services; metric
 
   const parse = app.getDefaultJsonParser("error", "error");
   app.addContentTypeParser<string>(reportTypes, { parseAs: "string" }, (request, body, done) => void parse(request, body, done));
-  app.post("/reports/csp", { schema: telemetrySchemas.policy, config: { access: "anybody", rates: [rateRules.policyReport] } }, async ({ body }, reply) => {
+  app.post("/reports/csp", { schema: telemetrySchemas.policy, bodyLimit: reportsBytes, config: { access: "anybody", rates: [rateRules.policyReport] } }, async ({ body }, reply) => {
     await keep(await violationsIn(body, { origin: env.PUBLIC_ORIGIN, hostVersion: env.APP_VERSION, known }));
     return reply.code(204).send();
   });

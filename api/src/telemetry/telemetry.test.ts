@@ -64,12 +64,39 @@ describe("POST /telemetry", () => {
     ]);
   });
 
+  it("counts a release by its name as soon as a document names it", async () => {
+    const next = "secrets-0.3.2-ba9876543210";
+    const document = join(folder, "sample.json");
+    await send([{ ...load, release: next }]);
+    const nextRecord = { release: next, manifest: { name: "secrets", routes: [] } };
+    await writeFile(document, JSON.stringify({ payload: b64u({ release_records: { [next]: `head.${b64u(nextRecord)}.signature` } }), signatures: [] }));
+    clock = new Date(clock.getTime() + 5_000);
+    await send([{ ...load, release: next }]);
+    expect((await sums()).map(({ remote, release: named, count }) => [remote, named, count])).toEqual([["other", "other", 1], ["secrets", next, 1]]);
+    await rm(document);
+    clock = new Date(clock.getTime() + 5_000);
+    await send([{ ...load, release: next }, { ...load, release: "unknown" }]); // pages may still run it
+    expect((await sums()).map(({ remote, count }) => [remote, count])).toEqual([["other", 2], ["secrets", 2]]);
+  });
+
   it("refuses what could name somebody, and more than fits", async () => {
     for (const wrong of [{ ...load, message: "of alba" }, { ...load, user_id: "1" }, { ...load, code: "my secret" }, { ...load, phase: "typed" }, { ...load, release: "a b" }, { ...load, duration_ms: -1 }]) {
       expect((await send([wrong])).status).toBe(422);
     }
+    for (const wrong of [{ ...load, remote: ["secrets"] }, { ...load, remote: { toString: "secrets" } }, { ...load, release: null }, { ...load, duration_ms: "120" }, { ...load, duration_ms: 1.5 }, { ...load, duration_ms: 1e300 }, "load", null, []]) {
+      expect((await service.call("POST", "/telemetry", null, { body: { events: [wrong], vitals: [] } })).status).toBe(422);
+    }
     expect((await send([], [{ remote: "secrets", release, route: "/edit-secret/1?token=2#3", metric: "LCP", value: 1 }])).status).toBe(422);
     expect((await send(Array.from({ length: maxTelemetryEvents + 1 }, () => load))).status).toBe(422);
+    expect(await rows()).toEqual([]);
+  });
+
+  it("takes no large bodies, neither of pages nor of browsers", async () => {
+    expect((await send([{ ...load, release: "r".repeat(20_000) }])).status).toBe(413);
+    expect((await report(Array.from({ length: 30 }, () => ({ type: "csp-violation", body: { originalPolicy: "p".repeat(1_500) } })), "application/reports+json")).status).toBe(204);
+    await service.app.services.db.delete(measurements);
+    expect((await report([{ type: "csp-violation", body: { sourceFile: "s".repeat(70_000) } }], "application/reports+json")).status).toBe(413);
+    expect((await report({ "csp-report": { "source-file": "s".repeat(70_000) } }, "application/csp-report")).status).toBe(413);
     expect(await rows()).toEqual([]);
   });
 
