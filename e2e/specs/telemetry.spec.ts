@@ -74,7 +74,7 @@ test("loads, failures, web vitals and violations are told without names, shown b
 
   await test.step("whoever switched it off sends nothing any more", async () => {
     await page.goto("/settings/data");
-    const allowed = page.getByLabel("Allow measurements");
+    const allowed = page.getByRole("switch", { name: "Allow measurements" });
     const saved = page.waitForResponse((answer) => answer.request().method() === "POST" && answer.url().endsWith("/api/user/me"));
     await allowed.click();
     expect((await saved).ok()).toBe(true);
