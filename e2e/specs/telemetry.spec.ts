@@ -63,7 +63,7 @@ test("loads, failures, web vitals and violations are told without names, shown b
         expect(await measured()).not.toContain(`${calling}  `);
         expect(told.bodies).toEqual([]);
       } else {
-        await expect.poll(() => told.bodies).toContainEqual(expect.objectContaining({ events: expect.arrayContaining([expect.objectContaining({ remote: "sharing", release: calling, phase: "load" })]) as unknown }));
+        await expect.poll(() => told.bodies).toContainEqual(expect.objectContaining({ events: expect.arrayContaining([expect.objectContaining({ remote: "sharing", release: calling, phase: "load" })]) }));
         await expect.poll(status, soon).toMatch(new RegExp(`  sharing  ${calling}  violated connect-src  [12]`));
       }
       await context.close();
