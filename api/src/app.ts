@@ -48,6 +48,7 @@ import type { Services } from "./services.ts";
 import { sessionRoutes } from "./sessions/routes.ts";
 import { shareRoutes } from "./shares/routes.ts";
 import { startAnewRoutes } from "./start-anew/routes.ts";
+import { telemetryRoutes } from "./telemetry/routes.ts";
 import { createPartsInFlight } from "./uploads/parts-in-flight.ts";
 import { uploadRoutes } from "./uploads/routes.ts";
 import { userRoutes } from "./users/routes.ts";
@@ -139,6 +140,7 @@ export async function buildApp(env: Env, { logStream, now = () => new Date(), wa
   const typed = http.withTypeProvider<ZodTypeProvider>();
   for (const routes of [authRoutes, keyringRoutes, secretRoutes, uploadRoutes, shareRoutes, requestRoutes, deviceLinkRoutes, userRoutes, accountRoutes, sessionRoutes, activityRoutes, passwordRoutes, billingRoutes, feedbackRoutes, startAnewRoutes, vendorRoutes, unsubscribeRoutes]) await typed.register(routes, { services });
   await typed.register(reportRoutes, { services, metrics });
+  await typed.register(telemetryRoutes, { services, metrics });
   await typed.register(operationRoutes, { services, database, metrics, stopping: () => stopping.signal.aborted });
   // A connection that is kept after its answer would keep the process, once it stops, until it is cut.
   const unused = unusedConnections(http.server);

@@ -114,6 +114,11 @@ const Environment = z.object({
     .regex(/^([A-Za-z0-9._-]{32,256})?$/, "is not 32 to 256 letters, digits, dots, dashes or underscores")
     .transform((text) => (text === "" ? undefined : text))
     .optional(),
+  /** The signed deployment documents, as the gateway has them: measurements are kept by the releases that they name. Without it, or empty, all are of "other". */
+  DEPLOYMENTS_FOLDER: z
+    .string()
+    .transform((text) => (text === "" ? undefined : text))
+    .optional(),
   ENVIRONMENT: z.string().min(1).default("test"),
   APP_VERSION: z.string().min(1).default("0.3.1"),
   LOG_LEVEL: z.enum(["debug", "info", "warn", "error", "silent"]).default("info"),

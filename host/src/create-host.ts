@@ -1,6 +1,7 @@
-import type { Http, Language, PortalForServices, PortalForVisitors } from "@relicario/shared/contract";
+import type { Http, Language, PortalForServices, PortalForVisitors, RemoteName } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { createI18n, fallbackLanguage, isLanguage, type Texts } from "@relicario/shared/i18n";
+import type { QueryClient } from "@tanstack/react-query";
 import type { i18n as I18n } from "i18next";
 import { z } from "zod";
 
@@ -13,7 +14,8 @@ import { createFeatureFlags } from "./flags/feature-flags.ts";
 import { createConfirms } from "./frame/confirms.tsx";
 import { clearToasts, showToast } from "./frame/Toasts.tsx";
 import type { Host } from "./host-context.ts";
-import { portalRoutes } from "./routes.ts";
+import { meQuery } from "./portal/use-portal-object.ts";
+import { findRoute, portalRoutes } from "./routes.ts";
 import { loadModule, registerVerified } from "./remotes/federation.ts";
 import { createRemoteLoader, type LoaderDeps } from "./remotes/loader.ts";
 import { scopedHttp } from "./remotes/scoped-http.ts";
@@ -29,6 +31,8 @@ import { createQueryClient, forgetOpened } from "./settings/query-client.ts";
 import { pinnedTexts } from "./settings/texts.ts";
 import type { ThemeStore } from "./settings/theme.ts";
 import { createVendorStore } from "./settings/vendor.ts";
+import { createTelemetry, type Wish } from "./telemetry/telemetry.ts";
+import { ScreenHistory, watchVitals } from "./telemetry/vitals.ts";
 import { warn } from "./warn.ts";
 
 export interface HostSettings {
@@ -60,7 +64,23 @@ export async function createHost({ verified, readDeployment, sweeps, language, t
   const watch = createDeploymentWatch({ pinned: verified, load: readDeployment, now: Date.now, log: warn });
   const report: Host["report"] = (name, phase, error) => {
     warn(`remote ${name}`, `${phase} ${error.code}`);
+    if (phase !== "load") telemetry.loaded(name, phase, { code: error.code });
   };
+  const routes = portalRoutes(verified.remotes, warn);
+  const releaseOf = (name: RemoteName): string | null => {
+    const remote = verified.remotes.get(name);
+    return remote?.status === "verified" ? remote.record.release : (deployment.releases[name]?.stable ?? null);
+  };
+  const telemetry = createTelemetry({
+    address: `${deployment.api.base_url}/telemetry`,
+    releaseOf,
+    wish: () => wishOf(session, queryClient, http),
+    window,
+    privacyControl: "globalPrivacyControl" in navigator && navigator.globalPrivacyControl === true, // https://w3c.github.io/gpc/
+    fetch: window.fetch.bind(window),
+  });
+  const screens = new ScreenHistory();
+  let vitalsWatched = false;
   const loader = createRemoteLoader({
     remotes: verified.remotes,
     isDisabled: (name) => watch.getState().disabled.has(name),
@@ -68,6 +88,16 @@ export async function createHost({ verified, readDeployment, sweeps, language, t
     loadTexts: textsLoader(i18n, currentLanguage),
     onFailure: (name, error) => {
       report(name, "load", error);
+    },
+    onMeasured: (name, phase, outcome) => {
+      telemetry.loaded(name, phase, outcome);
+      if (vitalsWatched || phase !== "page") return;
+      vitalsWatched = true;
+      whenIdle(() => {
+        watchVitals({ screenAt: (time) => screenOf(screens.at(time)), add: telemetry.measured }).catch((error: unknown) => {
+          warn("vitals", error); // nothing but the measuring depends on it
+        });
+      });
     },
   });
 
@@ -118,7 +148,7 @@ export async function createHost({ verified, readDeployment, sweeps, language, t
 
   return {
     verified,
-    routes: portalRoutes(verified.remotes, warn),
+    routes,
     watch,
     session,
     http,
@@ -136,9 +166,34 @@ export async function createHost({ verified, readDeployment, sweeps, language, t
       const user = userOf(session.getState());
       return user === null ? [] : keptAccounts(user);
     },
+    screens,
     report,
     changeLanguage: languageChanger(i18n, window),
   };
+
+  /** A screen by the pattern of its route; those of the host have its version. */
+  function screenOf(pathname: string | null): { remote: string; release: string; route: string } | null {
+    const route = pathname === null ? null : findRoute(routes, pathname);
+    if (route === null || "redirect" in route) return null;
+    if (!("remote" in route)) return { remote: "host", release: deployment.app_version, route: route.path };
+    const release = releaseOf(route.remote);
+    return release === null ? null : { remote: route.remote, release, route: route.path };
+  }
+}
+
+/** What somebody who is signed in wishes is known when the account was read, as the frame does. */
+function wishOf(session: Session, queryClient: QueryClient, http: Http): Wish {
+  const state = session.getState();
+  if (state.status === "unauthenticated") return "visitor";
+  const claims = claimsOf(session.exchange.getState());
+  const me = claims === null ? undefined : queryClient.getQueryData(meQuery(http, claims.sub).queryKey);
+  return me === undefined ? "unknown" : me.telemetry ? "yes" : "no";
+}
+
+/** Safari has no `requestIdleCallback`. */
+function whenIdle(work: () => void): void {
+  if ("requestIdleCallback" in window) window.requestIdleCallback(work);
+  else setTimeout(work, 2_000);
 }
 
 function textsLoader(i18n: I18n, currentLanguage: () => Language): LoaderDeps["loadTexts"] {

@@ -15,6 +15,7 @@ import type { VaultSource } from "./remotes/vault-source.ts";
 import type { VisitorSource } from "./remotes/visitor-source.ts";
 import type { Reachability } from "./service/reachability.ts";
 import type { Session } from "./session/session.ts";
+import type { ScreenHistory } from "./telemetry/vitals.ts";
 import type { ThemeStore } from "./settings/theme.ts";
 import type { VendorStore } from "./settings/vendor.ts";
 
@@ -41,6 +42,8 @@ export interface Host {
   /** What this device keeps of the person's accounts. */
   readonly keptHere: () => Promise<readonly KeptAccount[]>;
   readonly changeLanguage: (language: Language) => Promise<void>;
+  /** Which screen was shown when, for what is measured. */
+  readonly screens: ScreenHistory;
   readonly report: (name: RemoteName, phase: "load" | "render" | "call", error: PortalError) => void;
 }
 

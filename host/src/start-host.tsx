@@ -35,9 +35,15 @@ export async function startHost(settings: HostSettings, render: (page: ReactNode
   } else if (userOf(host.session.getState()) !== null && mayUseVault(host.routes, pathname, settings.verified.remotes)) {
     host.vault.get().catch(() => undefined); // the screen asks again and shows the error
   }
+  const router = createPortalRouter(host);
+  const shown = ({ location }: Pick<typeof router.state, "location">): void => {
+    host.screens.show(location.pathname, performance.now());
+  };
+  shown(router.state);
+  router.subscribe(shown);
   render(
     <HostRoot host={host}>
-      <RouterProvider router={createPortalRouter(host)} />
+      <RouterProvider router={router} />
     </HostRoot>,
   );
 }

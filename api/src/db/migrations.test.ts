@@ -144,7 +144,7 @@ describe("migrations", () => {
          join pg_attribute a on a.attrelid = c.oid and a.attnum = i.indkey[0]
          where i.indisprimary and c.relnamespace = 'public'::regnamespace order by 1`,
       )) as { table: string; first: string }[];
-      const others = new Map([["accounts", "id"], ["identities", "vendor_id"], ["user_names", "vendor_id"], ["public_ids", "public_id"], ["rate_limits", "subject"]]);
+      const others = new Map([["accounts", "id"], ["identities", "vendor_id"], ["user_names", "vendor_id"], ["public_ids", "public_id"], ["rate_limits", "subject"], ["measurements", "remote"]]);
       expect(rows.length).toBeGreaterThan(10);
       for (const { table, first } of rows) expect([table, first]).toEqual([table, others.get(table) ?? "account_id"]);
     } finally {

@@ -1,10 +1,10 @@
 import { sql } from "drizzle-orm";
-import { bigint, boolean, check, customType, index, integer, pgTable, primaryKey, text, timestamp, uuid } from "drizzle-orm/pg-core";
+import { bigint, boolean, check, customType, date, index, integer, pgTable, primaryKey, text, timestamp, uuid } from "drizzle-orm/pg-core";
 
 /*
  * Every table of an account begins its primary key with the account's id, so that a distributed engine can place an
  * account's rows together. `identities`, `user_names` and `public_ids` are directories that lead to an account, each placed
- * by its own key; `rate_limits` belongs to nobody. What a person sealed is text or bytes here, never looked into.
+ * by its own key; `rate_limits` and `measurements` belong to nobody. What a person sealed is text or bytes here, never looked into.
  */
 
 const bytea = customType<{ data: Buffer; driverData: Buffer }>({ dataType: () => "bytea" });
@@ -566,4 +566,23 @@ export const rateLimits = pgTable(
   "rate_limits",
   { subject: text("subject").notNull(), rule: text("rule").notNull(), windowStart: time("window_start").notNull(), calls: integer("calls").notNull() },
   (table) => [primaryKey({ columns: [table.subject, table.rule, table.windowStart] }), index("rate_limits_by_window").on(table.windowStart)],
+);
+
+/** Sums of what pages measured, by day (UTC), and of violations of their policy. Names are known ones or `other`, so that rows are few. */
+export const measurements = pgTable(
+  "measurements",
+  {
+    remote: text("remote").notNull(),
+    day: date("day", { mode: "string" }).notNull(),
+    release: text("release").notNull(),
+    phase: text("phase").notNull(),
+    /** Path pattern; empty where none is meant. */
+    route: text("route").notNull(),
+    /** Error code or directive; empty for what went well. */
+    code: text("code").notNull(),
+    count: counter("count").notNull(),
+    /** How many lay in each class of values (`telemetryBounds` of the service's calls). */
+    classes: integer("classes").array().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.remote, table.day, table.release, table.phase, table.route, table.code] }), index("measurements_by_day").on(table.day)],
 );

@@ -180,6 +180,10 @@ const cases: readonly Case[] = [
   { call: "POST /share/get-secret", body: ({ links }) => ({ share_id: links.person.shareId, claim_id: newPublicId() }), expected: { nobody: 401, other: 404, owner: 404, otherVendor: 404, recipient: 200 } },
   { call: "POST /share/content", anyone: true, body: ({ download }) => ({ token: download }), expected: forAnybody },
   { call: "POST /reports/share", body: ({ links }) => ({ share_id: links.public.shareId, reason: "other" }), expected: { nobody: 204, other: 204, owner: 204, otherVendor: 204 } },
+  { call: "POST /reports/csp", body: () => ({ "csp-report": {} }), expected: { nobody: 204, other: 204, owner: 204, otherVendor: 204 } },
+  { call: "POST /telemetry", body: () => ({ events: [], vitals: [] }), expected: { nobody: 202, other: 202, owner: 202, otherVendor: 202 } },
+  // For the operator alone, by a token that this service does not have.
+  { call: "GET /telemetry", expected: { nobody: 404, other: 404, owner: 404, otherVendor: 404 } },
   // Everybody makes their own; somebody without a keyring has none to write it into.
   { call: "POST /requests", body: (_, actor) => buildRequest(actor).body, expected: { nobody: 401, other: 200, owner: 200, otherVendor: 422, recipient: 422 } },
   { call: "GET /requests", expected: forEach },
@@ -240,7 +244,7 @@ describe.each(cases)("$call", ({ call, path, body, form, headers, anyone, expect
     const neverKept = await sessionOf(scene.owner, new Date(Date.now() + 60_000));
     const answers = [await send(scene.owner, expired), await send(scene.owner, revoked), await send(scene.owner, neverKept)];
     const { nobody } = expected;
-    if (nobody < 300 && anyone === undefined) expect(answers.map(({ status }) => status)).toEqual([nobody, nobody, nobody]);
+    if ((nobody < 300 || call === "GET /telemetry") && anyone === undefined) expect(answers.map(({ status }) => status)).toEqual([nobody, nobody, nobody]);
     else if (call === "POST /auth/token") expect(answers.map(({ body: { code } }) => code)).toEqual(["token_invalid", "token_invalid", "token_invalid"]);
     else expect(answers.map(({ body: { code } }) => code)).toEqual(["token_expired", "token_invalid", "token_invalid"]);
   });

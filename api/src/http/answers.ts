@@ -2,7 +2,7 @@ import { ProblemDocument } from "@relicario/shared/api";
 import type { z } from "zod";
 
 /** What a route can answer: its own answer, and problem documents for everything that can go wrong. */
-export function answers<T extends z.ZodType, S extends 200 | 204 = 200>(answer: T, status?: S) {
+export function answers<T extends z.ZodType, S extends 200 | 202 | 204 = 200>(answer: T, status?: S) {
   const problems = {
     400: ProblemDocument,
     401: ProblemDocument,

@@ -57,6 +57,11 @@ export const rateRules = {
   reportsOfShare: { name: "reports_of_share", calls: 20, windowSeconds: 24 * 3_600, per: "subject" },
   /** The one that the operator is told of. */
   firstReport: { name: "first_report", calls: 1, windowSeconds: 24 * 3_600, per: "subject" },
+  /** Measurements of pages; an office may have one address. */
+  telemetry: { name: "telemetry", calls: 120, windowSeconds: 60, per: "address" },
+  /** What all together may write; more is not counted. */
+  telemetryOfAll: { name: "telemetry_all", calls: 6_000, windowSeconds: 60, per: "everybody" },
+  policyReport: { name: "policy_report", calls: 60, windowSeconds: 60, per: "address" },
   makeRequest: { name: "make_request", calls: 200, windowSeconds: 24 * 3_600, per: "account" },
   startAnswer: { name: "start_answer", calls: 60, windowSeconds: 3_600, per: "address" },
   /** Of one request, by whoever proved that they have its link. */

@@ -17,6 +17,7 @@ import type { Services } from "../services.ts";
 import { warnOfEnding } from "../shares/end-warning.ts";
 import { dropOldClaims, dropOldTickets } from "../shares/collector.ts";
 import { dropSetAside } from "../start-anew/collector.ts";
+import { dropOldMeasurements } from "../telemetry/sums.ts";
 import { dropExpiredUploads } from "../uploads/remove.ts";
 import { dropOldQuestions } from "../users/contact-address.ts";
 import { remindOfRehearsals } from "../users/rehearsal-reminder.ts";
@@ -55,6 +56,7 @@ const steps: Readonly<Record<string, (services: Services, sweeping: Sweeping) =>
   device_links: ({ db }, sweeping) => dropOldLinks(db, sweeping),
   activity: ({ db }, sweeping) => dropOldActivity(db, sweeping),
   names: ({ db }, sweeping) => dropRestedNames(db, sweeping),
+  measurements: ({ db }, sweeping) => dropOldMeasurements(db, sweeping),
   rate_limits: ({ limiter }, sweeping) => limiter.sweep(sweeping),
   objects: ({ db, objects }, sweeping) => collect(db, objects, sweeping),
 };

@@ -1,5 +1,5 @@
 /** Tables that are placed by a key of their own (db/schema.ts): they lead to an account, or belong to nobody. */
-export const directories: readonly string[] = ["identities", "user_names", "public_ids", "rate_limits"];
+export const directories: readonly string[] = ["identities", "user_names", "public_ids", "rate_limits", "measurements"];
 
 /**
  * Tables whose rows a statement locks or writes without saying by an equality whose they are: a distributed engine would have

@@ -37,7 +37,8 @@ function setUp(loadModule: (name: RemoteName) => Promise<unknown> = (name) => Pr
   const faces = jest.fn(loadModule);
   const texts = jest.fn((_namespaces: readonly string[]) => Promise.resolve());
   const onFailure = jest.fn();
-  return { loader: createRemoteLoader({ remotes, isDisabled: (name) => disabled.has(name), loadModule: faces, loadTexts: texts, onFailure }), faces, texts, onFailure };
+  const onMeasured = jest.fn();
+  return { loader: createRemoteLoader({ remotes, isDisabled: (name) => disabled.has(name), loadModule: faces, loadTexts: texts, onFailure, onMeasured }), faces, texts, onFailure, onMeasured };
 }
 
 describe("createRemoteLoader", () => {
@@ -124,6 +125,19 @@ describe("createRemoteLoader", () => {
     await expect(loader.page("secrets", route)).resolves.toBe(Page);
     await expect(loader.page("secrets", route)).resolves.toBe(Page);
     expect(load).toHaveBeenCalledTimes(4);
+  });
+
+  it("measures each load once, its repetitions included, and says why one failed", async () => {
+    const { loader, faces, onMeasured } = setUp();
+    faces.mockRejectedValueOnce(new Error("502"));
+    const route = { path: "/x", load: () => Promise.reject(new Error("502")) };
+    const loading = Promise.allSettled([loader.load("secrets"), loader.load("secrets"), loader.page("secrets", route)]);
+    await jest.advanceTimersByTimeAsync(5000);
+    await loading;
+    const [page, remote] = onMeasured.mock.calls.toSorted(([, one], [, other]) => (one > other ? -1 : 1));
+    expect(onMeasured).toHaveBeenCalledTimes(2);
+    expect(remote).toEqual(["secrets", "load", { milliseconds: loadLimits.firstPauseMs }]);
+    expect(page).toEqual(["secrets", "page", { milliseconds: loadLimits.firstPauseMs * (1 + loadLimits.pauseFactor), code: "remote_unreachable" }]);
   });
 
   it("loads ahead, and says nothing when that fails", async () => {

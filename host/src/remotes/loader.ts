@@ -1,5 +1,5 @@
 import type { LoadPage, RemoteName } from "@relicario/shared/contract";
-import { isPortalError, PortalError, toPortalError } from "@relicario/shared/errors";
+import { isPortalError, PortalError, toPortalError, type ErrorCode } from "@relicario/shared/errors";
 import type { ComponentType } from "react";
 
 import type { VerifiedDeployment, VerifiedRemote } from "../deployment/verify.ts";
@@ -15,6 +15,8 @@ export interface LoaderDeps {
   /** Fetches the texts of the namespaces that a remote owns. */
   readonly loadTexts: (namespaces: readonly string[]) => Promise<void>;
   readonly onFailure: (name: RemoteName, error: PortalError) => void;
+  /** Told of each load of a remote (`load`) or of the code of a screen (`page`), how long it took with its repetitions, and why it failed. */
+  readonly onMeasured: (name: RemoteName, phase: "load" | "page", outcome: { readonly milliseconds: number; readonly code?: ErrorCode }) => void;
 }
 
 /** Loads remotes and their pages. Results are cached; failures are not, so that the next call loads again. */
@@ -27,7 +29,7 @@ export interface RemoteLoader {
   readonly prefetch: (name: RemoteName, path: string) => void;
 }
 
-export function createRemoteLoader({ remotes, isDisabled, loadModule, loadTexts, onFailure }: LoaderDeps): RemoteLoader {
+export function createRemoteLoader({ remotes, isDisabled, loadModule, loadTexts, onFailure, onMeasured }: LoaderDeps): RemoteLoader {
   const modules = new Map<RemoteName, Promise<LoadedModule>>();
   const pages = new Map<LoadPage, Promise<ComponentType>>();
 
@@ -41,15 +43,23 @@ export function createRemoteLoader({ remotes, isDisabled, loadModule, loadTexts,
   };
 
   const load = (name: RemoteName): Promise<LoadedModule> =>
-    isDisabled(name) ? Promise.reject(new PortalError("remote_disabled")) : cached(modules, name, () => loadOnce(name).catch(failed(name)));
+    isDisabled(name) ? Promise.reject(new PortalError("remote_disabled")) : cached(modules, name, () => measured(name, "load", loadOnce(name)));
 
   const page = (name: RemoteName, route: LazyRoute): Promise<ComponentType> =>
-    cached(pages, route.load, () => loadWithRetry(() => route.load(), loadError, isRepeatable).then(({ default: component }) => component, failed(name)));
+    cached(pages, route.load, () => measured(name, "page", loadWithRetry(() => route.load(), loadError, isRepeatable).then(({ default: component }) => component)));
 
-  const failed = (name: RemoteName) => (error: unknown) => {
-    const known = loadError(error);
-    onFailure(name, known);
-    throw known;
+  const measured = async <T>(name: RemoteName, phase: "load" | "page", loading: Promise<T>): Promise<T> => {
+    const start = performance.now();
+    try {
+      const loaded = await loading;
+      onMeasured(name, phase, { milliseconds: performance.now() - start });
+      return loaded;
+    } catch (error) {
+      const known = loadError(error);
+      onMeasured(name, phase, { milliseconds: performance.now() - start, code: known.code });
+      onFailure(name, known);
+      throw known;
+    }
   };
 
   return Object.freeze<RemoteLoader>({

@@ -14,6 +14,7 @@ import { portalRoutes } from "../routes.ts";
 import type { SessionState } from "../session/machine.ts";
 import type { ExchangeState } from "../session/token-exchange.ts";
 import type { VendorLook } from "../settings/vendor.ts";
+import { ScreenHistory } from "../telemetry/vitals.ts";
 
 export const alba = { issuer: "i", subject: "s", name: "alba" };
 export const claims = { sub: "01890a5d-ac96-7000-8000-000000000001", iss: "http://localhost:3000/api", aud: "relicario-portal", vid: "relicario", sid: "s", iat: 1, exp: 2 };
@@ -123,6 +124,7 @@ export function fakeHost(settings: FakeHostSettings = {}): FakeHost {
     theme: { getState: () => settings.theme ?? "light", toggle: calls.toggleTheme, subscribe: () => () => undefined },
     confirms: createConfirms(),
     keptHere: () => Promise.resolve(settings.keptHere ?? []),
+    screens: new ScreenHistory(),
     report: () => undefined,
     changeLanguage: calls.changeLanguage,
   };

@@ -5,8 +5,9 @@ import { useTranslation } from "react-i18next";
 
 import { SettingsFrame } from "../frame/SettingsFrame.tsx";
 import { ImportPanel } from "./ImportPanel.tsx";
+import { Measurements } from "./Measurements.tsx";
 
-/** Route `/settings/data`: everything leaves, and what people have elsewhere comes in. */
+/** Route `/settings/data`: everything leaves, what people have elsewhere comes in, and what the portal measures is switched off. */
 export default function DataPage() {
   const { t } = useTranslation("settings-data");
   const access = useVault();
@@ -44,6 +45,7 @@ export default function DataPage() {
             </Stack>
           </Card>
         )}
+        <Measurements />
       </Stack>
     </SettingsFrame>
   );

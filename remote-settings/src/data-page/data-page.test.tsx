@@ -1,10 +1,12 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
-import { maxTitleLength } from "@relicario/shared/api";
+import { maxTitleLength, type Me } from "@relicario/shared/api";
 import type { ImportItem, ReadImport } from "@relicario/shared/contract";
-import { createFakeVault, expectAccessible, picture, readTexts, renderApp, textKeys, type FakeVault } from "@relicario/shared/testing";
+import { PortalError } from "@relicario/shared/errors";
+import { createFakeHttp, createFakeVault, expectAccessible, picture, readTexts, renderApp, textKeys, type FakeHttp, type FakeVault } from "@relicario/shared/testing";
 import remote from "../remote.tsx";
+import { account } from "../testing/account.ts";
 
 const item = (title: string, more: Partial<ImportItem> = {}): ImportItem => ({ title, tags: ["Work"], contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob([title]), kind: "login", origin: `bitwarden_csv:${title}`, holds: title, changed: [], ...more });
 const importRead: ReadImport = {
@@ -16,7 +18,12 @@ const importRead: ReadImport = {
 const images = [{ name: "Garden", picture: "garden" }];
 const secrets = [{ title: "Kept", content: "x" }];
 const vaultWith = (settings: Parameters<typeof createFakeVault>[0] = {}): FakeVault => createFakeVault({ images, secrets, importRead, ...settings });
-const draw = (vault: FakeVault, settings: Parameters<typeof renderApp>[1] = {}) => renderApp(null, { routes: remote.routes, route: "/elsewhere", path: "/settings/data", vault, ...settings });
+/** The service's side: changes what it is told to, and gives it back. */
+function service(): FakeHttp {
+  let now: Me = account;
+  return createFakeHttp({ "GET /user/me": () => now, "POST /user/me": ({ body }) => (now = { ...now, ...(body as Partial<Me>) }) });
+}
+const draw = (vault: FakeVault, settings: Parameters<typeof renderApp>[1] = {}) => renderApp(null, { routes: remote.routes, route: "/elsewhere", path: "/settings/data", vault, http: service(), ...settings });
 const choose = async (name = "bitwarden.csv"): Promise<void> => {
   await userEvent.upload(await screen.findByLabelText("File to import"), new File(["x"], name));
 };
@@ -114,8 +121,9 @@ describe("the page of one's data", () => {
   it.each([["en", "light"], ["es", "dark"]] as const)("draws in %s and %s", async (language, theme) => {
     await draw(vaultWith(), { language, theme });
     await waitFor(() => {
-      expect(screen.getAllByRole("heading", { level: 2 })).toHaveLength(2);
+      expect(screen.getAllByRole("heading", { level: 2 })).toHaveLength(3);
     });
+    expect(await screen.findByRole("switch")).toBeChecked();
     await expectAccessible();
   });
 
@@ -123,5 +131,24 @@ describe("the page of one's data", () => {
     const [english, spanish] = [readTexts("en", "settings-data"), readTexts("es", "settings-data")];
     if (english === null || spanish === null) throw new Error("a file is missing");
     expect(textKeys(spanish)).toEqual(textKeys(english));
+  });
+
+  it("switches measurements off, at once, and shows what the service has when that fails", async () => {
+    const http = service();
+    await draw(vaultWith(), { http });
+    const allowed = await screen.findByRole("switch", { name: "Allow measurements" });
+    expect(allowed).toBeChecked();
+    await userEvent.click(allowed);
+    await waitFor(() => {
+      expect(allowed).toBeEnabled();
+    });
+    expect(allowed).not.toBeChecked();
+    expect(http.calls.find(({ method }) => method === "POST")?.body).toEqual({ telemetry: false });
+    http.answer("POST /user/me", () => {
+      throw new PortalError("service_unavailable");
+    });
+    await userEvent.click(allowed);
+    expect(await screen.findByRole("alert")).toHaveTextContent("The service does not answer");
+    expect(allowed).not.toBeChecked();
   });
 });

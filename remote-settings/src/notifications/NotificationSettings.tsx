@@ -9,7 +9,7 @@ import { styled } from "styled-components";
 
 import { meQuery, useUpdateMe } from "../data/me.ts";
 
-/** About what mails are sent, and whether the portal may measure itself. Each switch counts at once. */
+/** About what mails are sent. Each switch counts at once. */
 export function NotificationSettings() {
   const { t } = useTranslation("settings-notifications");
   const me = useQuery(meQuery(usePortal()));
@@ -56,22 +56,6 @@ function Switches({ me }: { readonly me: Me }) {
             ))}
           </List>
           <SmallText>{t("mails.always_body")}</SmallText>
-        </Stack>
-      </Card>
-      <Card aria-labelledby="telemetry">
-        <Stack $gap={3}>
-          <SectionTitle id="telemetry">{t("telemetry.title")}</SectionTitle>
-          <Muted>{t("telemetry.body")}</Muted>
-          <div>
-            <Switch
-              label={t("telemetry.on_label")}
-              checked={wished.telemetry ?? me.telemetry}
-              disabled={update.isPending}
-              onChange={(telemetry) => {
-                update.mutate({ telemetry });
-              }}
-            />
-          </div>
         </Stack>
       </Card>
     </Stack>

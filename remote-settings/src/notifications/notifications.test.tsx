@@ -22,10 +22,10 @@ const draw = (http = service()) => renderApp(<NotificationsPage />, { http, feat
 const shareOpened = /something I share is opened/;
 
 describe("the notifications page", () => {
-  it("has a switch for each kind of mail, and for measurements", async () => {
+  it("has a switch for each kind of mail", async () => {
     await draw(service({ notifications: { ...me.notifications, rehearsal: false } }));
     const switches = await screen.findAllByRole("switch");
-    expect(switches).toHaveLength(mailTopics.length + 1);
+    expect(switches).toHaveLength(mailTopics.length);
     expect(screen.getByRole("switch", { name: /copy of my picture/ })).not.toBeChecked();
     expect(screen.getByRole("switch", { name: shareOpened })).toBeChecked();
     await expectAccessible();
@@ -40,11 +40,6 @@ describe("the notifications page", () => {
     });
     expect(screen.getByRole("switch", { name: shareOpened })).not.toBeChecked();
     expect(http.calls.find(({ method }) => method === "POST")?.body).toEqual({ notifications: { share_opened: false } });
-    await userEvent.click(screen.getByRole("switch", { name: "Allow measurements" }));
-    await waitFor(() => {
-      expect(http.calls.at(-1)?.body).toEqual({ telemetry: false });
-    });
-    expect(screen.getByRole("switch", { name: "Allow measurements" })).not.toBeChecked();
   });
 
   it("shows what the service has when a switch fails", async () => {

@@ -52,6 +52,7 @@ export {
 } from "./shares.ts";
 export { FinishUpload, formOfPart, PartFields, ReceivedPart, StartUpload, uploadPath, UploadStarted, UploadState } from "./uploads.ts";
 export { OwnSession, OwnSessions } from "./sessions.ts";
+export { loadPhases, maxTelemetryEvents, Telemetry, telemetryBounds, TelemetrySums, vitalMetrics } from "./telemetry.ts";
 export { ContactEmail, ContactEmailValidated, EndStartAnew, mailTopics, Me, Notifications, StartAnew, Unsubscribe, UpdateMe, UserName, userNameRefusals, UserNameValid, ValidateContactEmail, ValidateUserName, type MailTopic } from "./users.ts";
 export { Vendor, VendorId } from "./vendors.ts";
 export { bytesB64u, compactJwe, Counter, Digest, fromB64u, Id, Signature, Timestamp, toB64u } from "./wire.ts";

@@ -104,7 +104,7 @@ export async function startAttackedOrigins(): Promise<AttackedOrigins> {
       deploymentsFolder: folder,
       page: { vendor_id: "relicario", portal_keys: [{ kid: "k", kty: "OKP", crv: "Ed25519", x: "A".repeat(43) }], team_keys: {} },
       identityOrigin: "http://localhost:1",
-      apiOrigin: origin,
+      apiBase: `${origin}/api`,
       service: behind,
       remotes: new Map([["secrets", behind]]),
       note: () => undefined,

@@ -44,7 +44,7 @@ describe("whoever answers behind the gateway", () => {
       deploymentsFolder: folder,
       page: { vendor_id: "relicario", portal_keys: [key], team_keys: {} },
       identityOrigin: "http://localhost:3001",
-      apiOrigin: origin,
+      apiBase: `${origin}/api`,
       service: address,
       remotes: new Map([["secrets", address]]),
       note: (facts) => notes.push(facts),

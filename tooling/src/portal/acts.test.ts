@@ -179,7 +179,7 @@ describe("renew and status", () => {
     const renewed = await inForce();
     expect(renewed.releases).toEqual(releases);
     expect(Date.parse(renewed.not_after) - Date.parse(not_after)).toBe(4 * 24 * 3_600_000);
-    const lines = await statusOf(portal.store);
+    const lines = await statusOf(portal.store, "");
     expect(lines.join("\n")).toContain(`notes  ${releases["notes"]?.stable ?? ""}`);
     expect(lines).toContain(`    also there: ${next}`);
   });

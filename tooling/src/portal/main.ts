@@ -17,6 +17,7 @@ import { rootFolder } from "../paths.ts";
 import { writeBillOfMaterials } from "../release/bill-of-materials.ts";
 import { remoteNames } from "../remotes.ts";
 import { Complaint } from "../start/complaint.ts";
+import { metricsToken } from "../start/secrets.ts";
 import { canary, promote, release, renew, rollback, setDisabled, verify, type Compatibility } from "./acts.ts";
 import { readAuditLog } from "./audit-log.ts";
 import { auditFile, openStore, type PortalStore } from "./store.ts";
@@ -30,7 +31,7 @@ portal canary <release> --percent <n>     give it to a share of all sessions; 0 
 portal rollback <remote>                  end its canary, or go back to the release before
 portal disable <release>                  stop it, in open pages too; enable allows it again
 portal renew                              sign for another week
-portal status                             what is in force, and what the registry has
+portal status                             what is in force, what the registry has, and how loads go
 portal log                                what was done
 
 --vendor <vendor> for one alone, --reason <words> and --by <name> for the log, --force past objections of promote and canary`;
@@ -39,9 +40,12 @@ portal log                                what was done
 const from = process.env["INIT_CWD"] ?? process.cwd();
 const folder = (name: string, otherwise: string): string => resolve(from, process.env[name] ?? otherwise);
 
+const dataFolder = (): string => folder("DATA_DIR", join(rootFolder, ".data"));
+const keysFolder = (): string => folder("KEYS_FOLDER", join(dataFolder(), "keys"));
+
 async function store(): Promise<PortalStore> {
-  const data = folder("DATA_DIR", join(rootFolder, ".data"));
-  const folders = { keys: folder("KEYS_FOLDER", join(data, "keys")), deployments: folder("DEPLOYMENTS_FOLDER", join(data, "deployments")), registry: folder("RELEASES_FOLDER", join(data, "releases")) };
+  const data = dataFolder();
+  const folders = { keys: keysFolder(), deployments: folder("DEPLOYMENTS_FOLDER", join(data, "deployments")), registry: folder("RELEASES_FOLDER", join(data, "releases")) };
   // A key that nobody knows would be made otherwise, and could sign nothing that counts.
   if (!existsSync(join(folders.keys, "portal.json"))) throw new Complaint(`There is no portal's key in ${folders.keys}: start the portal once, or say where it is by DATA_DIR or KEYS_FOLDER.`);
   return openStore(folders);
@@ -77,7 +81,7 @@ try {
     disable: async (portal) => (await setDisabled(portal, named(), true, asked)).map((deployment) => `${signed(deployment)} Open pages stop it within a minute.`),
     enable: async (portal) => (await setDisabled(portal, named(), false, asked)).map(signed),
     renew: async (portal) => (await renew(portal, asked)).map(signed),
-    status: statusOf,
+    status: async (portal) => statusOf(portal, process.env["METRICS_TOKEN"] ?? (await metricsToken(keysFolder()))),
     log: async (portal) => readAuditLog(auditFile(portal)).map(({ v: _v, former: _former, at, by, action, ...facts }) => `${at}  ${by}  ${action}  ${Object.entries(facts).map(([name, value]) => `${name}=${String(value)}`).join("  ")}`),
   };
   const work = Object.hasOwn(acts, act) ? acts[act] : undefined;

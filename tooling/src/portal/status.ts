@@ -1,12 +1,15 @@
+import { measuredLines } from "./measured.ts";
 import { releasesIn } from "./registry.ts";
 import { readVendor, vendorsOf, type PortalStore } from "./store.ts";
 
-/** What each vendor runs and until when, and what else lies in the registry, as lines for a person. */
-export async function statusOf(store: PortalStore): Promise<readonly string[]> {
+/** What each vendor runs and until when, what else lies in the registry, and what pages told their service, as lines for a person. */
+export async function statusOf(store: PortalStore, metricsToken: string): Promise<readonly string[]> {
   const lines: string[] = [];
+  const services = new Set<string>();
   for (const vendor of vendorsOf(store)) {
     const { deployment } = await readVendor(store, vendor);
     const { disabled = [] } = deployment;
+    services.add(deployment.api.base_url);
     lines.push(`${vendor}  ${deployment.origin}  number ${String(deployment.sequence)}  until ${deployment.not_after}`);
     for (const [remote, { stable, canary }] of Object.entries(deployment.releases)) {
       const off = (release: string): string => (disabled.includes(release) ? " (switched off)" : "");
@@ -15,5 +18,6 @@ export async function statusOf(store: PortalStore): Promise<readonly string[]> {
       for (const release of others) lines.push(`    also there: ${release}${off(release)}`);
     }
   }
+  for (const service of services) lines.push(...(await measuredLines(service, metricsToken)));
   return lines.length === 0 ? ["No vendor has a deployment document here."] : lines;
 }

@@ -35,7 +35,7 @@ const app = await buildGateway({
   deploymentsFolder: settings.DEPLOYMENTS_FOLDER,
   page: settings.PORTAL_PAGE,
   identityOrigin: new URL(settings.IDP_AUTHORITY).origin,
-  apiOrigin: new URL(settings.API_BASE_URL).origin,
+  apiBase: settings.API_BASE_URL.replace(/\/+$/, ""),
   service: settings.UPSTREAMS.api,
   trustedProxies: settings.TRUSTED_PROXIES,
   limits: settings.GATEWAY_LIMITS,

@@ -82,7 +82,7 @@ describe("the gateway", () => {
       deploymentsFolder: join(folder, "deployments"),
       page,
       identityOrigin: "http://localhost:3001",
-      apiOrigin: origin,
+      apiBase: `${origin}/api`,
       service: `http://127.0.0.1:${String(portOf(service))}`,
       remotes: new Map([["secrets", `http://127.0.0.1:${String(portOf(remote))}`], ["sharing", nobody], ["recovery", nobody], ["settings", nobody]]),
       note: (facts) => notes.push(facts),
@@ -162,7 +162,9 @@ describe("the gateway", () => {
         "frame-ancestors 'none'",
         "require-trusted-types-for 'script'",
         "trusted-types default",
+        "report-uri http://localhost:3000/api/reports/csp",
       ]);
+      expect(headers["reporting-endpoints"]).toBeUndefined();
       expect(headers).toMatchObject({
         "referrer-policy": "no-referrer",
         "x-content-type-options": "nosniff",

@@ -17,7 +17,7 @@ import { readBodies } from "./bodies.ts";
 import { answersOfReleases, answersOfService, guardAnswers, type AnswerRules } from "./response-allow-list.ts";
 import { openDeployments } from "./deployments.ts";
 import { FairShares } from "./fair-shares.ts";
-import { bareHeaders, commonHeaders, pageHeaders, policyOfDriveAnswer, policyOfFiles, policyOfHost, policyOfRenewal } from "./headers.ts";
+import { bareHeaders, commonHeaders, pageHeaders, policyOfDriveAnswer, policyOfFiles, policyOfHost, policyOfRenewal, reportingHeaders } from "./headers.ts";
 import { defaultLimits, servicePatienceMs, timesOf, type ServeLimits } from "./limits.ts";
 import { pageOfFile } from "./page.ts";
 import { openPool } from "./pool.ts";
@@ -32,7 +32,8 @@ export interface GatewaySettings {
   readonly deploymentsFolder: string;
   readonly page: PortalPage;
   readonly identityOrigin: string;
-  readonly apiOrigin: string;
+  /** Where pages call the service. */
+  readonly apiBase: string;
   /** Base address of the service. */
   readonly service: string;
   /** Base address of each remote's static server. */
@@ -177,9 +178,10 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
 
   function sendPage(reply: FastifyReply): FastifyReply {
     const nonce = randomBytes(16).toString("base64url");
-    const { identityOrigin, apiOrigin } = settings;
+    const { identityOrigin, apiBase } = settings;
     return reply
-      .headers(pageHeaders(policyOfHost({ nonce, origin, identityOrigin, apiOrigin, drives: drives() })))
+      .headers(pageHeaders(policyOfHost({ nonce, origin, identityOrigin, apiBase, drives: drives() })))
+      .headers(reportingHeaders(apiBase))
       .header("cache-control", "no-store")
       .type("text/html; charset=utf-8")
       .send(page().html(nonce));

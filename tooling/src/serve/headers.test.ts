@@ -1,4 +1,4 @@
-import { policyOfDriveAnswer, policyOfHost } from "./headers.ts";
+import { policyOfDriveAnswer, policyOfHost, reportingHeaders } from "./headers.ts";
 
 const google = { client_id: "g", authorize_url: "https://accounts.example/auth", api_origin: "https://drive.example" };
 const onedrive = {
@@ -9,7 +9,7 @@ const onedrive = {
   content_origins: ["https://*.content.example"],
 };
 const connects = (drives: Parameters<typeof policyOfDriveAnswer>[0]) =>
-  /connect-src ([^;]*)/.exec(policyOfHost({ nonce: "n", origin: "https://p.example", identityOrigin: "https://id.example", apiOrigin: "https://p.example", drives }))?.[1];
+  /connect-src ([^;]*)/.exec(policyOfHost({ nonce: "n", origin: "https://p.example", identityOrigin: "https://id.example", apiBase: "https://p.example/api", drives }))?.[1];
 
 describe("the policies about cloud drives", () => {
   it.each([
@@ -23,6 +23,17 @@ describe("the policies about cloud drives", () => {
   it("let a token be posted to OneDrive's picker alone, from the page of the answer alone", () => {
     expect(policyOfDriveAnswer({ onedrive })).toContain("form-action https://picker.example https://*.content.example;");
     expect(policyOfDriveAnswer({ google })).toContain("form-action 'none';");
-    expect(policyOfHost({ nonce: "n", origin: "https://p.example", identityOrigin: "https://id.example", apiOrigin: "https://p.example", drives: { onedrive } })).toContain("form-action 'self' https://id.example;");
+    expect(policyOfHost({ nonce: "n", origin: "https://p.example", identityOrigin: "https://id.example", apiBase: "https://p.example/api", drives: { onedrive } })).toContain("form-action 'self' https://id.example;");
+  });
+});
+
+describe("reports of violations", () => {
+  const directives = (apiBase: string) => policyOfHost({ nonce: "n", origin: new URL(apiBase).origin, identityOrigin: "https://id.example", apiBase }).split("; ").filter((directive) => directive.startsWith("report-"));
+
+  it("go to the service by the Reporting API where browsers have it, and by report-uri elsewhere", () => {
+    expect(directives("https://p.example/api")).toEqual(["report-to csp", "report-uri https://p.example/api/reports/csp"]);
+    expect(reportingHeaders("https://p.example/api")).toEqual({ "reporting-endpoints": 'csp="https://p.example/api/reports/csp"' });
+    expect(directives("http://localhost:3000/api")).toEqual(["report-uri http://localhost:3000/api/reports/csp"]);
+    expect(reportingHeaders("http://localhost:3000/api")).toEqual({});
   });
 });

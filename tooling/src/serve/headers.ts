@@ -36,14 +36,14 @@ export function bareHeaders(policy: string): Readonly<Record<string, string>> {
 }
 
 /** What the host's page may do. Where code comes from is never configuration: the folders of code of this origin, and blobs for workers. */
-export function policyOfHost({ nonce, origin, identityOrigin, apiOrigin, drives = {} }: { nonce: string; origin: string; identityOrigin: string; apiOrigin: string; drives?: Drives }): string {
+export function policyOfHost({ nonce, origin, identityOrigin, apiBase, drives = {} }: { nonce: string; origin: string; identityOrigin: string; apiBase: string; drives?: Drives }): string {
   return policy({
     "default-src": "'none'",
     "script-src": `${origin}/static/ ${origin}/r/ 'nonce-${nonce}' 'wasm-unsafe-eval'`,
     "style-src": `'self' 'nonce-${nonce}'`,
     "font-src": "'self'",
     "img-src": "'self' data: blob:",
-    "connect-src": [...new Set(["'self'", identityOrigin, apiOrigin, ...callsOf(drives)])].join(" "),
+    "connect-src": [...new Set(["'self'", identityOrigin, originOf(apiBase), ...callsOf(drives)])].join(" "),
     "frame-src": `'self' ${identityOrigin}`, // silent renewal begins at the provider and ends in a bare page of ours
     "worker-src": "blob:",
     "manifest-src": "'self'",
@@ -53,7 +53,26 @@ export function policyOfHost({ nonce, origin, identityOrigin, apiOrigin, drives 
     // One policy, which the host makes before anything else runs: scripts and workers have addresses that it allows.
     "require-trusted-types-for": "'script'",
     "trusted-types": "default",
+    ...(hasReportingApi(apiBase) ? { "report-to": reportGroup } : {}),
+    "report-uri": violationsAddress(apiBase), // for browsers without the Reporting API
   });
+}
+
+const reportGroup = "csp";
+
+/** Where the host's page has its violations reported, by the Reporting API. */
+export function reportingHeaders(apiBase: string): Readonly<Record<string, string>> {
+  if (!hasReportingApi(apiBase)) return {};
+  return { "reporting-endpoints": `${reportGroup}="${violationsAddress(apiBase)}"` };
+}
+
+/** Chromium takes endpoints by https alone, from localhost too, and with `report-to` it passes over `report-uri`. */
+function hasReportingApi(apiBase: string): boolean {
+  return apiBase.startsWith("https:");
+}
+
+function violationsAddress(apiBase: string): string {
+  return `${apiBase}/reports/csp`;
 }
 
 /** The bare page that ends a silent renewal, inside a frame of the host, or a sign-in in a window beside it. */

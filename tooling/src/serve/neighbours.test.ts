@@ -82,7 +82,7 @@ describe("neighbours at the gateway", () => {
 
   async function listen(limits: Partial<ServeLimits> = {}, trusted = "loopback"): Promise<number> {
     const gateway = await buildGateway({
-      ...{ origin, hostFolder: folder, deploymentsFolder: folder, page, identityOrigin: origin, apiOrigin: origin },
+      ...{ origin, hostFolder: folder, deploymentsFolder: folder, page, identityOrigin: origin, apiBase: `${origin}/api` },
       service: `http://127.0.0.1:${String(addressOf(service))}`,
       remotes: new Map([["secrets", `http://127.0.0.1:${String(addressOf(service))}`]]),
       trustedProxies: TrustedProxies.parse(trusted),

@@ -20,8 +20,8 @@ export interface AnswerRules {
 
 const json = ["application/json", "application/problem+json"];
 
-/** The service is called by `fetch` alone. */
-export const answersOfService: AnswerRules = { destinations: ["empty"], mediaTypes: [...json, "application/octet-stream"], challenge: "Bearer" };
+/** The service is called by `fetch`, and by browsers that report violations of the page's policy. */
+export const answersOfService: AnswerRules = { destinations: ["empty", "report"], mediaTypes: [...json, "application/octet-stream"], challenge: "Bearer" };
 
 /** What a release can hold. Workers are fetched, and started from a blob address. */
 export const answersOfReleases: AnswerRules = {

@@ -33,7 +33,7 @@ describe("TRUSTED_PROXIES", () => {
   /** What the service hears of a person who comes through a TLS proxy, which adds whom it sees and how it was asked. */
   async function seenBehindProxy(trusted: string, { from = person, claims = {} }: { from?: string; claims?: Record<string, string> } = {}): Promise<unknown> {
     const gateway = await buildGateway({
-      ...{ origin, hostFolder: folder, deploymentsFolder: folder, identityOrigin: origin, apiOrigin: origin },
+      ...{ origin, hostFolder: folder, deploymentsFolder: folder, identityOrigin: origin, apiBase: `${origin}/api` },
       page: { vendor_id: "relicario", portal_keys: [{ kid: "k", kty: "OKP", crv: "Ed25519", x: "A".repeat(43) }], team_keys: {} },
       service: `http://127.0.0.1:${String(portOf(service))}`,
       remotes: new Map(),

@@ -20,7 +20,7 @@ import { createDatabaseChild } from "./database-child.ts";
 import { takeLock } from "./lock.ts";
 import { choosePorts } from "./ports.ts";
 import { createRevival } from "./revival.ts";
-import { secretsOf, type DemoAccount } from "./secrets.ts";
+import { metricsToken, secretsOf, type DemoAccount } from "./secrets.ts";
 import { readStartSettings } from "./settings.ts";
 import { createStaticChildren } from "./static-children.ts";
 
@@ -107,6 +107,7 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
     const authority = given.authority ?? `http://localhost:${String(ports.identity)}/realms/relicario`;
     const apiBase = `${origin}/api`;
     const secrets = await secretsOf(join(dataDir, "keys"));
+    const operatorToken = process.env["METRICS_TOKEN"] ?? (await metricsToken(join(dataDir, "keys")));
     const store = await openStore({ keys: join(dataDir, "keys"), deployments: join(dataDir, "deployments"), registry: join(dataDir, "releases") });
     const databases = given.databaseUrls ?? (await embeddedDatabases());
     signal?.throwIfAborted();
@@ -155,6 +156,8 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
         TRUSTED_PROXIES: "loopback", // the gateway; whom that one trusts is the operator's to say
         ENVIRONMENT: given.environment,
         APP_VERSION: appVersion(),
+        DEPLOYMENTS_FOLDER: store.deployments,
+        METRICS_TOKEN: operatorToken,
         ...secrets.service,
       }),
     });

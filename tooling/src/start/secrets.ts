@@ -14,7 +14,7 @@ const execute = promisify(execFile);
 
 const ServiceSecrets = z.strictObject({ SESSION_KEYS: z.strictObject({ keys: z.array(StoredKey).min(1) }), RECORD_KEY: z.string() });
 const IdentitySecrets = z.strictObject({ IDENTITY_KEYS: z.string(), COOKIE_KEYS: z.string() });
-const AdminToken = z.strictObject({ token: z.string() });
+const Token = z.strictObject({ token: z.string() });
 const DemoAccount = z.strictObject({ username: z.string(), email: z.string(), password: z.string() });
 export type DemoAccount = z.infer<typeof DemoAccount>;
 
@@ -41,7 +41,16 @@ export async function identitySecrets(keysFolder: string): Promise<Secrets["iden
 }
 
 async function adminToken(keysFolder: string): Promise<string> {
-  return AdminToken.parse(await readOrMake(join(keysFolder, "identity-admin.json"), async () => ({ token: randomBytes(32).toString("base64url") }))).token;
+  return keptToken(join(keysFolder, "identity-admin.json"));
+}
+
+/** By which the operator reads what the service measured. */
+export async function metricsToken(keysFolder: string): Promise<string> {
+  return keptToken(join(keysFolder, "metrics.json"));
+}
+
+async function keptToken(file: string): Promise<string> {
+  return Token.parse(await readOrMake(file, async () => ({ token: randomBytes(32).toString("base64url") }))).token;
 }
 
 export async function demoAccount(keysFolder: string): Promise<DemoAccount> {
