@@ -36,8 +36,9 @@ function setUp(loadModule: (name: RemoteName) => Promise<unknown> = (name) => Pr
   ]);
   const faces = jest.fn(loadModule);
   const texts = jest.fn((_namespaces: readonly string[]) => Promise.resolve());
+  const anew = jest.fn((_name: RemoteName) => Promise.resolve());
   const onFailure = jest.fn();
-  return { loader: createRemoteLoader({ remotes, isDisabled: (name) => disabled.has(name), loadModule: faces, loadTexts: texts, onFailure }), faces, texts, onFailure };
+  return { loader: createRemoteLoader({ remotes, isDisabled: (name) => disabled.has(name), loadModule: faces, fetchAnew: anew, loadTexts: texts, onFailure }), faces, texts, anew, onFailure };
 }
 
 describe("createRemoteLoader", () => {
@@ -64,14 +65,15 @@ describe("createRemoteLoader", () => {
     expect(faces).toHaveBeenCalledTimes(1);
   });
 
-  it("tries again with longer and longer pauses", async () => {
-    const { loader, faces } = setUp();
+  it("tries again with longer and longer pauses, and fetches anew what failed", async () => {
+    const { loader, faces, anew } = setUp();
     faces.mockRejectedValueOnce(new Error("502")).mockRejectedValueOnce(new Error("502"));
     const loading = loader.load("secrets");
     await jest.advanceTimersByTimeAsync(loadLimits.firstPauseMs);
     expect(faces).toHaveBeenCalledTimes(2);
     await jest.advanceTimersByTimeAsync(loadLimits.firstPauseMs * loadLimits.pauseFactor);
     await expect(loading).resolves.toMatchObject({ name: "secrets" });
+    expect(anew.mock.calls).toEqual([["secrets"], ["secrets"], ["secrets"]]);
   });
 
   it("forgets a failure: asking again loads anew", async () => {

@@ -12,6 +12,8 @@ export interface LoaderDeps {
   readonly isDisabled: (name: RemoteName) => boolean;
   /** Runs a remote's entry; federation.ts. */
   readonly loadModule: (name: RemoteName) => Promise<unknown>;
+  /** Fetches the scripts of its release that did not load past the browser's cache. Never rejects; failed-scripts.ts. */
+  readonly fetchAnew: (name: RemoteName) => Promise<void>;
   /** Fetches the texts of the namespaces that a remote owns. */
   readonly loadTexts: (namespaces: readonly string[]) => Promise<void>;
   readonly onFailure: (name: RemoteName, error: PortalError) => void;
@@ -27,7 +29,8 @@ export interface RemoteLoader {
   readonly prefetch: (name: RemoteName, path: string) => void;
 }
 
-export function createRemoteLoader({ remotes, isDisabled, loadModule, loadTexts, onFailure }: LoaderDeps): RemoteLoader {
+export function createRemoteLoader({ remotes, isDisabled, loadModule, fetchAnew, loadTexts, onFailure }: LoaderDeps): RemoteLoader {
+  const loaded = <T>(name: RemoteName, run: () => Promise<T>): Promise<T> => loadWithRetry(() => fetchAnew(name).then(run), loadError, isRepeatable);
   const modules = new Map<RemoteName, Promise<LoadedModule>>();
   const pages = new Map<LoadPage, Promise<ComponentType>>();
 
@@ -35,7 +38,7 @@ export function createRemoteLoader({ remotes, isDisabled, loadModule, loadTexts,
     const { manifest } = recordOf(remotes.get(name));
     const texts = loadTexts(manifest.namespaces); // has its own retries
     texts.catch(() => undefined); // awaited below
-    const known = parseModule(await loadWithRetry(() => loadModule(name), loadError, isRepeatable), manifest);
+    const known = parseModule(await loaded(name, () => loadModule(name)), manifest);
     await texts;
     return known;
   };
@@ -44,7 +47,7 @@ export function createRemoteLoader({ remotes, isDisabled, loadModule, loadTexts,
     isDisabled(name) ? Promise.reject(new PortalError("remote_disabled")) : cached(modules, name, () => loadOnce(name).catch(failed(name)));
 
   const page = (name: RemoteName, route: LazyRoute): Promise<ComponentType> =>
-    cached(pages, route.load, () => loadWithRetry(() => route.load(), loadError, isRepeatable).then(({ default: component }) => component, failed(name)));
+    cached(pages, route.load, () => loaded(name, () => route.load()).then(({ default: component }) => component, failed(name)));
 
   const failed = (name: RemoteName) => (error: unknown) => {
     const known = loadError(error);

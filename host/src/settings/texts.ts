@@ -27,6 +27,8 @@ async function moreTexts(language: Language): Promise<Readonly<Record<string, Te
  * integrity, so that the browser refuses a text that the team did not sign. `remote_unreachable`, `remote_refused`.
  */
 export function pinnedTexts(verified: VerifiedDeployment, origin: string, fetch: typeof globalThis.fetch): FetchTexts {
+  /** The browser may keep the wrong bytes of these as immutable: they are fetched past its cache. */
+  const failed = new Set<string>();
   return async (language, namespace) => {
     const own = (await (more.includes(namespace) ? moreTexts(language) : hostTexts(language)))[namespace];
     if (own !== undefined) return own;
@@ -34,10 +36,12 @@ export function pinnedTexts(verified: VerifiedDeployment, origin: string, fetch:
     const file = `locales/${language}/${namespace}.json`;
     const integrity = record?.files[file];
     if (record === null || integrity === undefined) throw new PortalError("remote_refused");
+    const address = `${releaseAddress(origin, record)}${file}`;
     let response: Response;
     try {
-      response = await fetch(`${releaseAddress(origin, record)}${file}`, { integrity, credentials: "omit" });
+      response = await fetch(address, { integrity, credentials: "omit", ...(failed.has(address) && { cache: "reload" }) });
     } catch (cause) {
+      failed.add(address);
       throw new PortalError("remote_unreachable", { cause });
     }
     if (!response.ok) throw new PortalError("remote_unreachable");
