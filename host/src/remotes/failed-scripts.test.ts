@@ -22,7 +22,7 @@ describe("fetchAnew", () => {
     fails("https://portal.example/r/secrets/secrets-1/1.js");
     fails(`${base}picture.png`, "img");
     await scripts.fetchAnew(base);
-    expect(fetch.mock.calls).toEqual([[`${base}1.js`, { cache: "reload", integrity: `hash of ${base}1.js` }]]);
+    expect(fetch.mock.calls).toEqual([[`${base}1.js`, { cache: "reload", integrity: `hash of ${base}1.js`, signal: expect.any(AbortSignal) }]]);
     await scripts.fetchAnew(base);
     expect(fetch).toHaveBeenCalledTimes(1);
   });

@@ -1,3 +1,5 @@
+import { loadLimits } from "./load-with-retry.ts";
+
 /** The scripts of this page that did not load. */
 export interface FailedScripts {
   /**
@@ -20,7 +22,7 @@ export function followFailedScripts({ page, fetch, integrityOf }: FailedScriptsD
   page.addEventListener("error", ({ target }) => void (target instanceof HTMLScriptElement && failed.add(target.src)), { capture: true });
 
   const anew = async (address: string): Promise<void> => {
-    const response = await fetch(address, { cache: "reload", integrity: integrityOf(address) });
+    const response = await fetch(address, { cache: "reload", integrity: integrityOf(address), signal: AbortSignal.timeout(loadLimits.attemptMs) });
     await response.arrayBuffer(); // the cache has it when it is read
     if (response.ok) failed.delete(address);
   };

@@ -97,6 +97,16 @@ describe("createRemoteLoader", () => {
     await expect(loading).rejects.toMatchObject({ code: "remote_timed_out" });
   });
 
+  it("does not wait for texts beyond that limit", async () => {
+    const { loader, texts } = setUp();
+    texts.mockReturnValueOnce(new Promise(() => undefined));
+    const loading = loader.load("secrets");
+    loading.catch(() => undefined);
+    await jest.advanceTimersByTimeAsync(loadLimits.attemptMs);
+    await expect(loading).rejects.toMatchObject({ code: "remote_timed_out" });
+    await expect(loader.load("secrets")).resolves.toMatchObject({ name: "secrets" });
+  });
+
   it.each<[RemoteName, string]>([
     ["sharing", "remote_incompatible"],
     ["settings", "remote_refused"],

@@ -4,7 +4,7 @@ import type { ComponentType } from "react";
 
 import type { VerifiedDeployment, VerifiedRemote } from "../deployment/verify.ts";
 import { parseModule, type LazyRoute, type LoadedModule } from "./remote-module.ts";
-import { loadWithRetry } from "./load-with-retry.ts";
+import { loadWithRetry, withTimeLimit } from "./load-with-retry.ts";
 
 export interface LoaderDeps {
   readonly remotes: VerifiedDeployment["remotes"];
@@ -39,7 +39,7 @@ export function createRemoteLoader({ remotes, isDisabled, loadModule, fetchAnew,
     const texts = loadTexts(manifest.namespaces); // has its own retries
     texts.catch(() => undefined); // awaited below
     const known = parseModule(await loaded(name, () => loadModule(name)), manifest);
-    await texts;
+    await withTimeLimit(texts);
     return known;
   };
 

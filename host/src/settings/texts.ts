@@ -5,6 +5,7 @@ import { z } from "zod";
 
 import type { VerifiedDeployment } from "../deployment/verify.ts";
 import { releaseAddress } from "../remotes/federation.ts";
+import { loadLimits } from "../remotes/load-with-retry.ts";
 
 const TextFile: z.ZodType<Texts> = z.record(z.string(), z.unknown());
 
@@ -39,7 +40,8 @@ export function pinnedTexts(verified: VerifiedDeployment, origin: string, fetch:
     const address = `${releaseAddress(origin, record)}${file}`;
     let response: Response;
     try {
-      response = await fetch(address, { integrity, credentials: "omit", ...(failed.has(address) && { cache: "reload" }) });
+      // Without a time limit the texts of a slow server would hold all connections that a browser opens to an origin over HTTP/1.1.
+      response = await fetch(address, { integrity, credentials: "omit", signal: AbortSignal.timeout(loadLimits.attemptMs), ...(failed.has(address) && { cache: "reload" }) });
     } catch (cause) {
       failed.add(address);
       throw new PortalError("remote_unreachable", { cause });
