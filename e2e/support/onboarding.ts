@@ -2,9 +2,12 @@ import type { Page } from "@playwright/test";
 
 /** A page of somebody who has seen all tours: none runs on its own. */
 export async function withoutTours(page: Page): Promise<void> {
-  await page.addInitScript(() => {
-    if (!location.protocol.startsWith("http")) return; // the browser's own page in a frame whose server is away has no storage
-    localStorage.setItem("onboarding", "true");
-    localStorage.setItem("toursSeen", '"all"');
-  });
+  await page.addInitScript(seeNoTour);
+}
+
+/** Runs in the page before its own scripts. */
+export function seeNoTour(): void {
+  if (!location.protocol.startsWith("http")) return; // the browser's own page in a frame whose server is away has no storage
+  localStorage.setItem("onboarding", "true");
+  localStorage.setItem("toursSeen", '"all"');
 }

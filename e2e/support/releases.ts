@@ -24,8 +24,8 @@ const Document = z.looseObject({
 });
 export type Document = z.infer<typeof Document>;
 
-const Record = z.looseObject({ release: z.string(), files: z.record(z.string(), z.string()), federation: z.looseObject({}), manifest: z.looseObject({ contract: z.string() }) });
-type Record = z.infer<typeof Record>;
+const ReleaseRecord = z.looseObject({ release: z.string(), files: z.record(z.string(), z.string()), federation: z.looseObject({}), manifest: z.looseObject({ contract: z.string() }) });
+export type ReleaseRecord = z.infer<typeof ReleaseRecord>;
 
 const keyOf = async (file: string): Promise<Key> => Key.parse(JSON.parse(await readFile(file, "utf8")));
 const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
@@ -49,7 +49,7 @@ export function releasesOf(portal: RunningPortal, vendor = "relicario") {
   const teamKey = (remote: string) => keyOf(path.join(root, ".data/keys", `team-${remote}.json`));
   const document = async (): Promise<Document> => Document.parse(decoded(z.object({ payload: z.string() }).parse(JSON.parse(await readFile(documentFile, "utf8"))).payload));
   const folderOf = (release: string): string => path.join(portal.dataDir, "releases", release.split("-")[0] ?? "", release);
-  const recordOf = async (release: string): Promise<Record> => Record.parse(decoded((await readFile(path.join(folderOf(release), "release.json"), "utf8")).split(".")[1]));
+  const recordOf = async (release: string): Promise<ReleaseRecord> => ReleaseRecord.parse(decoded((await readFile(path.join(folderOf(release), "release.json"), "utf8")).split(".")[1]));
   const signRecord = async (remote: string, record: unknown, key?: Key): Promise<string> => {
     const made = jws(record, key ?? (await teamKey(remote)));
     return `${made.protected}.${made.payload}.${made.signature}`;

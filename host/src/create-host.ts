@@ -8,6 +8,7 @@ import { z } from "zod";
 import { keptAccounts } from "./device/accounts.ts";
 import { requirePinnedUserId } from "./device/pinned-user-id.ts";
 import type { Sweeps } from "./device/sweeps.ts";
+import { integrityOf } from "./deployment/integrity.ts";
 import type { VerifiedDeployment } from "./deployment/verify.ts";
 import { createDeploymentWatch } from "./deployment/watch.ts";
 import { createFeatureFlags } from "./flags/feature-flags.ts";
@@ -16,7 +17,8 @@ import { clearToasts, showToast } from "./frame/Toasts.tsx";
 import type { Host } from "./host-context.ts";
 import { meQuery } from "./portal/use-portal-object.ts";
 import { findRoute, portalRoutes } from "./routes.ts";
-import { loadModule, registerVerified } from "./remotes/federation.ts";
+import { followFailedScripts } from "./remotes/failed-scripts.ts";
+import { loadModule, registerVerified, releaseAddress } from "./remotes/federation.ts";
 import { createRemoteLoader, type LoaderDeps } from "./remotes/loader.ts";
 import { scopedHttp } from "./remotes/scoped-http.ts";
 import { createVaultSource } from "./remotes/vault-source.ts";
@@ -61,6 +63,7 @@ export async function createHost({ verified, readDeployment, sweeps, language, t
   const currentLanguage = () => (isLanguage(i18n.resolvedLanguage) ? i18n.resolvedLanguage : fallbackLanguage);
 
   registerVerified(verified, origin);
+  const failedScripts = followFailedScripts({ page: window, fetch: window.fetch.bind(window), integrityOf });
   const watch = createDeploymentWatch({ pinned: verified, load: readDeployment, now: Date.now, log: warn });
   const report: Host["report"] = (name, phase, error) => {
     warn(`remote ${name}`, `${phase} ${error.code}`);
@@ -85,6 +88,10 @@ export async function createHost({ verified, readDeployment, sweeps, language, t
     remotes: verified.remotes,
     isDisabled: (name) => watch.getState().disabled.has(name),
     loadModule,
+    fetchAnew: async (name) => {
+      const remote = verified.remotes.get(name);
+      if (remote?.status === "verified") await failedScripts.fetchAnew(releaseAddress(origin, remote.record));
+    },
     loadTexts: textsLoader(i18n, currentLanguage),
     onFailure: (name, error) => {
       report(name, "load", error);

@@ -4,6 +4,7 @@ import { loadRemote, registerPlugins, registerRemotes } from "@module-federation
 
 import { allowFiles, integrityOf } from "../deployment/integrity.ts";
 import type { VerifiedDeployment } from "../deployment/verify.ts";
+import { loadLimits } from "./load-with-retry.ts";
 
 /** Where the files of a release lie. */
 export function releaseAddress(origin: string, record: ReleaseRecord): string {
@@ -30,7 +31,7 @@ export function registerVerified(verified: VerifiedDeployment, origin: string): 
         script.integrity = integrityOf(url);
         script.crossOrigin = "anonymous";
         script.fetchPriority = "high";
-        return script;
+        return { script, timeout: loadLimits.attemptMs };
       },
     },
   ]);

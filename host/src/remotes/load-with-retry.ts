@@ -27,7 +27,7 @@ export function loadWithRetry<T>(load: () => Promise<T>, toError: (failure: unkn
 }
 
 /** Rejects with `remote_timed_out` when the work takes too long. The work itself goes on. */
-async function withTimeLimit<T>(work: Promise<T>): Promise<T> {
+export async function withTimeLimit<T>(work: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const limit = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {

@@ -36,9 +36,11 @@ function setUp(loadModule: (name: RemoteName) => Promise<unknown> = (name) => Pr
   ]);
   const faces = jest.fn(loadModule);
   const texts = jest.fn((_namespaces: readonly string[]) => Promise.resolve());
+  const anew = jest.fn((_name: RemoteName) => Promise.resolve());
   const onFailure = jest.fn();
   const onMeasured = jest.fn();
-  return { loader: createRemoteLoader({ remotes, isDisabled: (name) => disabled.has(name), loadModule: faces, loadTexts: texts, onFailure, onMeasured }), faces, texts, onFailure, onMeasured };
+  const loader = createRemoteLoader({ remotes, isDisabled: (name) => disabled.has(name), loadModule: faces, fetchAnew: anew, loadTexts: texts, onFailure, onMeasured });
+  return { loader, faces, texts, anew, onFailure, onMeasured };
 }
 
 describe("createRemoteLoader", () => {
@@ -65,14 +67,15 @@ describe("createRemoteLoader", () => {
     expect(faces).toHaveBeenCalledTimes(1);
   });
 
-  it("tries again with longer and longer pauses", async () => {
-    const { loader, faces } = setUp();
+  it("tries again with longer and longer pauses, and fetches anew what failed", async () => {
+    const { loader, faces, anew } = setUp();
     faces.mockRejectedValueOnce(new Error("502")).mockRejectedValueOnce(new Error("502"));
     const loading = loader.load("secrets");
     await jest.advanceTimersByTimeAsync(loadLimits.firstPauseMs);
     expect(faces).toHaveBeenCalledTimes(2);
     await jest.advanceTimersByTimeAsync(loadLimits.firstPauseMs * loadLimits.pauseFactor);
     await expect(loading).resolves.toMatchObject({ name: "secrets" });
+    expect(anew.mock.calls).toEqual([["secrets"], ["secrets"], ["secrets"]]);
   });
 
   it("forgets a failure: asking again loads anew", async () => {
@@ -94,6 +97,16 @@ describe("createRemoteLoader", () => {
     loading.catch(() => undefined);
     await jest.advanceTimersByTimeAsync(3 * loadLimits.attemptMs + 5000);
     await expect(loading).rejects.toMatchObject({ code: "remote_timed_out" });
+  });
+
+  it("does not wait for texts beyond that limit", async () => {
+    const { loader, texts } = setUp();
+    texts.mockReturnValueOnce(new Promise(() => undefined));
+    const loading = loader.load("secrets");
+    loading.catch(() => undefined);
+    await jest.advanceTimersByTimeAsync(loadLimits.attemptMs);
+    await expect(loading).rejects.toMatchObject({ code: "remote_timed_out" });
+    await expect(loader.load("secrets")).resolves.toMatchObject({ name: "secrets" });
   });
 
   it.each<[RemoteName, string]>([

@@ -4,7 +4,7 @@ import type { ComponentType } from "react";
 
 import type { VerifiedDeployment, VerifiedRemote } from "../deployment/verify.ts";
 import { parseModule, type LazyRoute, type LoadedModule } from "./remote-module.ts";
-import { loadWithRetry } from "./load-with-retry.ts";
+import { loadWithRetry, withTimeLimit } from "./load-with-retry.ts";
 
 export interface LoaderDeps {
   readonly remotes: VerifiedDeployment["remotes"];
@@ -12,6 +12,8 @@ export interface LoaderDeps {
   readonly isDisabled: (name: RemoteName) => boolean;
   /** Runs a remote's entry; federation.ts. */
   readonly loadModule: (name: RemoteName) => Promise<unknown>;
+  /** Fetches the scripts of its release that did not load past the browser's cache. Never rejects; failed-scripts.ts. */
+  readonly fetchAnew: (name: RemoteName) => Promise<void>;
   /** Fetches the texts of the namespaces that a remote owns. */
   readonly loadTexts: (namespaces: readonly string[]) => Promise<void>;
   readonly onFailure: (name: RemoteName, error: PortalError) => void;
@@ -29,7 +31,8 @@ export interface RemoteLoader {
   readonly prefetch: (name: RemoteName, path: string) => void;
 }
 
-export function createRemoteLoader({ remotes, isDisabled, loadModule, loadTexts, onFailure, onMeasured }: LoaderDeps): RemoteLoader {
+export function createRemoteLoader({ remotes, isDisabled, loadModule, fetchAnew, loadTexts, onFailure, onMeasured }: LoaderDeps): RemoteLoader {
+  const loaded = <T>(name: RemoteName, run: () => Promise<T>): Promise<T> => loadWithRetry(() => fetchAnew(name).then(run), loadError, isRepeatable);
   const modules = new Map<RemoteName, Promise<LoadedModule>>();
   const pages = new Map<LoadPage, Promise<ComponentType>>();
 
@@ -37,8 +40,8 @@ export function createRemoteLoader({ remotes, isDisabled, loadModule, loadTexts,
     const { manifest } = recordOf(remotes.get(name));
     const texts = loadTexts(manifest.namespaces); // has its own retries
     texts.catch(() => undefined); // awaited below
-    const known = parseModule(await loadWithRetry(() => loadModule(name), loadError, isRepeatable), manifest);
-    await texts;
+    const known = parseModule(await loaded(name, () => loadModule(name)), manifest);
+    await withTimeLimit(texts);
     return known;
   };
 
@@ -46,7 +49,7 @@ export function createRemoteLoader({ remotes, isDisabled, loadModule, loadTexts,
     isDisabled(name) ? Promise.reject(new PortalError("remote_disabled")) : cached(modules, name, () => measured(name, "load", loadOnce(name)));
 
   const page = (name: RemoteName, route: LazyRoute): Promise<ComponentType> =>
-    cached(pages, route.load, () => measured(name, "page", loadWithRetry(() => route.load(), loadError, isRepeatable).then(({ default: component }) => component)));
+    cached(pages, route.load, () => measured(name, "page", loaded(name, () => route.load()).then(({ default: component }) => component)));
 
   const measured = async <T>(name: RemoteName, phase: "load" | "page", loading: Promise<T>): Promise<T> => {
     const start = performance.now();

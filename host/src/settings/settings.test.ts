@@ -154,7 +154,7 @@ describe("pinnedTexts", () => {
   it("reads a remote's texts from the release that is pinned, with the hash that its team signed", async () => {
     const { texts, fetch } = setUp();
     await expect(texts("es", "beta-home")).resolves.toEqual({ title: "Hola" });
-    expect(fetch.mock.calls).toEqual([[`https://portal.example/r/secrets/secrets-0.3.1-0123456789ab/${file}`, { integrity, credentials: "omit" }]]);
+    expect(fetch.mock.calls).toEqual([[`https://portal.example/r/secrets/secrets-0.3.1-0123456789ab/${file}`, { integrity, credentials: "omit", signal: expect.any(AbortSignal) }]]);
   });
 
   it.each([
@@ -170,6 +170,14 @@ describe("pinnedTexts", () => {
     const { texts, fetch } = setUp();
     await expect(texts("es", "header")).resolves.toHaveProperty("skip_action", "Saltar al contenido");
     expect(fetch).not.toHaveBeenCalled();
+  });
+
+  it("asks past the browser's cache for what was not the signed one, or took too long", async () => {
+    const { texts, fetch } = setUp();
+    fetch.mockRejectedValueOnce(new TypeError("Failed to fetch"));
+    await expect(texts("es", "beta-home")).rejects.toMatchObject({ code: "remote_unreachable" });
+    await texts("es", "beta-home");
+    expect(fetch.mock.calls.map(([, init]) => init?.cache)).toEqual([undefined, "reload"]);
   });
 
   it("is remote_unreachable when the release does not answer", async () => {

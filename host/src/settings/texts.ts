@@ -5,6 +5,7 @@ import { z } from "zod";
 
 import type { VerifiedDeployment } from "../deployment/verify.ts";
 import { releaseAddress } from "../remotes/federation.ts";
+import { loadLimits } from "../remotes/load-with-retry.ts";
 
 const TextFile: z.ZodType<Texts> = z.record(z.string(), z.unknown());
 
@@ -27,6 +28,8 @@ async function moreTexts(language: Language): Promise<Readonly<Record<string, Te
  * integrity, so that the browser refuses a text that the team did not sign. `remote_unreachable`, `remote_refused`.
  */
 export function pinnedTexts(verified: VerifiedDeployment, origin: string, fetch: typeof globalThis.fetch): FetchTexts {
+  /** The browser may keep the wrong bytes of these as immutable: they are fetched past its cache. */
+  const failed = new Set<string>();
   return async (language, namespace) => {
     const own = (await (more.includes(namespace) ? moreTexts(language) : hostTexts(language)))[namespace];
     if (own !== undefined) return own;
@@ -34,10 +37,13 @@ export function pinnedTexts(verified: VerifiedDeployment, origin: string, fetch:
     const file = `locales/${language}/${namespace}.json`;
     const integrity = record?.files[file];
     if (record === null || integrity === undefined) throw new PortalError("remote_refused");
+    const address = `${releaseAddress(origin, record)}${file}`;
     let response: Response;
     try {
-      response = await fetch(`${releaseAddress(origin, record)}${file}`, { integrity, credentials: "omit" });
+      // Without a time limit the texts of a slow server would hold all connections that a browser opens to an origin over HTTP/1.1.
+      response = await fetch(address, { integrity, credentials: "omit", signal: AbortSignal.timeout(loadLimits.attemptMs), ...(failed.has(address) && { cache: "reload" }) });
     } catch (cause) {
+      failed.add(address);
       throw new PortalError("remote_unreachable", { cause });
     }
     if (!response.ok) throw new PortalError("remote_unreachable");

@@ -30,6 +30,7 @@ export function remoteConfig(folder: string): (environment: unknown, options: Bu
       hashFunction: "sha256",
       uniqueName: container,
       crossOriginLoading: "anonymous",
+      chunkLoadTimeout: 10_000, // as the host's time limit of one attempt: the next one asks again
       strictModuleErrorHandling: true,
       clean: true,
     },

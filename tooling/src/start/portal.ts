@@ -63,6 +63,8 @@ export interface RunningPortal {
     readonly kill: (name: ProcessName) => Promise<void>;
     readonly start: (name: ProcessName) => Promise<void>;
     readonly running: (name: ProcessName) => boolean;
+    /** Where it listens on 127.0.0.1, also while it does not run. */
+    readonly port: (name: ProcessName) => number;
   };
   /** Signs the present releases anew, with a higher sequence. */
   readonly publish: () => Promise<void>;
@@ -221,6 +223,7 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
         kill: (name) => named(name).kill(),
         start: (name) => named(name).start(),
         running: (name) => named(name).running(),
+        port: (name) => named(name).port(),
       },
       publish,
       stop,

@@ -97,16 +97,20 @@ async function orFailed<T>(failed: Promise<PortalError>, call: Promise<T>): Prom
   ]);
 }
 
+/** The browser may keep the wrong bytes of these as immutable: they are fetched past its cache. */
+const failed = new Set<AssetName>();
+
 /** @throws PortalError `vault_unavailable` when the file does not load, or is not the one of the release. */
 async function fetchAsset(name: AssetName): Promise<Response> {
   try {
     const asset = __ASSETS__[name];
     if (asset === undefined) throw new TypeError(`${name} is not in this release`);
     const address = new URL(asset.file, new URL(__webpack_public_path__, globalThis.location.href));
-    const response = await fetch(address, { integrity: asset.integrity, credentials: "omit" });
+    const response = await fetch(address, { integrity: asset.integrity, credentials: "omit", ...(failed.has(name) && { cache: "reload" }) });
     if (!response.ok) throw new TypeError(`${String(response.status)} for ${name}`);
     return response;
   } catch (cause) {
+    failed.add(name);
     throw new PortalError("vault_unavailable", { cause });
   }
 }

@@ -1,0 +1,101 @@
+import type { Page } from "@playwright/test";
+
+import { newAccount, signIn, signUp, type Account } from "../pages/account.ts";
+import { serveFaultily, type ServerFault } from "../support/faulty-server.ts";
+import { expect, test as base } from "../support/portal-test.ts";
+import { releasesOf } from "../support/releases.ts";
+
+const test = base.extend<object, { readonly account: Account }>({
+  account: [
+    async ({ portal, browser }, use) => {
+      const account = newAccount();
+      const context = await browser.newContext({ baseURL: portal.origin });
+      await signUp(await context.newPage(), account);
+      await context.close();
+      await use(account);
+    },
+    { scope: "worker", timeout: 120_000 },
+  ],
+});
+
+const area = (page: Page) => page.getByRole("main");
+const goTo = (page: Page, name: string) => page.getByRole("navigation").first().getByRole("link", { name, exact: true }).click();
+
+/** The slow fault passes the time limits of all attempts by the page's own clock. */
+async function areaFails(page: Page): Promise<void> {
+  await goTo(page, "Settings");
+  await expect(async () => {
+    await page.clock.fastForward(10_000);
+    await expect(area(page).getByRole("alert")).toContainText("Settings: not available right now", { timeout: 500 });
+  }).toPass();
+}
+
+async function otherThreeWork(page: Page): Promise<void> {
+  await goTo(page, "Shared with me");
+  await expect(page.getByRole("heading", { level: 1, name: "Shared with me" })).toBeVisible();
+  await goTo(page, "Secrets"); // its list is read by the vault, which is recovery's
+  await expect(page.getByRole("heading", { level: 1, name: "Secrets" })).toBeVisible();
+  await expect(area(page).getByRole("alert")).toHaveCount(0);
+}
+
+/**
+ * Its area says so, again and again, while the others work; when the fault is gone "Try again" shows it in the same page.
+ *
+ * @param mend takes the fault away
+ */
+async function failsAndRecovers(page: Page, mend: () => Promise<void>): Promise<void> {
+  const opened = await page.evaluate(() => performance.timeOrigin);
+  await areaFails(page);
+  await otherThreeWork(page);
+  await areaFails(page);
+  await mend();
+  await area(page).getByRole("button", { name: "Try again" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "Profile" })).toBeVisible();
+  expect(await page.evaluate(() => performance.timeOrigin)).toBe(opened);
+}
+
+for (const [fault, words] of [[404, "answers 404"], [500, "answers 500"], ["slow", "takes requests and says nothing"]] as const satisfies readonly (readonly [ServerFault, string])[]) {
+  test(`a remote whose server ${words}: the others work, and trying again brings it back without a reload`, async ({ page, portal, account }) => {
+    await page.clock.install();
+    await signIn(page, account);
+    await failsAndRecovers(page, await serveFaultily(portal, "settings", fault));
+  });
+}
+
+/** Script behind the entry of a release, in which the fault is there as long as `globalThis.broken` names it. */
+const faults = {
+  "while its entry runs": `if (globalThis.broken) relicario_settings = undefined;`,
+  "while its module is evaluated": `{ const { get, init } = relicario_settings; relicario_settings = { init, get: async (name) => { const module = await get(name); return () => { if (globalThis.broken) throw new Error("broken"); return module(); }; } }; }`,
+  "when it is initialised": `{ const { get, init } = relicario_settings; relicario_settings = { get, init: (...given) => { if (globalThis.broken) throw new Error("broken"); return init(...given); } }; }`,
+  "while it renders": `{
+    const { get, init } = relicario_settings;
+    const breakable = (load) => () => load().then(({ default: Page }) => ({ default: () => { if (globalThis.broken) throw new Error("broken"); return Page({}); } }));
+    relicario_settings = { init, get: async (name) => { const module = await get(name); return () => { const { default: remote } = module(); return { default: { ...remote, routes: Object.fromEntries(Object.entries(remote.routes).map(([path, load]) => [path, breakable(load)])) } }; }; } };
+  }`,
+};
+
+for (const [when, script] of Object.entries(faults)) {
+  test(`a remote that throws ${when}: the others work, and trying again brings it back without a reload`, async ({ page, portal, account }) => {
+    const releases = releasesOf(portal);
+    const { releases: named, release_records: records } = await releases.document();
+    const release = await releases.makeNext("settings", "remoteEntry.js", (text) => `${text}\n${script}`);
+    const restore = await releases.replaceDocument({
+      releases: { ...named, settings: { stable: release } },
+      release_records: { ...records, [release]: await releases.signRecord("settings", await releases.recordOf(release)) },
+    });
+    try {
+      await page.clock.install();
+      await page.addInitScript(() => {
+        Object.assign(globalThis, { broken: true });
+      });
+      await signIn(page, account);
+      await failsAndRecovers(page, () =>
+        page.evaluate(() => {
+          Object.assign(globalThis, { broken: false });
+        }),
+      );
+    } finally {
+      await restore();
+    }
+  });
+}

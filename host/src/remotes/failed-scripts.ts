@@ -1,0 +1,34 @@
+import { loadLimits } from "./load-with-retry.ts";
+
+/** The scripts of this page that did not load. */
+export interface FailedScripts {
+  /**
+   * Fetches those below `base` past the browser's cache, into it: files of a release are kept as immutable, the wrong bytes
+   * of a broken one too. One that is still not the signed one stays on the list. Never rejects.
+   */
+  readonly fetchAnew: (base: string) => Promise<void>;
+}
+
+export interface FailedScriptsDeps {
+  /** Gets the error events of script elements, which do not bubble. */
+  readonly page: EventTarget;
+  readonly fetch: typeof globalThis.fetch;
+  /** The signed hash of an address; integrity.ts. */
+  readonly integrityOf: (address: string) => string;
+}
+
+export function followFailedScripts({ page, fetch, integrityOf }: FailedScriptsDeps): FailedScripts {
+  const failed = new Set<string>();
+  page.addEventListener("error", ({ target }) => void (target instanceof HTMLScriptElement && failed.add(target.src)), { capture: true });
+
+  const anew = async (address: string): Promise<void> => {
+    const response = await fetch(address, { cache: "reload", integrity: integrityOf(address), signal: AbortSignal.timeout(loadLimits.attemptMs) });
+    await response.arrayBuffer(); // the cache has it when it is read
+    if (response.ok) failed.delete(address);
+  };
+  return Object.freeze<FailedScripts>({
+    async fetchAnew(base) {
+      await Promise.allSettled([...failed].filter((address) => address.startsWith(base)).map(anew));
+    },
+  });
+}
