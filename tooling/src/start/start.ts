@@ -3,6 +3,7 @@ import { relative } from "node:path";
 
 import { Complaint } from "./complaint.ts";
 import { startPortal, type RunningPortal } from "./portal.ts";
+import { secondVendor } from "./second-vendor.ts";
 import { readStartSettings } from "./settings.ts";
 
 const began = performance.now();
@@ -45,7 +46,8 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal
 
 try {
   const { port, dataDir } = readStartSettings(process.env);
-  const running = await startPortal({ port, dataDir, log, signal: starting.signal });
+  const second = secondVendor();
+  const running = await startPortal({ port, dataDir, log, signal: starting.signal, ...(second !== null && { second }) });
   portal = running;
   process.on("SIGUSR2", () => void revive(running));
   const here = (path: string): string => relative(process.cwd(), path) || ".";
@@ -53,7 +55,7 @@ try {
 Ready in ${((performance.now() - began) / 1000).toFixed(1)} s.
 
   Open            ${running.origin}
-  Demo account    ${running.demo.email}   password  ${running.demo.password}
+${second === null ? "" : `  Open            ${String(running.secondOrigin)}   of ${second.name}, another vendor\n`}  Demo account    ${running.demo.email}   password  ${running.demo.password}
   Data and logs   ${here(dataDir)}
 
 Ctrl-C stops everything.`);
