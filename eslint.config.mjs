@@ -16,7 +16,7 @@ const noWasm = { selector: "Identifier[name='WebAssembly']", message: "WebAssemb
 const always = [noOnly, noWait];
 
 export default defineConfig(
-  globalIgnores(["**/dist/**", "**/build/**", "**/coverage/**", "**/node_modules/**", ".cache/**", ".data/**", "e2e/test-results/**", "e2e/playwright-report/**", "e2e/fixtures/**", "tooling/template/**", "remote-recovery/engine/assembly/**"]),
+  globalIgnores(["**/dist/**", "**/build/**", "**/coverage/**", "**/node_modules/**", ".cache/**", ".data/**", "e2e/test-results/**", "e2e/playwright-report/**", "e2e/fixtures/**", "tooling/template/**", "tooling/vendors/**", "remote-recovery/engine/assembly/**"]),
   { linterOptions: { reportUnusedDisableDirectives: "error" } },
 
   {

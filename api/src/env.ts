@@ -22,6 +22,8 @@ const json = <T extends z.ZodType>(schema: T) =>
 const exactAddress = z.url({ protocol: /^https?$/, error: "is not an http(s) address" });
 const webAddress = exactAddress.transform((url) => url.replace(/\/+$/, ""));
 
+const origin = webAddress.refine((url) => URL.canParse(url) && new URL(url).origin === url, "is not an origin");
+
 const ConfiguredVendor = z.strictObject({
   vendor_id: VendorId,
   name: z.string().min(1),
@@ -31,6 +33,8 @@ const ConfiguredVendor = z.strictObject({
   part_bytes: z.int().min(minPartBytes).max(maxPartBytes).optional(),
   former_versions: z.int().positive().max(maxFormerVersions).optional(),
   share_days: z.int().positive().max(3_650).optional(),
+  /** Of its own portal, which mails of its accounts lead to; PUBLIC_ORIGIN without one. */
+  origin: origin.optional(),
 });
 export type ConfiguredVendor = z.infer<typeof ConfiguredVendor>;
 
@@ -68,7 +72,7 @@ const Environment = z.object({
   IDP_ADMIN: z.union([z.literal("").transform(() => undefined), json(z.discriminatedUnion("kind", [EmbeddedAdmin, KeycloakAdmin]))], "is not the interface of a provider").optional(),
   VENDORS: json(z.array(ConfiguredVendor).min(1, "names no vendor")).default([{ vendor_id: "relicario", name: "Relicario", enabled: true }]),
   /** Origin of the portal: the only one that may call from a browser. */
-  PUBLIC_ORIGIN: webAddress.refine((url) => URL.canParse(url) && new URL(url).origin === url, "is not an origin"),
+  PUBLIC_ORIGIN: origin,
   /** Where the portal calls this service, as its deployment document says: the issuer of session tokens. `/api` of the origin by default. */
   API_BASE_URL: webAddress.optional(),
   SESSION_TTL_SECONDS: z.coerce.number("is not a number").int().min(10).max(86_400).default(900),

@@ -22,6 +22,7 @@ export function App() {
   const { pathname, search, hash } = useLocation();
   const state = useSyncExternalStore(session.subscribe, session.getState);
   const route = useCurrentRoute();
+  const features = useSyncExternalStore(flags.subscribe, flags.getState);
   useLeaveQuestion(useBlocker(blocksLeaving));
 
   if (state.status === "loading" && state.navigator === "sign_out") return <Overlay kind="signing_out" />;
@@ -35,6 +36,8 @@ export function App() {
   }
   if (route === null) return <Outlet />;
   if ("screen" in route && route.screen === "flags" && !flags.switchable) return <Navigate to="/home" replace />;
+
+  if (route.feature !== undefined && features[route.feature] === false) return <Navigate to="/home" replace />;
 
   const signedIn = userOf(state) !== null;
   switch (guardRoute(route, { signedIn, landingVisited: localStorage.getItem(landingVisitedKey) === "true" })) {

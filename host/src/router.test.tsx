@@ -7,6 +7,7 @@ import { userEvent } from "@testing-library/user-event";
 import type { ComponentType } from "react";
 import { Link, Navigate, Route, RouterProvider, Routes, useParams } from "react-router-dom";
 
+import { createFeatureFlags } from "./flags/feature-flags.ts";
 import type { Host } from "./host-context.ts";
 import { HostRoot } from "./HostRoot.tsx";
 import { createPortalRouter } from "./router.tsx";
@@ -119,6 +120,17 @@ describe("the router of the portal", () => {
     ["/settings", "/settings/profile", "Settings"],
   ])("leads from %s to %s", async (path, expected, title) => {
     await show(path);
+    expect(await heading(title)).toBeVisible();
+    await isAt(expected);
+  });
+
+  it.each([
+    [{ editing: false }, "/home", "Home"],
+    [{ editing: true }, "/edit-secret/7", "Edit 7"],
+    [{}, "/edit-secret/7", "Edit 7"],
+  ])("leads home from an address whose feature the deployment switched off (%j)", async (features, expected, title) => {
+    const routes = fakeHost().host.routes.map((route) => (route.path === "/edit-secret/:secretId" ? { ...route, feature: "editing" } : route));
+    await show("/edit-secret/7", { routes, flags: createFeatureFlags({ environment: "production", features }, sessionStorage) });
     expect(await heading(title)).toBeVisible();
     await isAt(expected);
   });

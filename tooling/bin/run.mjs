@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-const scripts = { start: "tooling/src/start/start.ts", test: "tooling/src/test/test.ts", dev: "tooling/src/start/dev.ts", backup: "tooling/src/backup/main.ts", portal: "tooling/src/portal/main.ts", build: "tooling/src/bundle/build.ts" };
+const scripts = { start: "tooling/src/start/start.ts", test: "tooling/src/test/test.ts", dev: "tooling/src/start/dev.ts", backup: "tooling/src/backup/main.ts", portal: "tooling/src/portal/main.ts", vendor: "tooling/src/start/vendor.ts", build: "tooling/src/bundle/build.ts" };
 const { pnpm } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).config; // the one that wrote the lockfile
 const oldest = 20;
 const needed = 24;

@@ -51,6 +51,7 @@ export interface MailerParts {
   readonly db: Db;
   readonly vendors: Vendors;
   readonly transport: Transport;
+  /** Where mails lead to whose vendor has no portal of its own. */
   readonly origin: string;
   /** RECORD_KEY: nonces are made of it. */
   readonly key: Buffer;
@@ -218,10 +219,11 @@ interface Addressed {
 }
 
 /** Whom it goes to and what it may say; null when nobody is to be told any more. */
-async function addressed({ db, vendors, origin, key, unsubscribeLink }: MailerParts, { accountId, kind, address, shareId, createdAt }: MailRow): Promise<Addressed | null> {
+async function addressed({ db, vendors, origin: publicOrigin, key, unsubscribeLink }: MailerParts, { accountId, kind, address, shareId, createdAt }: MailRow): Promise<Addressed | null> {
   const [account] = await db.select().from(accounts).where(eq(accounts.id, accountId));
   const vendor = account === undefined ? null : vendors.find(account.vendorId);
   if (account === undefined || vendor === null) return null;
+  const origin = vendor.origin ?? publicOrigin;
   const language = account.language ?? "en";
   const topic = topicOf(kind);
   if (topic !== null && account.mailsOff.includes(topic)) return null;

@@ -51,7 +51,7 @@ export interface TestService {
 
 export const testVendors = [
   { vendor_id: "relicario", name: "Relicario" },
-  { vendor_id: "second", name: "Second", quota_bytes: 100_000 },
+  { vendor_id: "second", name: "Second", quota_bytes: 100_000, origin: "https://second.example" },
   { vendor_id: "closed", name: "Closed", enabled: false },
 ];
 

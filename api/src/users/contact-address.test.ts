@@ -151,6 +151,15 @@ describe("validating a contact address", () => {
     expect((await mailsOf(service)).map(({ to }) => to)).toEqual(["victim@example.org"]);
   });
 
+  it("leads to the portal of the account's vendor, where that has one of its own", async () => {
+    const person = await service.signIn(undefined, "second");
+    await service.call("POST", "/user/me", person.token, { body: { contact_email: "ana@example.org" } });
+    expect((await ask(person)).status).toBe(204);
+    const [mail] = await mailsOf(service);
+    expect(mail?.text).toContain("https://second.example/validate-email#");
+    expect(mail?.text).not.toContain(service.origin);
+  });
+
   it("is limited for each account and for all", async () => {
     const person = await withAddress();
     for (let count = 0; count < 5; count++) expect((await ask(person)).status).toBe(204);

@@ -15,6 +15,8 @@ export interface KnownVendor {
   readonly formerVersions: number;
   /** How long a share may last. */
   readonly shareDays: number;
+  /** Of its own portal. */
+  readonly origin: string | null;
 }
 
 /** Vendors are configuration of a deployment, not rows. */
@@ -38,6 +40,7 @@ export function createVendors(configured: readonly ConfiguredVendor[]): Vendors 
         partBytes: vendor.part_bytes ?? partBytes,
         formerVersions: vendor.former_versions ?? maxFormerVersions,
         shareDays: vendor.share_days ?? shareDays.most,
+        origin: vendor.origin ?? null,
       },
     ]),
   );

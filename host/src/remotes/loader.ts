@@ -54,9 +54,9 @@ export function createRemoteLoader({ remotes, isDisabled, loadModule, fetchAnew,
   const measured = async <T>(name: RemoteName, phase: "load" | "page", loading: Promise<T>): Promise<T> => {
     const start = performance.now();
     try {
-      const loaded = await loading;
+      const result = await loading;
       onMeasured(name, phase, { milliseconds: performance.now() - start });
-      return loaded;
+      return result;
     } catch (error) {
       const known = loadError(error);
       onMeasured(name, phase, { milliseconds: performance.now() - start, code: known.code });

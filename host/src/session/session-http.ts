@@ -33,7 +33,7 @@ export interface SessionHttp {
 }
 
 export function createSessionHttp({ deployment, storage, renew, onVendorIgnored, admit, log }: SessionHttpDeps): SessionHttp {
-  const { base_url: baseUrl, credentials } = deployment.api;
+  const { base_url: baseUrl, credentials, issuer = baseUrl } = deployment.api;
   const anonymous = { baseUrl, credentials, token: () => Promise.resolve(null) };
   const publicHttp = createHttp({ ...anonymous, retries: 0 });
 
@@ -54,7 +54,7 @@ export function createSessionHttp({ deployment, storage, renew, onVendorIgnored,
     verify: createTokenVerifier({
       address: new URL(`${baseUrl}/auth/token-certs`),
       certs: (signal) => publicHttp.request("GET", "/auth/token-certs", TokenCerts, { signal }),
-      issuer: baseUrl,
+      issuer,
       audience: deployment.identity.client_id,
       now: Date.now,
       warn: (message) => {

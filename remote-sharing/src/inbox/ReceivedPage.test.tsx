@@ -26,6 +26,15 @@ describe("shared with me", () => {
     await expectAccessible();
   });
 
+  it("leads to what was asked for, unless the vendor has that switched off", async () => {
+    const { unmount } = await draw();
+    expect(await screen.findByRole("link", { name: "Asked for" })).toBeVisible();
+    unmount();
+    await draw({}, { features: { requests: false } });
+    expect(await screen.findByRole("link", { name: "People" })).toBeVisible();
+    expect(screen.queryByRole("link", { name: "Asked for" })).not.toBeInTheDocument();
+  });
+
   it("says of each thing who shared it, how it came, until when, and whether it was opened", async () => {
     await draw();
     expect(await screen.findByText("2 things shared with you")).toBeVisible();

@@ -16,6 +16,7 @@ import { countFilters, sendersOf, visibleShares, wholeInbox } from "./visible-sh
 /** Route `/recived` ("Shared with me"). */
 export default function ReceivedPage() {
   const { t } = useTranslation("beta-share");
+  const { features } = usePortal();
   return (
     <Page
       width="wide"
@@ -23,9 +24,11 @@ export default function ReceivedPage() {
       lead={t("received.lead_body")}
       actions={
         <>
-          <ButtonLink to="/asked-for" tone="quiet" icon={<MessageCircleQuestion aria-hidden />}>
-            {t("asked.title")}
-          </ButtonLink>
+          {features["requests"] !== false && (
+            <ButtonLink to="/asked-for" tone="quiet" icon={<MessageCircleQuestion aria-hidden />}>
+              {t("asked.title")}
+            </ButtonLink>
+          )}
           <ButtonLink to="/people" tone="quiet" icon={<Users aria-hidden />}>
             {t("received.people_action")}
           </ButtonLink>

@@ -59,7 +59,9 @@ export const Deployment = z.strictObject({
     colors: z.strictObject({ light: z.record(z.string(), z.string()), dark: z.record(z.string(), z.string()) }),
   }),
   identity: z.strictObject({ authority: z.url(), client_id: z.string().min(1), scope: z.string() }),
-  api: z.strictObject({ base_url: z.url(), credentials: z.boolean() }),
+  /** `issuer`: who session tokens are from, where that is not `base_url`: one service answers for the portals of several vendors. */
+  api: z.strictObject({ base_url: z.url(), credentials: z.boolean(), issuer: z.url().optional() }),
+  /** A route of a remote whose feature is `false` here is not there; a page of a remote may ask for `true`. */
   features: z.record(z.string(), z.boolean()),
   messages: z.array(z.strictObject({ id: z.string(), title: Localised, body: Localised, link: z.url().optional() })),
   /** Cloud drives for kits and pictures; none when left out. */

@@ -10,6 +10,10 @@ describe("RemoteManifest", () => {
     expect(holdsRoute({ path })).toBe(true);
   });
 
+  it("takes a route that is part of a feature", () => {
+    expect(holdsRoute({ feature: "own_notes" })).toBe(true);
+  });
+
   it.each([
     ["is relative", "notes"],
     ["is the index", "/"],
@@ -41,6 +45,7 @@ describe("RemoteManifest", () => {
     ["a range that is none", { contract: "2.0.0" }],
     ["an area without a Spanish name", { title: { en: "Notes" } }],
     ["a capability that there is not", { capabilities: ["token"] }],
+    ["a feature whose name is no word", { routes: [{ ...route, feature: "My notes" }] }],
     ["a fact that nobody reads", { navigation: [] }],
   ])("refuses %s", (_, changes) => {
     expect(holds(changes)).toBe(false);

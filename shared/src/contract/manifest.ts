@@ -38,6 +38,8 @@ const ManifestRoute = z.strictObject({
   access: z.enum(["signed_in", "public", "guarded"]),
   /** With the portal's navigation around it. */
   shell: z.boolean(),
+  /** Name of the feature that it is part of: a deployment that sets this one to `false` has no such address. */
+  feature: z.string().regex(/^[a-z][a-z_]*$/).optional(),
 });
 export type ManifestRoute = z.infer<typeof ManifestRoute>;
 

@@ -15,8 +15,12 @@ const notBuilt = /\.test\.tsx?$|(^|\/)testing\//;
 
 /** Hash over all that a package is built from: equal means that nothing has to be done. */
 export function fingerprint(name: Buildable): string {
+  return fingerprintOf([...everybody, ...own.map((path) => `${folderOf(name)}/${path}`), ...packagesInside(folderOf(name)).flatMap((folder) => inside.map((path) => `${folder}/${path}`))]);
+}
+
+/** Hash over these files and folders, from the checkout's root; tests do not count. */
+export function fingerprintOf(paths: readonly string[]): string {
   const hash = createHash("sha256");
-  const paths = [...everybody, ...own.map((path) => `${folderOf(name)}/${path}`), ...packagesInside(folderOf(name)).flatMap((folder) => inside.map((path) => `${folder}/${path}`))];
   for (const path of paths) {
     for (const file of filesOf(path)) hash.update(`${file}\0`).update(readFileSync(join(rootFolder, file))).update("\0");
   }

@@ -20,6 +20,7 @@ import { createDatabaseChild } from "./database-child.ts";
 import { takeLock } from "./lock.ts";
 import { choosePorts } from "./ports.ts";
 import { createRevival } from "./revival.ts";
+import type { OtherVendor } from "./second-vendor.ts";
 import { metricsToken, secretsOf, type DemoAccount } from "./secrets.ts";
 import { readStartSettings } from "./settings.ts";
 import { createStaticChildren } from "./static-children.ts";
@@ -30,7 +31,7 @@ export const processNames: readonly string[] = ["database", "identity", "service
 export type ProcessName = string;
 
 export interface PortalSettings {
-  /** The gateway's port, the identity provider's is the next; 0 takes a free pair. */
+  /** The gateway's port, the identity provider's is the next, the second vendor's the one after; 0 takes free ones. */
   readonly port: number;
   /** Everything that lasts: database, objects, mail, keys, logs. */
   readonly dataDir: string;
@@ -40,6 +41,8 @@ export interface PortalSettings {
   readonly environment?: Readonly<Partial<Record<"identity" | "service" | "gateway", Readonly<Record<string, string>>>>>;
   /** Built remotes from outside this repository, beside those of `REMOTES`. */
   readonly remoteFolders?: readonly string[];
+  /** A second vendor, with a portal on an origin of its own: the same host, service and identity provider. */
+  readonly second?: OtherVendor;
   /** Cloud drives of the deployment document, in place of the vendor's. */
   readonly drives?: NonNullable<DeploymentFacts["drives"]>;
   /** Processes that start anew when their sources change. */
@@ -50,6 +53,8 @@ export interface PortalSettings {
 
 export interface RunningPortal {
   readonly origin: string;
+  /** The second vendor's; null without one. */
+  readonly secondOrigin: string | null;
   readonly identityOrigin: string;
   readonly dataDir: string;
   /** Address of a database of the embedded server (`relicario`, `relicario_identity`), password included. */
@@ -80,7 +85,7 @@ const renewEveryMs = 24 * 60 * 60_000;
  * Builds what is not built, starts everything and waits until it is healthy.
  * @throws Complaint, with one line, for what the person can put right: a port in use, a second start on the same folder
  */
-export async function startPortal({ port, dataDir, log = () => undefined, environment = {}, remoteFolders = [], drives, watch = [], signal }: PortalSettings): Promise<RunningPortal> {
+export async function startPortal({ port, dataDir, log = () => undefined, environment = {}, remoteFolders = [], second, drives, watch = [], signal }: PortalSettings): Promise<RunningPortal> {
   const given = readStartSettings({ ...process.env, PORT: String(port), DATA_DIR: dataDir });
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const lock = takeLock(join(dataDir, "running.lock"));
@@ -102,11 +107,13 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
     return (stopped ??= undoAll(undo));
   };
   try {
-    const ports = await choosePorts(port);
+    const ports = await choosePorts(port, second === undefined ? 2 : 3);
     await untilStopped(ensureBuilt(log), signal); // builds end with this process
 
     const origin = `http://localhost:${String(ports.gateway)}`;
     const authority = given.authority ?? `http://localhost:${String(ports.identity)}/realms/relicario`;
+    const secondOrigin = second === undefined ? null : `http://localhost:${String(ports.second)}`;
+    const origins = secondOrigin === null ? [origin] : [origin, secondOrigin];
     const apiBase = `${origin}/api`;
     const secrets = await secretsOf(join(dataDir, "keys"));
     const operatorToken = process.env["METRICS_TOKEN"] ?? (await metricsToken(join(dataDir, "keys")));
@@ -132,7 +139,12 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
         IDENTITY_ISSUER: authority,
         IDENTITY_DATABASE_URL: databases.identity ?? "",
         IDENTITY_CLIENTS: JSON.stringify([
-          { client_id: given.clientId, redirect_uris: [`${origin}/`, `${origin}/silent-renew.html`], post_logout_redirect_uris: [`${origin}/`], origins: [origin] },
+          {
+            client_id: given.clientId,
+            redirect_uris: origins.flatMap((each) => [`${each}/`, `${each}/silent-renew.html`]),
+            post_logout_redirect_uris: origins.map((each) => `${each}/`),
+            origins,
+          },
         ]),
         ...secrets.identity,
         IDENTITY_ADMIN_TOKEN: secrets.identityAdminToken,
@@ -156,6 +168,7 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
         PUBLIC_ORIGIN: origin,
         API_BASE_URL: apiBase,
         TRUSTED_PROXIES: "loopback", // the gateway; whom that one trusts is the operator's to say
+        ...(second !== undefined && process.env["VENDORS"] === undefined && { VENDORS: JSON.stringify([{ vendor_id: vendorId, name: "Relicario" }, { vendor_id: second.id, name: second.name, origin: secondOrigin }]) }),
         ENVIRONMENT: given.environment,
         APP_VERSION: appVersion(),
         DEPLOYMENTS_FOLDER: store.deployments,
@@ -163,45 +176,62 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
         ...secrets.service,
       }),
     });
-    const served = servedRemotes([...given.remoteFolders, ...remoteFolders]);
-    const remotes = createStaticChildren(new Map(served.map(({ name }) => [name, join(store.registry, name)])), { logFile: join(dataDir, "logs", "remotes.log"), onDeath });
-    const page: PortalPage = { vendor_id: vendorId, portal_keys: [store.key.publicKey], team_keys: await teamKeys(served) };
-    const gateway = child({
-      name: "gateway",
-      script: "tooling/src/serve/gateway-main.ts",
-      port: ports.gateway,
-      environment: (ownPort) => ({
-        GATEWAY_HOST: "localhost",
-        GATEWAY_PORT: String(ownPort),
-        PUBLIC_ORIGIN: origin,
-        HOST_FOLDER: join(rootFolder, "host/dist"),
-        DEPLOYMENTS_FOLDER: store.deployments,
-        PORTAL_PAGE: JSON.stringify(page),
-        IDP_AUTHORITY: authority,
-        API_BASE_URL: apiBase,
-        UPSTREAMS: JSON.stringify({ api: upstream(service), ...Object.fromEntries(remotes.each.map((remote) => [remote.name, upstream(remote)])) }),
+    const sites: Site[] = [{ gateway: "gateway", vendor: vendorId, origin, port: ports.gateway, served: servedRemotes([...given.remoteFolders, ...remoteFolders]), ...(drives !== undefined && { drives }) }];
+    if (second !== undefined && secondOrigin !== null) {
+      sites.push({ gateway: `gateway-${second.id}`, vendor: second.id, origin: secondOrigin, port: ports.second, served: servedRemotes(second.remoteFolders, `${second.id}-`) });
+    }
+    const names = new Set(sites.flatMap(({ served }) => served.map(({ name }) => name)));
+    const remotes = createStaticChildren(new Map([...names].map((name) => [name, join(store.registry, name)])), { logFile: join(dataDir, "logs", "remotes.log"), onDeath });
+    const portals = await Promise.all(
+      sites.map(async (site) => {
+        const { vendor, served } = site;
+        const page: PortalPage = { vendor_id: vendor, portal_keys: [store.key.publicKey], team_keys: await teamKeys(served) };
+        const gateway = child({
+          name: site.gateway,
+          script: "tooling/src/serve/gateway-main.ts",
+          port: site.port,
+          environment: (ownPort) => ({
+            GATEWAY_HOST: "localhost",
+            GATEWAY_PORT: String(ownPort),
+            PUBLIC_ORIGIN: site.origin,
+            HOST_FOLDER: join(rootFolder, "host/dist"),
+            DEPLOYMENTS_FOLDER: store.deployments,
+            PORTAL_PAGE: JSON.stringify(page),
+            IDP_AUTHORITY: authority,
+            API_BASE_URL: `${site.origin}/api`,
+            UPSTREAMS: JSON.stringify({ api: upstream(service), ...Object.fromEntries(remotes.each.filter(({ name }) => served.some((each) => each.name === name)).map((remote) => [remote.name, upstream(remote)])) }),
+          }),
+        });
+        return { ...site, page, gateway };
       }),
-    });
+    );
 
     const publish = async (): Promise<void> => {
-      const releases = await Promise.all(served.map(releaseOf));
-      const facts = { vendorId, origin, environment: given.environment, appVersion: appVersion(), releases };
-      const settings = { identity: { authority, client_id: given.clientId, scope: "openid profile email" }, api: { base_url: apiBase, credentials: false }, ...(drives !== undefined && { drives }) };
-      await startVendor(store, { deployment: makeDeployment({ ...facts, ...settings }, 1, new Date()), page, releases });
+      for (const { vendor, origin: own, page, served, drives: ownDrives } of portals) {
+        const releases = await Promise.all(served.map(releaseOf));
+        const facts = { vendorId: vendor, origin: own, environment: given.environment, appVersion: appVersion(), releases };
+        const api = { base_url: `${own}/api`, credentials: false, ...(own !== origin && { issuer: apiBase }) };
+        const settings = { identity: { authority, client_id: given.clientId, scope: "openid profile email" }, api, ...(ownDrives !== undefined && { drives: ownDrives }) };
+        await startVendor(store, { deployment: makeDeployment({ ...facts, ...settings }, 1, new Date()), page, releases });
+      }
     };
 
-    const all = [...(given.authority === null ? [identity] : []), service, remotes.process, gateway];
+    const gateways = portals.map(({ gateway }) => gateway);
+    const all = [...(given.authority === null ? [identity] : []), service, remotes.process, ...gateways];
     parts.push(...all, ...remotes.each);
     undo.push(async () => {
-      await gateway.stop();
+      await Promise.all(gateways.map((each) => each.stop()));
       await Promise.all(all.map((each) => each.stop()));
     });
     await publish(); // the static servers serve what it puts into the registry
-    // Everything but the gateway at once: it needs to know where the others are.
-    await settleAll([...all.filter((each) => each !== gateway).map((each) => each.start())]);
+    // Everything but the gateways at once: they need to know where the others are.
+    await settleAll([...all.filter((each) => !gateways.includes(each)).map((each) => each.start())]);
     signal?.throwIfAborted();
-    await gateway.start();
-    await becomesHealthy([`${origin}/healthz`, `${origin}/api/readyz`, `${authority.replace(/\/$/, "")}/.well-known/openid-configuration`, ...served.map(({ name }) => `${origin}/r/${name}/healthz`)]);
+    await settleAll(gateways.map((each) => each.start()));
+    await becomesHealthy([
+      `${authority.replace(/\/$/, "")}/.well-known/openid-configuration`,
+      ...portals.flatMap((each) => [`${each.origin}/healthz`, `${each.origin}/api/readyz`, ...each.served.map(({ name }) => `${each.origin}/r/${name}/healthz`)]),
+    ]);
     signal?.throwIfAborted();
 
     // A document lives for a week; a portal that runs for longer signs again long before.
@@ -213,6 +243,7 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
 
     return {
       origin,
+      secondOrigin,
       identityOrigin: new URL(authority).origin,
       dataDir,
       demo: secrets.demo,
@@ -254,35 +285,48 @@ async function untilStopped(work: Promise<void>, signal: AbortSignal | undefined
   signal?.throwIfAborted();
 }
 
+/** What one vendor's portal is. */
+interface Site {
+  /** Name of its gateway's process. */
+  readonly gateway: ProcessName;
+  readonly vendor: string;
+  readonly origin: string;
+  readonly port: number;
+  readonly served: readonly ServedRemote[];
+  readonly drives?: NonNullable<DeploymentFacts["drives"]>;
+}
+
 /** A remote whose releases are served here. */
 interface ServedRemote {
   readonly name: RemoteName;
+  /** Whose development key signs its releases. */
+  readonly team: string;
   /** Of its package; releases lie in `dist`. */
   readonly folder: string;
   readonly foreign: boolean;
 }
 
-/** The remotes of this repository, and others; one of the same name takes the place of ours. */
-function servedRemotes(foreignFolders: readonly string[]): readonly ServedRemote[] {
-  const served = new Map<RemoteName, ServedRemote>(remoteNames.map((name) => [name, { name, folder: join(rootFolder, `remote-${name}`), foreign: false }]));
+/** The remotes of this repository, and others; one of the same name takes the place of ours. `teams` stands before the names of the others' teams. */
+function servedRemotes(foreignFolders: readonly string[], teams = ""): readonly ServedRemote[] {
+  const served = new Map<RemoteName, ServedRemote>(remoteNames.map((name) => [name, { name, team: name, folder: join(rootFolder, `remote-${name}`), foreign: false }]));
   for (const folder of foreignFolders) {
     if (!existsSync(join(folder, "build/web"))) throw new Complaint(`${folder} is not a remote that is built: it has no build/web.`);
     const { name } = RemoteManifest.parse(JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8")));
-    served.set(name, { name, folder, foreign: true });
+    served.set(name, { name, team: `${teams}${name}`, folder, foreign: true });
   }
   return [...served.values()];
 }
 
 /** What was built last; of a remote from elsewhere the release is made here, signed with a development key. */
-async function releaseOf({ name, folder, foreign }: ServedRemote) {
-  const key = await teamKey(name);
+async function releaseOf({ name, team, folder, foreign }: ServedRemote) {
+  const key = await teamKey(team);
   const release = foreign ? await makeRelease({ remote: name, packageFolder: folder, webFolder: join(folder, "build/web"), key }) : await presentRelease(folder, key);
   if (release === null) throw new Complaint(`remote-${name} is not built.`);
   return release;
 }
 
 async function teamKeys(served: readonly ServedRemote[]): Promise<PortalPage["team_keys"]> {
-  return Object.fromEntries(await Promise.all(served.map(async ({ name }) => [name, [(await teamKey(name)).publicKey]] satisfies [RemoteName, PortalPage["team_keys"][string]])));
+  return Object.fromEntries(await Promise.all(served.map(async ({ name, team }) => [name, [(await teamKey(team)).publicKey]] satisfies [RemoteName, PortalPage["team_keys"][string]])));
 }
 
 function appVersion(): string {

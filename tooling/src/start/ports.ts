@@ -5,26 +5,29 @@ import { createServer } from "node:net";
 import { codeOf } from "../error-code.ts";
 import { Complaint } from "./complaint.ts";
 
-/** The gateway's port and, right behind it, the identity provider's. */
+/** The gateway's port and, right behind it, the identity provider's; then that of the second vendor's gateway, where there is one. */
 export interface Ports {
   readonly gateway: number;
   readonly identity: number;
+  readonly second: number;
 }
 
-/** Checks both ports before anything starts; 0 finds a free pair. @throws Complaint when one is taken */
-export async function choosePorts(wanted: number): Promise<Ports> {
+/** Checks so many ports in a row before anything starts, two or three; 0 finds free ones. @throws Complaint when one is taken */
+export async function choosePorts(wanted: number, count: 2 | 3 = 2): Promise<Ports> {
+  const row = (first: number): number[] => Array.from({ length: count }, (_, at) => first + at);
+  const portsFrom = (gateway: number): Ports => ({ gateway, identity: gateway + 1, second: gateway + 2 });
   if (wanted !== 0) {
-    for (const port of [wanted, wanted + 1]) {
+    for (const port of row(wanted)) {
       const objection = await objectionTo(port);
       if (objection !== null) throw new Complaint(`Port ${String(port)} ${objection}. Choose another with PORT, for example: PORT=${String(elsewhere(wanted))} npm start`);
     }
-    return { gateway: wanted, identity: wanted + 1 };
+    return portsFrom(wanted);
   }
   for (let attempt = 0; attempt < 100; attempt++) {
     const gateway = randomInt(20_000, 32_000); // below the range from which the system takes ports of its own
-    if ((await objectionTo(gateway)) === null && (await objectionTo(gateway + 1)) === null) return { gateway, identity: gateway + 1 };
+    if ((await Promise.all(row(gateway).map(objectionTo))).every((objection) => objection === null)) return portsFrom(gateway);
   }
-  throw new Complaint("There are no two free ports next to each other on this machine.");
+  throw new Complaint(`There are no ${String(count)} free ports next to each other on this machine.`);
 }
 
 /** Why this port of `localhost` cannot be taken; null when it can. */

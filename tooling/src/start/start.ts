@@ -4,6 +4,7 @@ import { relative } from "node:path";
 import { collect } from "../serve/serve.ts";
 import { Complaint } from "./complaint.ts";
 import { startPortal, type RunningPortal } from "./portal.ts";
+import { secondVendor } from "./second-vendor.ts";
 import { readStartSettings } from "./settings.ts";
 
 const began = performance.now();
@@ -46,7 +47,8 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal
 
 try {
   const { port, dataDir } = readStartSettings(process.env);
-  const running = await startPortal({ port, dataDir, log, signal: starting.signal });
+  const second = secondVendor();
+  const running = await startPortal({ port, dataDir, log, signal: starting.signal, ...(second !== null && { second }) });
   portal = running;
   process.on("SIGUSR2", () => void revive(running));
   const here = (path: string): string => relative(process.cwd(), path) || ".";
@@ -54,7 +56,7 @@ try {
 Ready in ${((performance.now() - began) / 1000).toFixed(1)} s.
 
   Open            ${running.origin}
-  Demo account    ${running.demo.email}   password  ${running.demo.password}
+${second === null ? "" : `  Open            ${String(running.secondOrigin)}   of ${second.name}, another vendor\n`}  Demo account    ${running.demo.email}   password  ${running.demo.password}
   Data and logs   ${here(dataDir)}
 
 Ctrl-C stops everything.`);
