@@ -19,7 +19,10 @@ export interface FailedScriptsDeps {
 
 export function followFailedScripts({ page, fetch, integrityOf }: FailedScriptsDeps): FailedScripts {
   const failed = new Set<string>();
-  page.addEventListener("error", ({ target }) => void (target instanceof HTMLScriptElement && failed.add(target.src)), { capture: true });
+  const handleError = ({ target }: Event) => {
+    if (target instanceof HTMLScriptElement) failed.add(target.src);
+  };
+  page.addEventListener("error", handleError, { capture: true });
 
   const anew = async (address: string): Promise<void> => {
     const response = await fetch(address, { cache: "reload", integrity: integrityOf(address), signal: AbortSignal.timeout(loadLimits.attemptMs) });
