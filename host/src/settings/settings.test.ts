@@ -1,8 +1,10 @@
 import { createHttp, type HttpSettings } from "@relicario/shared/api";
+import type { RemoteName } from "@relicario/shared/contract";
 import { PortalError, toPortalError } from "@relicario/shared/errors";
 import { MutationObserver, QueryObserver } from "@tanstack/react-query";
 import { z } from "zod";
 
+import type { VerifiedRemote } from "../deployment/verify.ts";
 import { fakeHost } from "../testing/fake-host.tsx";
 import { createQueryClient, forgetOpened } from "./query-client.ts";
 import { pinnedTexts } from "./texts.ts";
@@ -178,6 +180,23 @@ describe("pinnedTexts", () => {
     await expect(texts("es", "beta-home")).rejects.toMatchObject({ code: "remote_unreachable" });
     await texts("es", "beta-home");
     expect(fetch.mock.calls.map(([, init]) => init?.cache)).toEqual([undefined, "reload"]);
+  });
+
+  it("leaves connections to the others when a remote takes requests and says nothing", async () => {
+    const { verified } = fakeHost().host;
+    const withTexts = (name: RemoteName, namespaces: readonly string[]): VerifiedRemote => {
+      const remote = verified.remotes.get(name);
+      if (remote?.status !== "verified") throw new Error("the fake host has it");
+      const files = Object.fromEntries(namespaces.map((namespace) => [`locales/en/${namespace}.json`, integrity]));
+      return { ...remote, record: { ...remote.record, manifest: { ...remote.record.manifest, namespaces: [...namespaces] }, files } };
+    };
+    const slow = ["slow-a", "slow-b", "slow-c", "slow-d", "slow-e", "slow-f", "slow-g"];
+    const remotes = new Map(verified.remotes).set("settings", withTexts("settings", slow)).set("sharing", withTexts("sharing", ["shared"]));
+    const fetch = jest.fn((address: URL | RequestInfo) => ((address as string).includes("slow-") ? new Promise<Response>(() => undefined) : Promise.resolve(Response.json({ title: "Hello" }))));
+    const texts = pinnedTexts({ ...verified, remotes }, "https://portal.example", fetch);
+    for (const namespace of slow) void texts("en", namespace);
+    await expect(texts("en", "shared")).resolves.toEqual({ title: "Hello" });
+    expect(fetch).toHaveBeenCalledTimes(4);
   });
 
   it("is remote_unreachable when the release does not answer", async () => {

@@ -1,6 +1,7 @@
 import type { Language, ReleaseRecord } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import type { FetchTexts, Texts } from "@relicario/shared/i18n";
+import pLimit, { type LimitFunction } from "p-limit";
 import { z } from "zod";
 
 import type { VerifiedDeployment } from "../deployment/verify.ts";
@@ -23,6 +24,9 @@ async function moreTexts(language: Language): Promise<Readonly<Record<string, Te
   return texts;
 }
 
+/** Texts of one remote that are fetched at once. A browser opens six connections to an origin over HTTP/1.1: a slow remote leaves some. */
+const textsAtOnce = 3;
+
 /**
  * Fetches texts of remotes from the releases of the verified deployment. The hash of the signed record is passed as
  * integrity, so that the browser refuses a text that the team did not sign. `remote_unreachable`, `remote_refused`.
@@ -30,6 +34,12 @@ async function moreTexts(language: Language): Promise<Readonly<Record<string, Te
 export function pinnedTexts(verified: VerifiedDeployment, origin: string, fetch: typeof globalThis.fetch): FetchTexts {
   /** The browser may keep the wrong bytes of these as immutable: they are fetched past its cache. */
   const failed = new Set<string>();
+  const limits = new Map<ReleaseRecord, LimitFunction>();
+  const limitOf = (record: ReleaseRecord): LimitFunction => {
+    const limit = limits.get(record) ?? pLimit(textsAtOnce);
+    limits.set(record, limit);
+    return limit;
+  };
   return async (language, namespace) => {
     const own = (await (more.includes(namespace) ? moreTexts(language) : hostTexts(language)))[namespace];
     if (own !== undefined) return own;
@@ -38,16 +48,17 @@ export function pinnedTexts(verified: VerifiedDeployment, origin: string, fetch:
     const integrity = record?.files[file];
     if (record === null || integrity === undefined) throw new PortalError("remote_refused");
     const address = `${releaseAddress(origin, record)}${file}`;
-    let response: Response;
-    try {
-      // Without a time limit the texts of a slow server would hold all connections that a browser opens to an origin over HTTP/1.1.
-      response = await fetch(address, { integrity, credentials: "omit", signal: AbortSignal.timeout(loadLimits.attemptMs), ...(failed.has(address) && { cache: "reload" }) });
-    } catch (cause) {
-      failed.add(address);
-      throw new PortalError("remote_unreachable", { cause });
-    }
-    if (!response.ok) throw new PortalError("remote_unreachable");
-    return TextFile.parse(await response.json());
+    return limitOf(record)(async () => {
+      let response: Response;
+      try {
+        response = await fetch(address, { integrity, credentials: "omit", signal: AbortSignal.timeout(loadLimits.attemptMs), ...(failed.has(address) && { cache: "reload" }) });
+      } catch (cause) {
+        failed.add(address);
+        throw new PortalError("remote_unreachable", { cause });
+      }
+      if (!response.ok) throw new PortalError("remote_unreachable");
+      return TextFile.parse(await response.json());
+    });
   };
 }
 
