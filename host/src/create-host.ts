@@ -206,8 +206,9 @@ function whenIdle(work: () => void): void {
 function textsLoader(i18n: I18n, currentLanguage: () => Language): LoaderDeps["loadTexts"] {
   return async (namespaces) => {
     const missing = () => namespaces.filter((namespace) => !i18n.hasResourceBundle(currentLanguage(), namespace));
-    await i18n.loadNamespaces([...namespaces]);
-    // i18next does not load a namespace again that failed; reloadResources does.
+    // Makes them known for a change of language. It resolves when those of all remotes are there: a slow one would hold the others.
+    void i18n.loadNamespaces([...namespaces]);
+    // Joins what is being loaded, of these alone, and loads again what failed.
     if (missing().length > 0) await i18n.reloadResources([currentLanguage()], missing());
     if (missing().length > 0) throw new PortalError("remote_unreachable");
   };
