@@ -1,14 +1,15 @@
-import { usePortal, type ImportStanding, type ReadImport, type StoredImport, type Vault } from "@relicario/shared/contract";
+import { usePortal, type ImportStanding, type ReadImport, type Vault } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { FileField, TextField } from "@relicario/shared/forms";
-import { Button, ButtonLink, Card, ErrorNotice, Muted, Notice, Progress, SectionTitle, SmallText, SpacedRow, Stack, visuallyHidden } from "@relicario/shared/ui";
+import { Button, Card, ErrorNotice, Muted, Progress, SectionTitle, SpacedRow, Stack, visuallyHidden } from "@relicario/shared/ui";
 import { useMutation } from "@tanstack/react-query";
 import { FolderOpen } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { ImportReview, type ReadItems } from "./ImportReview.tsx";
+import { ImportDone } from "./ImportDone.tsx";
+import { ImportReview, type ReadItems, type StoredItems } from "./ImportReview.tsx";
 
 interface ImportPanelProps {
   readonly vault: Vault;
@@ -28,7 +29,7 @@ export function ImportPanel({ vault, begins }: ImportPanelProps) {
   const [files, setFiles] = useState<readonly File[]>([]);
   const [exitIdentity, setExitIdentity] = useState("");
   const [refused, setRefused] = useState<Extract<ReadImport, { status: "refused" }>["reason"] | null>(null);
-  const [stored, setStored] = useState<{ readonly result: StoredImport; readonly sealed: boolean } | null>(null);
+  const [stored, setStored] = useState<{ readonly result: StoredItems; readonly sealed: boolean } | null>(null);
   const folder = useRef<HTMLInputElement>(null);
   const running = useRef<AbortController | null>(null);
   useEffect(() => () => running.current?.abort(), []);
@@ -141,46 +142,6 @@ export function ImportPanel({ vault, begins }: ImportPanelProps) {
         </SpacedRow>
         {reading.isPending && <Progress label={t("import.reading_status")} done={0} total={0} />}
         {!isCancelled && <ErrorNotice error={reading.error} />}
-      </Stack>
-    </Card>
-  );
-}
-
-interface ImportDoneProps {
-  readonly result: StoredImport;
-  readonly sealed: boolean;
-  /** Of the file, or of the folder. */
-  readonly names: string;
-  readonly onAgain: () => void;
-}
-
-function ImportDone({ result, sealed, names, onAgain }: ImportDoneProps) {
-  const { t } = useTranslation("settings-data");
-  const title = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
-    title.current?.focus();
-  }, []);
-  return (
-    <Card>
-      <Stack $gap={4}>
-        <SectionTitle ref={title} tabIndex={-1}>
-          {t("done.title")}
-        </SectionTitle>
-        <SmallText>{t("done.counts_body", { added: result.added, updated: result.updated, same: result.same })}</SmallText>
-        {result.failed.length > 0 && <Notice tone="warn" title={t("done.failed_title", { count: result.failed.length })} />}
-        {sealed ? (
-          <Notice>{t("done.delete_own_body", { names })}</Notice>
-        ) : (
-          <Notice tone="warn" title={t("done.delete_title")}>
-            {t("done.delete_body", { names })}
-          </Notice>
-        )}
-        <SpacedRow>
-          <ButtonLink to="/secrets">{t("done.list_action")}</ButtonLink>
-          <Button tone="quiet" onClick={onAgain}>
-            {t("done.again_action")}
-          </Button>
-        </SpacedRow>
       </Stack>
     </Card>
   );

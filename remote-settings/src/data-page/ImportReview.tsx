@@ -9,13 +9,18 @@ import { styled } from "styled-components";
 /** What files hold that could be read. */
 export type ReadItems = Extract<ReadImport, { status: "read" }>;
 
+/** What became of the chosen items, with titles of those that were not stored. */
+export interface StoredItems extends Omit<StoredImport, "failed"> {
+  readonly failed: readonly { readonly title: string; readonly code: StoredImport["failed"][number]["code"] }[];
+}
+
 interface ImportReviewProps {
   readonly vault: Vault;
   readonly begins: boolean;
   readonly read: ReadItems;
   readonly standings: readonly ImportStanding[];
   readonly onCancel: () => void;
-  readonly onStored: (result: StoredImport) => void;
+  readonly onStored: (result: StoredItems) => void;
 }
 
 /** Items that are drawn at a time. */
@@ -41,12 +46,13 @@ export function ImportReview({ vault, begins, read, standings, onCancel, onStore
   }, []);
 
   const storing = useMutation({
-    mutationFn: (opener: ShownImage) => {
+    mutationFn: async (opener: ShownImage): Promise<StoredItems> => {
       const controller = new AbortController();
       running.current = controller;
       setProgress(null);
       const wanted = items.filter((_, index) => chosen.has(index));
-      return vault.imports.store(wanted, opener, { signal: controller.signal, onProgress: setProgress, ...(begins ? { name: imageName } : {}) });
+      const stored = await vault.imports.store(wanted, opener, { signal: controller.signal, onProgress: setProgress, ...(begins ? { name: imageName } : {}) });
+      return { ...stored, failed: stored.failed.map(({ index, code }) => ({ title: wanted[index]?.title ?? "", code })) };
     },
     onSuccess: (result) => {
       onStored({ ...result, same: result.same + kept });
@@ -158,7 +164,8 @@ const Items = styled.ul`
   min-width: 0;
 `;
 
-const Failures = styled.ul`
+/** What was left out, one a line. */
+export const Failures = styled.ul`
   overflow-wrap: anywhere;
 `;
 

@@ -1,6 +1,7 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
+import { maxTitleLength } from "@relicario/shared/api";
 import type { ImportItem, ReadImport } from "@relicario/shared/contract";
 import { createFakeVault, expectAccessible, picture, readTexts, renderApp, textKeys, type FakeVault } from "@relicario/shared/testing";
 import remote from "../remote.tsx";
@@ -47,6 +48,19 @@ describe("the page of one's data", () => {
     expect(screen.getByText(/^bitwarden\.csv holds your secrets in plain text/)).toBeVisible();
     await expectAccessible();
     expect((await vault.list()).map(({ label }) => label?.title)).toEqual(expect.arrayContaining(["Mail", "Mail (One-time password)"]));
+  });
+
+  it("names what could not be stored, and why", async () => {
+    const long = "x".repeat(maxTitleLength + 1);
+    await draw(vaultWith({ importRead: { ...importRead, items: [item("Mail"), item("Mine"), item(long)] } }));
+    await choose();
+    await userEvent.click(await screen.findByRole("checkbox", { name: /^Mail/ }));
+    await show();
+    await userEvent.click(screen.getByRole("button", { name: "Import 2 items" }));
+    expect(await screen.findByText("1 item was not stored")).toBeVisible();
+    expect(screen.getByText(`${long}: title, tags or content are not accepted`)).toBeVisible();
+    expect(screen.getByText("Added: 1. New versions: 0. Already here: 0.")).toBeVisible();
+    await expectAccessible();
   });
 
   it("adds nothing when the same file is chosen once more", async () => {

@@ -9,7 +9,7 @@ export const activityKinds = {
   secrets: ["secret_added", "secret_changed", "label_changed", "secret_trashed", "secret_restored", "secret_purged"],
   sharing: ["shared", "share_opened", "share_revoked", "request_made", "request_answered"],
   openers: ["opener_added", "opener_removed", "rotated", "anew_asked", "anew_ended", "anew_begun"],
-  account: ["profile_changed", "password_changed", "exported", "deletion_asked", "deletion_cancelled"],
+  account: ["profile_changed", "password_changed", "deletion_asked", "deletion_cancelled"],
 } as const;
 export type ActivityTopic = keyof typeof activityKinds;
 export const activityTopics = Object.keys(activityKinds) as [ActivityTopic, ...ActivityTopic[]];

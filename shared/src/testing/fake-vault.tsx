@@ -1,4 +1,4 @@
-import { uploadHours } from "../api/index.ts";
+import { maxTitleLength, uploadHours } from "../api/index.ts";
 import type {
   CallOptions,
   ContentKind,
@@ -326,9 +326,11 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
         if (state.status !== "empty") await open(shown);
         unlock();
         let [added, updated] = [0, 0];
+        const failed: { index: number; code: ErrorCode }[] = [];
         for (const [at, item] of items.entries()) {
           const known = imported.get(item.origin);
-          if (known === undefined) {
+          if (item.title.length > maxTitleLength) failed.push({ index: at, code: "validation_error" });
+          else if (known === undefined) {
             imported.set(item.origin, addSecret({ ...item, content: await textOf(item.content) }));
             added += 1;
           } else if (require(known).title !== item.title) {
@@ -339,7 +341,7 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
           options?.onProgress?.({ phase: "sending", done: at + 1, total: items.length });
         }
         become({ ...state });
-        return { added, updated, same: items.length - added - updated, failed: [] };
+        return { added, updated, same: items.length - added - updated - failed.length, failed };
       },
     },
     openers: keys.openers,
