@@ -18,7 +18,9 @@ if (majorOf(process.versions.node) < oldest) fail(`Node ${oldest} or newer is ne
 
 await install();
 const node = findNode();
-process.exitCode = await run(node, ["--disable-warning=ExperimentalWarning", "--expose-gc", join(root, scripts[name]), ...rest], { PATH: `${join(root, "node_modules/.bin")}:${process.env.PATH ?? ""}` });
+const environment = { PATH: `${join(root, "node_modules/.bin")}:${process.env.PATH ?? ""}` };
+if (name === "start") environment.MALLOC_TRIM_THRESHOLD_ = String(128 * 1024); // glibc's own default, named so that it does not grow: what starting needed goes back (mallopt(3))
+process.exitCode = await run(node, ["--disable-warning=ExperimentalWarning", "--expose-gc", join(root, scripts[name]), ...rest], environment);
 
 /** Installs what the lockfile says, unless nothing changed since the last time. */
 async function install() {

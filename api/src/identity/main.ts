@@ -16,7 +16,8 @@ try {
   };
   process.once("SIGTERM", stop);
   process.once("SIGINT", stop);
-  process.stdout.write(`${JSON.stringify({ ready: true, port: server.port })}\n`); // last: whoever reads it may end us
+  process.stdout.write(`${JSON.stringify({ ready: true, port: server.port })}\n`); // whoever reads it may end us
+  globalThis.gc?.({ type: "major", execution: "sync", flavor: "last-resort" }); // as the service does
 } catch (error) {
   // Our own lines name no values; whatever else went wrong may.
   const known = error instanceof Error && error.message.startsWith("identity provider: ");

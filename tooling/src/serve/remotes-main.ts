@@ -8,7 +8,7 @@ import type { FastifyInstance } from "fastify";
 
 import { json, readEnvironment } from "./environment.ts";
 import { buildRemoteServer } from "./remote-server.ts";
-import { portOf, stopWith } from "./serve.ts";
+import { collect, portOf, stopWith } from "./serve.ts";
 import { ServingOrder, StaticServers, type Serving } from "./static-servers.ts";
 
 const { STATIC_SERVERS: known } = readEnvironment("static servers", { STATIC_SERVERS: json(StaticServers) });
@@ -18,6 +18,7 @@ stopWith(() => [...open.values()]);
 
 for (const { name, wanted } of known) if (wanted) await obey({ act: "open", name });
 console.log(JSON.stringify({ ready: true, port: 0 })); // each has its own, said above
+collect();
 
 let last = Promise.resolve();
 createInterface({ input: process.stdin }).on("line", (line) => {

@@ -8,6 +8,7 @@ export async function serve(app: FastifyInstance, { host, port }: { host: string
   stopWith(() => [app]);
   await app.listen({ host, port });
   console.log(JSON.stringify({ ready: true, port: portOf(app) }));
+  collect();
 }
 
 /** Ends the process on SIGTERM and SIGINT, once these have answered. */
@@ -24,6 +25,11 @@ export function stopWith(apps: () => readonly FastifyInstance[]): void {
   };
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
+}
+
+/** Where Node has --expose-gc: gives back what starting left and V8 keeps while nobody calls. */
+export function collect(): void {
+  globalThis.gc?.({ type: "major", execution: "sync", flavor: "last-resort" });
 }
 
 export function portOf(app: FastifyInstance): number {

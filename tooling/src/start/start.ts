@@ -1,6 +1,7 @@
 /** `npm start`: the whole portal on this machine, until Ctrl-C. */
 import { relative } from "node:path";
 
+import { collect } from "../serve/serve.ts";
 import { Complaint } from "./complaint.ts";
 import { startPortal, type RunningPortal } from "./portal.ts";
 import { readStartSettings } from "./settings.ts";
@@ -57,7 +58,7 @@ Ready in ${((performance.now() - began) / 1000).toFixed(1)} s.
   Data and logs   ${here(dataDir)}
 
 Ctrl-C stops everything.`);
-  globalThis.gc?.({ type: "major", execution: "sync", flavor: "last-resort" }); // as the service does
+  collect();
 } catch (error) {
   if (starting.signal.aborted) process.exit(0); // Ctrl-C while starting: all is undone, and what still builds ends with this process
   // A Complaint is written for the person; anything else is a fault of ours, shown whole.
