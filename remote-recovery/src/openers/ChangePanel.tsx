@@ -5,6 +5,7 @@ import { showPicture, shownPicture } from "@relicario/vault/shown-image";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
+import { takeFocus } from "../flow/take-focus.ts";
 import { ShowToAct } from "./ShowToAct.tsx";
 
 interface ChangePanelProps {
@@ -12,14 +13,15 @@ interface ChangePanelProps {
   readonly opener: AccountOpener;
   /** The passphrase of a picture, or the picture itself. */
   readonly what: "passphrase" | "picture";
-  readonly onEnd: () => void;
+  readonly onDone: () => void;
+  readonly onCancel: () => void;
 }
 
 /** What the picture is to become, chosen before it is shown as it is now. */
 type Next = { readonly passphrase: string | null } | { readonly picture: ShownImage; readonly name: string };
 
 /** Another passphrase for a picture, or another picture in its place. Says first what opens afterwards, and what does not. */
-export function ChangePanel({ vault, opener, what, onEnd }: ChangePanelProps) {
+export function ChangePanel({ vault, opener, what, onDone, onCancel }: ChangePanelProps) {
   const { t } = useTranslation("openers");
   const [next, setNext] = useState<Next | null>(null);
   const { name } = opener;
@@ -27,12 +29,14 @@ export function ChangePanel({ vault, opener, what, onEnd }: ChangePanelProps) {
     <Stack $gap={3}>
       <Muted>{t(`change.${what}_after_body`, { name })}</Muted>
       <Muted>{t("change.copies_body")}</Muted>
-      {what === "passphrase" && next === null && <NewPassphrase onNext={setNext} onCancel={onEnd} />}
-      {what === "picture" && <NewPicture vault={vault} chosen={next !== null} onNext={setNext} onCancel={onEnd} />}
+      {what === "passphrase" && next === null && <NewPassphrase onNext={setNext} onCancel={onCancel} />}
+      {what === "picture" && <NewPicture vault={vault} chosen={next !== null} onNext={setNext} onCancel={onCancel} />}
       {next !== null && (
         <>
-          <Muted>{t("change.show_body", { name })}</Muted>
-          <ShowToAct vault={vault} danger pictureOnly label={t(`change.${what}_action`)} act={(shown, options) => change(vault, shown, next, name, options)} onDone={onEnd} onCancel={onEnd} />
+          <Muted ref={takeFocus} tabIndex={-1}>
+            {t("change.show_body", { name })}
+          </Muted>
+          <ShowToAct vault={vault} danger pictureOnly label={t(`change.${what}_action`)} act={(shown, options) => change(vault, shown, next, name, options)} onDone={onDone} onCancel={onCancel} />
         </>
       )}
     </Stack>
