@@ -1,5 +1,5 @@
 import type { AccountOpener, CallOptions, ShownImage, Vault } from "@relicario/shared/contract";
-import { maxImageNameLength, PasswordField, StrengthMeter, TextField } from "@relicario/shared/forms";
+import { FieldError, maxImageNameLength, PasswordField, StrengthMeter, TextField } from "@relicario/shared/forms";
 import { Button, Muted, SpacedRow, Stack, useShownImage } from "@relicario/shared/ui";
 import { showPicture, shownPicture } from "@relicario/vault/shown-image";
 import { useState } from "react";
@@ -96,13 +96,21 @@ function NewPicture({ vault, chosen, onNext, onCancel }: NextProps & { readonly 
   const { t } = useTranslation("openers");
   const { shown, setShown } = useShownImage(vault);
   const [name, setName] = useState("");
+  const [missing, setMissing] = useState(false);
   return (
     <Stack $gap={4}>
-      <vault.PictureField purpose="choose" value={shown} disabled={chosen} onChange={setShown} />
+      <vault.PictureField purpose="choose" value={shown} disabled={chosen} onChange={(next) => { setShown(next); setMissing(false); }} />
       <TextField label={t("change.name_label")} hint={t("add.name_hint")} maxLength={maxImageNameLength} autoComplete="off" value={name} disabled={chosen} onChange={(event) => { setName(event.target.value); }} />
+      {missing && <FieldError>{t("change.missing_error")}</FieldError>}
       {!chosen && (
         <SpacedRow>
-          <Button disabled={shown === null || name.trim() === ""} onClick={() => { if (shown !== null) onNext({ picture: shown, name: name.trim() }); }}>
+          <Button
+            onClick={() => {
+              const ready = shown !== null && name.trim() !== "";
+              setMissing(!ready);
+              if (ready) onNext({ picture: shown, name: name.trim() });
+            }}
+          >
             {t("change.next_action")}
           </Button>
           <Button tone="quiet" onClick={onCancel}>

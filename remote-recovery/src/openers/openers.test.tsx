@@ -86,7 +86,10 @@ describe("changing a picture", () => {
     const { fake } = await begin("Use another picture instead of Garden");
     await userEvent.upload(await screen.findByLabelText("Picture file"), picture("harbour"));
     await userEvent.type(screen.getByLabelText("Name of the new picture"), "Harbour");
+    await userEvent.click(screen.getByRole("button", { name: "Go on" }));
+    expect(screen.getByText(/answer what is asked about its passphrase/)).toBeVisible();
     await userEvent.click(await screen.findByRole("checkbox", { name: /without a passphrase/i }));
+    expect(screen.queryByText(/answer what is asked about its passphrase/)).toBeNull();
     await userEvent.click(screen.getByRole("button", { name: "Go on" }));
     const [, now] = screen.getAllByLabelText("Picture file");
     await userEvent.upload(now ?? screen.getByLabelText("Picture file"), picture("garden"));
