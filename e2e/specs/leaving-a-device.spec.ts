@@ -1,9 +1,10 @@
 import type { Page } from "@playwright/test";
 
 import { newAccount, signIn, signOut, signUp } from "../pages/account.ts";
-import { answerDevice, protect, row } from "../pages/secrets.ts";
+import { answerDevice, protect, row, showPicture } from "../pages/secrets.ts";
 import { photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
+import { withoutEd25519 } from "../support/without-ed25519.ts";
 
 /** How many records every database of this origin has, but for keys of links that are still good. */
 function kept(page: Page): Promise<Readonly<Record<string, number>>> {
@@ -68,4 +69,21 @@ test("a device of one's own is locked at sign-out and opens with the next sign-i
     await page.goto("/secrets");
     await expect(page.getByText("This device is locked")).toBeVisible();
   });
+});
+
+test("a browser without Ed25519 says that it cannot remember the device; everything works, and the picture unlocks the next visit", async ({ page }) => {
+  const account = newAccount();
+  const workers = withoutEd25519(page);
+  await signUp(page, account);
+  await protect(page, { text: "kept", title: "Kept", tags: [], image: { file: photographs.small, passphrase: null } });
+  await answerDevice(page, "My own device");
+  await expect(page.getByText("at your next visit you show your picture again")).toBeVisible();
+  expect(workers()).toBeGreaterThan(0);
+  await page.getByRole("link", { name: "Go to your secrets" }).click();
+  await expect(row(page, "Kept")).toBeVisible();
+  await page.reload();
+  await expect(page.getByText("This device is locked")).toBeVisible();
+  await page.getByRole("link", { name: "Unlock with your picture" }).click();
+  await showPicture(page, photographs.small);
+  await expect(row(page, "Kept")).toBeVisible({ timeout: 90_000 });
 });

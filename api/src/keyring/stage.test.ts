@@ -2,7 +2,7 @@ import { createHash, generateKeyPairSync, randomBytes } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
-import { canonicalBytes, StagedRows, stageHours, type Json, type KeyringChange, type StagedRow } from "@relicario/shared/api";
+import { canonicalBytes, downloadPath, maxStagedContentBytes, StagedRows, stageHours, type Json, type KeyringChange, type StagedRow } from "@relicario/shared/api";
 import { eq } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 
@@ -150,6 +150,24 @@ describe("rows that were staged", () => {
     const again = await service.signIn(person.subject);
     expect((await service.call("GET", `/user/keyring/stage/${second}`, again.token)).status).toBe(404);
     expect(await contentsOf(service, again)).toBe(contents);
+  });
+
+  it("have contents of up to a mebibyte, which are streamed like any large one", async () => {
+    const { person, first, rows } = await settled();
+    const stageId = uuidv7();
+    const content = randomBytes(maxStagedContentBytes);
+    const large = rows.with(0, { ...rowOf(rows, 0), content: content.toString("base64url") });
+    const larger = rows.with(0, { ...rowOf(rows, 0), content: noise(maxStagedContentBytes + 1) });
+    expect(await stage(person, stageId, larger)).toMatchObject({ status: 422, body: { code: "validation_error" } });
+    expect((await stage(person, stageId, large)).status).toBe(200);
+    expect((await put(person, switchTo(person, stageId, large))).status).toBe(200);
+    expect((await read(person, first, 2)).body["content"]).toBeNull();
+    const payload = { secret_db_id: first, version: 2 };
+    const headers = { authorization: `Bearer ${person.token}` };
+    expect((await service.app.http.inject({ method: "POST", url: downloadPath, headers, payload })).rawPayload.equals(content)).toBe(true);
+    const range = await service.app.http.inject({ method: "POST", url: downloadPath, headers: { ...headers, range: "bytes=1000000-1000099" }, payload });
+    expect(range.rawPayload.equals(content.subarray(1_000_000, 1_000_100))).toBe(true);
+    await contentsOf(service, person);
   });
 
   it.each<[string, number, string, (row: StagedRow, person: Person) => StagedRow]>([

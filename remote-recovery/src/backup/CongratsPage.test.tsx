@@ -39,6 +39,17 @@ describe("CongratsPage", () => {
     });
   });
 
+  it("says where the browser cannot remember an own device, and what to do", async () => {
+    const vault = createFakeVault({ secrets: [{ title: "Wallet", content: "x" }], forgets: true });
+    const { record } = await renderApp(<CongratsPage />, { vault: { ...vault, getState: () => unanswered } });
+    await userEvent.click(await screen.findByRole("button", { name: "My own device" }));
+    await waitFor(() => {
+      expect(record.notices.map(({ text }) => text)).toEqual([
+        "This browser cannot keep what reads the names of your secrets. Nothing is lost: at your next visit you show your picture again. A newer browser remembers this device.",
+      ]);
+    });
+  });
+
   it("says when the answer could not be kept", async () => {
     const vault = createFakeVault({ secrets: [{ title: "Wallet", content: "x" }] });
     vault.failWith("answerDevice", "storage_full");

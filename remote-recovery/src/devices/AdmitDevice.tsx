@@ -4,11 +4,12 @@ import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
+import { takeFocus } from "../flow/take-focus.ts";
 import { ShowToAct } from "../openers/ShowToAct.tsx";
 import { DeviceCodeStep } from "./DeviceCodeStep.tsx";
 
 type Step =
-  | { readonly status: "warning" }
+  | { readonly status: "warning"; readonly again: boolean }
   | { readonly status: "code" }
   | { readonly status: "showing"; readonly code: string; readonly asking: AskingDevice }
   | { readonly status: "done"; readonly name: string; readonly admitted: AdmittedDevice };
@@ -17,17 +18,19 @@ type Step =
 export function AdmitDevice({ vault }: { readonly vault: Vault }) {
   const { t } = useTranslation("devices");
   const { onLock } = usePortal();
-  const [step, setStep] = useState<Step>({ status: "warning" });
+  const [step, setStep] = useState<Step>({ status: "warning", again: false });
   const begin = () => {
-    setStep({ status: "warning" });
+    setStep({ status: "warning", again: true });
   };
-  useEffect(() => onLock(() => { setStep({ status: "warning" }); }), [onLock]);
+  useEffect(() => onLock(() => { setStep({ status: "warning", again: false }); }), [onLock]);
   switch (step.status) {
     case "warning":
       return (
         <Card aria-labelledby="at-hand-warning">
           <Stack $gap={4}>
-            <Warning id="at-hand-warning">{t("at_hand.warning_title")}</Warning>
+            <Warning ref={step.again ? takeFocus : null} tabIndex={-1} id="at-hand-warning">
+              {t("at_hand.warning_title")}
+            </Warning>
             <p>{t("at_hand.warning_body")}</p>
             <Muted>{t("at_hand.where_body")}</Muted>
             <SpacedRow>
@@ -60,7 +63,9 @@ export function AdmitDevice({ vault }: { readonly vault: Vault }) {
       return (
         <Card aria-labelledby="at-hand-show">
           <Stack $gap={4}>
-            <SectionTitle id="at-hand-show">{t("show.title", { name: asking.name })}</SectionTitle>
+            <SectionTitle ref={takeFocus} tabIndex={-1} id="at-hand-show">
+              {t("show.title", { name: asking.name })}
+            </SectionTitle>
             <Notice tone="warn">{t("show.opens_body", { count: asking.secrets })}</Notice>
             <Muted>{t("show.body")}</Muted>
             <ShowToAct
@@ -88,7 +93,9 @@ function Done({ name, admitted: { covered, left, answered }, onAgain }: { readon
   return (
     <Card aria-labelledby="at-hand-done">
       <Stack $gap={4}>
-        <SectionTitle id="at-hand-done">{t("done.title")}</SectionTitle>
+        <SectionTitle ref={takeFocus} tabIndex={-1} id="at-hand-done">
+          {t("done.title")}
+        </SectionTitle>
         <Notice tone="success" role="status">
           {t("done.body", { name, count: covered })}
         </Notice>

@@ -4,6 +4,7 @@ import { Button, Card, ErrorNotice, Muted, SectionTitle, SpacedRow, Stack } from
 import { useEffect, useRef, useState, type SyntheticEvent } from "react";
 import { useTranslation } from "react-i18next";
 
+import { takeFocus } from "../flow/take-focus.ts";
 import { WordsField } from "../openers/WordsField.tsx";
 
 interface DeviceCodeStepProps {
@@ -43,7 +44,9 @@ export function DeviceCodeStep({ vault, onFound, onCancel }: DeviceCodeStepProps
     <form onSubmit={handleSubmit} noValidate>
       <Card aria-labelledby="device-code">
         <Stack $gap={4}>
-          <SectionTitle id="device-code">{t("code.title")}</SectionTitle>
+          <SectionTitle ref={takeFocus} tabIndex={-1} id="device-code">
+            {t("code.title")}
+          </SectionTitle>
           <Muted>{t("code.body")}</Muted>
           <WordsField
             label={t("code.typed_label")}

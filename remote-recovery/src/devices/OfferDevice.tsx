@@ -7,6 +7,7 @@ import { showKey } from "@relicario/vault/shown-image";
 import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 
+import { takeFocus } from "../flow/take-focus.ts";
 import { ShowOffer } from "./ShowOffer.tsx";
 import { WithoutPasskey } from "./WithoutPasskey.tsx";
 
@@ -20,7 +21,7 @@ interface OfferDeviceProps {
 
 /** `begin`: before a passkey is made. `making`: the device asks for it, and the code is left. `waiting`: the code is shown. */
 type Step =
-  | { readonly status: "begin"; readonly error: PortalError | null }
+  | { readonly status: "begin"; readonly error: PortalError | null; readonly again?: true }
   | { readonly status: "making" }
   | { readonly status: "waiting"; readonly offer: DeviceOffer; readonly passkey: ShownImage };
 
@@ -61,7 +62,7 @@ export function OfferDevice({ vault, then, onOffered }: OfferDeviceProps) {
         passkey={step.passkey}
         onAgain={() => void offer()}
         onCancel={() => {
-          setStep({ status: "begin", error: null });
+          setStep({ status: "begin", error: null, again: true });
         }}
       />
     );
@@ -72,7 +73,9 @@ export function OfferDevice({ vault, then, onOffered }: OfferDeviceProps) {
   return (
     <Card aria-labelledby="new-device">
       <Stack $gap={4}>
-        <SectionTitle id="new-device">{t("new.passkey_title")}</SectionTitle>
+        <SectionTitle ref={step.status === "begin" && step.again === true ? takeFocus : null} tabIndex={-1} id="new-device">
+          {t("new.passkey_title")}
+        </SectionTitle>
         <Muted>{t("new.passkey_body")}</Muted>
         <TextField label={t("new.name_label")} hint={t("new.name_hint")} maxLength={maxImageNameLength} value={name} disabled={busy} onChange={(event) => { setName(event.target.value); }} />
         {error?.code === "cancelled" ? <Notice tone="warn" role="alert">{t("new.cancelled_body")}</Notice> : <ErrorNotice error={error} />}

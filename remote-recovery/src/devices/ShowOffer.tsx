@@ -5,6 +5,7 @@ import { useEffect, useEffectEvent, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
+import { takeFocus } from "../flow/take-focus.ts";
 import { WordList } from "../openers/WordList.tsx";
 import { QrCode } from "../qr/QrCode.tsx";
 import { useTimeLeft } from "./useTimeLeft.ts";
@@ -70,7 +71,9 @@ export function ShowOffer({ vault, offer, passkey, onAgain, onCancel }: ShowOffe
     return (
       <Card aria-labelledby="offer-over">
         <Stack $gap={4}>
-          <SectionTitle id="offer-over">{t("offer.over_title")}</SectionTitle>
+          <SectionTitle ref={takeFocus} tabIndex={-1} id="offer-over">
+            {t("offer.over_title")}
+          </SectionTitle>
           <Notice tone="warn" role="alert">
             {t("offer.over_body")}
           </Notice>
@@ -93,7 +96,9 @@ export function ShowOffer({ vault, offer, passkey, onAgain, onCancel }: ShowOffe
   return (
     <Card aria-labelledby="offer-code">
       <Stack $gap={4}>
-        <SectionTitle id="offer-code">{t("offer.title")}</SectionTitle>
+        <SectionTitle ref={takeFocus} tabIndex={-1} id="offer-code">
+          {t("offer.title")}
+        </SectionTitle>
         <Steps>
           <li>{t("offer.first_body")}</li>
           <li>{t("offer.second_body")}</li>

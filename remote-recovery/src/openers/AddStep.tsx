@@ -5,6 +5,7 @@ import { Button, ErrorNotice, Muted, SpacedRow, Stack } from "@relicario/shared/
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
+import { takeFocus } from "../flow/take-focus.ts";
 import { ShowToAct } from "./ShowToAct.tsx";
 
 interface AddStepProps {
@@ -44,7 +45,9 @@ export function AddStep({ vault, made, initialName, label, onAdded, onCancel }: 
     };
     return (
       <Stack $gap={3}>
-        <Muted>{t("add.show_body")}</Muted>
+        <Muted ref={takeFocus} tabIndex={-1}>
+          {t("add.show_body")}
+        </Muted>
         <ShowToAct
           vault={vault}
           label={label}

@@ -1,10 +1,11 @@
 import type { AccountOpener, CallOptions, ShownImage, Vault } from "@relicario/shared/contract";
-import { maxImageNameLength, PasswordField, StrengthMeter, TextField } from "@relicario/shared/forms";
+import { FieldError, maxImageNameLength, PasswordField, StrengthMeter, TextField } from "@relicario/shared/forms";
 import { Button, Muted, SpacedRow, Stack, useShownImage } from "@relicario/shared/ui";
 import { showPicture, shownPicture } from "@relicario/vault/shown-image";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
+import { takeFocus } from "../flow/take-focus.ts";
 import { ShowToAct } from "./ShowToAct.tsx";
 
 interface ChangePanelProps {
@@ -12,14 +13,15 @@ interface ChangePanelProps {
   readonly opener: AccountOpener;
   /** The passphrase of a picture, or the picture itself. */
   readonly what: "passphrase" | "picture";
-  readonly onEnd: () => void;
+  readonly onDone: () => void;
+  readonly onCancel: () => void;
 }
 
 /** What the picture is to become, chosen before it is shown as it is now. */
 type Next = { readonly passphrase: string | null } | { readonly picture: ShownImage; readonly name: string };
 
 /** Another passphrase for a picture, or another picture in its place. Says first what opens afterwards, and what does not. */
-export function ChangePanel({ vault, opener, what, onEnd }: ChangePanelProps) {
+export function ChangePanel({ vault, opener, what, onDone, onCancel }: ChangePanelProps) {
   const { t } = useTranslation("openers");
   const [next, setNext] = useState<Next | null>(null);
   const { name } = opener;
@@ -27,12 +29,14 @@ export function ChangePanel({ vault, opener, what, onEnd }: ChangePanelProps) {
     <Stack $gap={3}>
       <Muted>{t(`change.${what}_after_body`, { name })}</Muted>
       <Muted>{t("change.copies_body")}</Muted>
-      {what === "passphrase" && next === null && <NewPassphrase onNext={setNext} onCancel={onEnd} />}
-      {what === "picture" && <NewPicture vault={vault} chosen={next !== null} onNext={setNext} onCancel={onEnd} />}
+      {what === "passphrase" && next === null && <NewPassphrase onNext={setNext} onCancel={onCancel} />}
+      {what === "picture" && <NewPicture vault={vault} chosen={next !== null} onNext={setNext} onCancel={onCancel} />}
       {next !== null && (
         <>
-          <Muted>{t("change.show_body", { name })}</Muted>
-          <ShowToAct vault={vault} danger pictureOnly label={t(`change.${what}_action`)} act={(shown, options) => change(vault, shown, next, name, options)} onDone={onEnd} onCancel={onEnd} />
+          <Muted ref={takeFocus} tabIndex={-1}>
+            {t("change.show_body", { name })}
+          </Muted>
+          <ShowToAct vault={vault} danger pictureOnly label={t(`change.${what}_action`)} act={(shown, options) => change(vault, shown, next, name, options)} onDone={onDone} onCancel={onCancel} />
         </>
       )}
     </Stack>
@@ -92,13 +96,21 @@ function NewPicture({ vault, chosen, onNext, onCancel }: NextProps & { readonly 
   const { t } = useTranslation("openers");
   const { shown, setShown } = useShownImage(vault);
   const [name, setName] = useState("");
+  const [missing, setMissing] = useState(false);
   return (
     <Stack $gap={4}>
-      <vault.PictureField purpose="choose" value={shown} disabled={chosen} onChange={setShown} />
+      <vault.PictureField purpose="choose" value={shown} disabled={chosen} onChange={(next) => { setShown(next); setMissing(false); }} />
       <TextField label={t("change.name_label")} hint={t("add.name_hint")} maxLength={maxImageNameLength} autoComplete="off" value={name} disabled={chosen} onChange={(event) => { setName(event.target.value); }} />
+      {missing && <FieldError>{t("change.missing_error")}</FieldError>}
       {!chosen && (
         <SpacedRow>
-          <Button disabled={shown === null || name.trim() === ""} onClick={() => { if (shown !== null) onNext({ picture: shown, name: name.trim() }); }}>
+          <Button
+            onClick={() => {
+              const ready = shown !== null && name.trim() !== "";
+              setMissing(!ready);
+              if (ready) onNext({ picture: shown, name: name.trim() });
+            }}
+          >
             {t("change.next_action")}
           </Button>
           <Button tone="quiet" onClick={onCancel}>

@@ -6,25 +6,25 @@ import { Printer } from "lucide-react";
 import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { useFocused } from "../flow/useFocused.ts";
+import { takeFocus } from "../flow/take-focus.ts";
 import { AddStep } from "./AddStep.tsx";
 import { CodeSheet } from "./CodeSheet.tsx";
 import { WordList } from "./WordList.tsx";
 
 interface CodeMakerProps {
   readonly vault: Vault;
-  readonly onEnd: () => void;
+  readonly onAdded: () => void;
+  readonly onCancel: () => void;
 }
 
 /** Shows a new recovery code once, asks for two of its words, and adds it. Until then it opens nothing. */
-export function CodeMaker({ vault, onEnd }: CodeMakerProps) {
+export function CodeMaker({ vault, onAdded, onCancel }: CodeMakerProps) {
   const { t } = useTranslation("openers");
   const { onLock } = usePortal();
   const [code, setCode] = useState<RecoveryCode | null>(null);
   const [error, setError] = useState<unknown>(null);
   const [step, setStep] = useState<"write" | "prove" | "add">("write");
   const [printing, setPrinting] = useState(false);
-  const title = useFocused<HTMLHeadingElement>();
   useEffect(() => {
     let current = true;
     vault.openers.newRecoveryCode().then(
@@ -43,7 +43,7 @@ export function CodeMaker({ vault, onEnd }: CodeMakerProps) {
   return (
     <Card aria-labelledby="code-maker">
       <Stack $gap={4}>
-        <SectionTitle ref={title} tabIndex={-1} id="code-maker">
+        <SectionTitle key={step} ref={takeFocus} tabIndex={-1} id="code-maker">
           {t("code.make_title")}
         </SectionTitle>
         <ErrorNotice error={error} />
@@ -58,7 +58,7 @@ export function CodeMaker({ vault, onEnd }: CodeMakerProps) {
                 {t("code.print_action")}
               </Button>
               <Button onClick={() => { setStep("prove"); }}>{t("code.kept_action")}</Button>
-              <Button tone="quiet" onClick={onEnd}>
+              <Button tone="quiet" onClick={onCancel}>
                 {t("show.cancel_action")}
               </Button>
             </SpacedRow>
@@ -72,8 +72,8 @@ export function CodeMaker({ vault, onEnd }: CodeMakerProps) {
             made={() => Promise.resolve(showKey({ kind: "recovery_code", code: code.words.join(" ") }))}
             initialName={t("code.name_body")}
             label={t("code.add_action")}
-            onAdded={onEnd}
-            onCancel={onEnd}
+            onAdded={onAdded}
+            onCancel={onCancel}
           />
         )}
       </Stack>

@@ -4,14 +4,15 @@ import { Button, Card, ErrorNotice, Muted, Notice, SectionTitle, SpacedRow, Stac
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { useFocused } from "../flow/useFocused.ts";
+import { takeFocus } from "../flow/take-focus.ts";
 import { LosingSecrets } from "./LosingSecrets.tsx";
 import { ShowToAct } from "./ShowToAct.tsx";
 
 interface LostDeviceProps {
   readonly vault: Vault;
   readonly overview: OpenersOverview;
-  readonly onEnd: () => void;
+  readonly onDone: () => void;
+  readonly onCancel: () => void;
 }
 
 /** What is shown now, and which opener it is. */
@@ -23,14 +24,13 @@ interface Kept {
 type Acting = { readonly status: "asking"; readonly error: unknown } | { readonly status: "running"; readonly progress: VaultProgress | null } | { readonly status: "done"; readonly rotated: RotatedAccount };
 
 /** A new account key after a device was lost: what it means, the openers that stay shown one after the other, and what became of it. */
-export function LostDevice({ vault, overview, onEnd }: LostDeviceProps) {
+export function LostDevice({ vault, overview, onDone, onCancel }: LostDeviceProps) {
   const { t } = useTranslation("openers");
   const [begun, setBegun] = useState(false);
   const [kept, setKept] = useState<readonly Kept[]>([]);
   const [twice, setTwice] = useState<string | null>(null);
   const [agreed, setAgreed] = useState(false);
   const [acting, setActing] = useState<Acting>({ status: "asking", error: null });
-  const title = useFocused<HTMLHeadingElement>();
   const running = useRef<AbortController | null>(null);
   useEffect(() => () => running.current?.abort(), []);
 
@@ -63,23 +63,25 @@ export function LostDevice({ vault, overview, onEnd }: LostDeviceProps) {
   };
   const handleCancel = (): void => {
     running.current?.abort();
-    onEnd();
+    onCancel();
   };
 
   if (acting.status === "done") {
     const { removed, revoked } = acting.rotated;
     return (
-      <Notice tone="success" role="status" title={t("lost.done_title")} actions={<Button size="small" onClick={onEnd}>{t("lost.end_action")}</Button>}>
-        <p>{t("lost.done_body")}</p>
-        {removed.length > 0 && <p>{t("lost.removed_body", { names: removed.map(nameOf).join(", ") })}</p>}
-        {revoked.length > 0 && <p>{t("lost.revoked_body", { titles: revoked.join(", ") })}</p>}
-      </Notice>
+      <div ref={takeFocus} tabIndex={-1}>
+        <Notice tone="success" role="status" title={t("lost.done_title")} actions={<Button size="small" onClick={onDone}>{t("lost.end_action")}</Button>}>
+          <p>{t("lost.done_body")}</p>
+          {removed.length > 0 && <p>{t("lost.removed_body", { names: removed.map(nameOf).join(", ") })}</p>}
+          {revoked.length > 0 && <p>{t("lost.revoked_body", { titles: revoked.join(", ") })}</p>}
+        </Notice>
+      </div>
     );
   }
   return (
     <Card aria-labelledby="openers-lost">
       <Stack $gap={4}>
-        <SectionTitle ref={title} tabIndex={-1} id="openers-lost">
+        <SectionTitle ref={takeFocus} tabIndex={-1} id="openers-lost">
           {t("lost.title")}
         </SectionTitle>
         <Muted>{t("lost.meaning_body")}</Muted>
@@ -89,7 +91,7 @@ export function LostDevice({ vault, overview, onEnd }: LostDeviceProps) {
         {!begun && (
           <SpacedRow>
             <Button onClick={() => { setBegun(true); }}>{t("lost.begin_action")}</Button>
-            <Button tone="quiet" onClick={onEnd}>
+            <Button tone="quiet" onClick={onCancel}>
               {t("show.cancel_action")}
             </Button>
           </SpacedRow>
@@ -101,7 +103,11 @@ export function LostDevice({ vault, overview, onEnd }: LostDeviceProps) {
             ))}
           </ul>
         )}
-        {begun && <Muted role="status">{going.length === 0 ? t("lost.all_body") : t("lost.going_body", { names: going.map(({ name }) => name).join(", ") })}</Muted>}
+        {begun && (
+          <Muted key={going.length === 0 ? "all" : "some"} ref={takeFocus} tabIndex={-1} role="status">
+            {going.length === 0 ? t("lost.all_body") : t("lost.going_body", { names: going.map(({ name }) => name).join(", ") })}
+          </Muted>
+        )}
         {twice !== null && <Notice tone="warn" role="status">{t("lost.twice_body", { name: nameOf(twice) })}</Notice>}
         {begun && !busy && going.length > 0 && (
           <ShowToAct

@@ -6,6 +6,7 @@ import { useTranslation } from "react-i18next";
 import { Link } from "react-router-dom";
 
 import { Refresh } from "../flow/Refresh.tsx";
+import { takeFocus } from "../flow/take-focus.ts";
 import { CodeMaker } from "./CodeMaker.tsx";
 import { CoverPanel } from "./CoverPanel.tsx";
 import { LostDevice } from "./LostDevice.tsx";
@@ -48,11 +49,14 @@ export default function OpenersPage() {
 
 type Reading = { readonly overview: OpenersOverview } | { readonly error: unknown };
 
+type Panel = "code" | "passkey" | "lost";
+
 function Unlocked({ vault }: { readonly vault: Vault }) {
   const { t } = useTranslation("openers");
   const [reading, setReading] = useState<Reading | null>(null);
   const [changes, setChanges] = useState(0);
-  const [making, setMaking] = useState<"code" | "passkey" | "lost" | null>(null);
+  const [making, setMaking] = useState<Panel | null>(null);
+  const [left, setLeft] = useState<Panel | "done" | null>(null);
   useEffect(() => {
     const controller = new AbortController();
     const tell = (next: Reading) => {
@@ -76,25 +80,34 @@ function Unlocked({ vault }: { readonly vault: Vault }) {
   if (reading === null) return <Skeleton height="320px" />;
   if ("error" in reading) return <ErrorNotice error={reading.error} onRetry={handleChanged} />;
   const { overview } = reading;
-  const end = () => {
+  const leave = (as: Panel | "done" | null) => {
     setMaking(null);
+    setLeft(as);
     handleChanged();
   };
-  if (making === "lost") return <LostDevice vault={vault} overview={overview} onEnd={end} />;
-  if (making !== null) return making === "code" ? <CodeMaker vault={vault} onEnd={end} /> : <PasskeyMaker vault={vault} onEnd={end} />;
+  const handleDone = () => {
+    leave("done");
+  };
+  const handleCancel = () => {
+    leave(making);
+  };
+  const focusFor = (panel: Panel) => (left === panel ? takeFocus : null);
+  if (making === "lost") return <LostDevice vault={vault} overview={overview} onDone={handleDone} onCancel={handleCancel} />;
+  if (making === "code") return <CodeMaker vault={vault} onAdded={handleDone} onCancel={handleCancel} />;
+  if (making === "passkey") return <PasskeyMaker vault={vault} onAdded={handleDone} onCancel={handleCancel} />;
   return (
     <>
-      <OpenerList vault={vault} overview={overview} onChanged={handleChanged} />
+      <OpenerList vault={vault} overview={overview} onChanged={handleChanged} focused={left === "done"} />
       <CoverPanel vault={vault} overview={overview} onChanged={handleChanged} />
       <Card aria-labelledby="openers-more">
         <Stack $gap={3}>
           <SectionTitle id="openers-more">{t("more.title")}</SectionTitle>
           <Muted>{t("more.body")}</Muted>
           <SpacedRow>
-            <Button tone="quiet" icon={<FileText aria-hidden />} onClick={() => { setMaking("code"); }}>
+            <Button ref={focusFor("code")} tone="quiet" icon={<FileText aria-hidden />} onClick={() => { setMaking("code"); }}>
               {t("more.code_action")}
             </Button>
-            <Button tone="quiet" icon={<KeyRound aria-hidden />} onClick={() => { setMaking("passkey"); }}>
+            <Button ref={focusFor("passkey")} tone="quiet" icon={<KeyRound aria-hidden />} onClick={() => { setMaking("passkey"); }}>
               {t("more.passkey_action")}
             </Button>
             <ButtonLink tone="quiet" to="/another-device">
@@ -105,7 +118,7 @@ function Unlocked({ vault }: { readonly vault: Vault }) {
       </Card>
       <SecretList overview={overview} />
       <SpacedRow>
-        <Button tone="plain" icon={<Smartphone aria-hidden />} onClick={() => { setMaking("lost"); }}>
+        <Button ref={focusFor("lost")} tone="plain" icon={<Smartphone aria-hidden />} onClick={() => { setMaking("lost"); }}>
           {t("lost.open_action")}
         </Button>
       </SpacedRow>

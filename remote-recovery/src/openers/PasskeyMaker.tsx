@@ -4,24 +4,24 @@ import { makePasskey } from "@relicario/vault/passkey";
 import { showKey } from "@relicario/vault/shown-image";
 import { useTranslation } from "react-i18next";
 
-import { useFocused } from "../flow/useFocused.ts";
+import { takeFocus } from "../flow/take-focus.ts";
 import { AddStep } from "./AddStep.tsx";
 
 interface PasskeyMakerProps {
   readonly vault: Vault;
-  readonly onEnd: () => void;
+  readonly onAdded: () => void;
+  readonly onCancel: () => void;
 }
 
 /** Makes a passkey that opens, and adds it. */
-export function PasskeyMaker({ vault, onEnd }: PasskeyMakerProps) {
+export function PasskeyMaker({ vault, onAdded, onCancel }: PasskeyMakerProps) {
   const { t } = useTranslation("openers");
   const { user, vendor } = usePortal();
-  const title = useFocused<HTMLHeadingElement>();
   const productName = vendor.branding.productName;
   return (
     <Card aria-labelledby="passkey-maker">
       <Stack $gap={4}>
-        <SectionTitle ref={title} tabIndex={-1} id="passkey-maker">
+        <SectionTitle ref={takeFocus} tabIndex={-1} id="passkey-maker">
           {t("passkey.make_title")}
         </SectionTitle>
         <Muted>{t("passkey.make_body")}</Muted>
@@ -31,8 +31,8 @@ export function PasskeyMaker({ vault, onEnd }: PasskeyMakerProps) {
           made={async () => showKey({ kind: "passkey", prf: await makePasskey({ name: user.userName, productName }) })}
           initialName={t("passkey.name_body")}
           label={t("passkey.make_action")}
-          onAdded={onEnd}
-          onCancel={onEnd}
+          onAdded={onAdded}
+          onCancel={onCancel}
         />
       </Stack>
     </Card>

@@ -11,18 +11,19 @@ interface RemovePanelProps {
   readonly vault: Vault;
   readonly opener: AccountOpener;
   readonly overview: OpenersOverview;
-  readonly onEnd: () => void;
+  readonly onDone: () => void;
+  readonly onCancel: () => void;
 }
 
 /** Says what will open afterwards and what will not, before another opener is shown for it. What would be lost is named, and has to be agreed to. */
-export function RemovePanel({ vault, opener, overview, onEnd }: RemovePanelProps) {
+export function RemovePanel({ vault, opener, overview, onDone, onCancel }: RemovePanelProps) {
   const { t } = useTranslation("openers");
   const [agreed, setAgreed] = useState(false);
   const others = overview.openers.filter(({ id }) => id !== opener.id);
   const losing = overview.secrets.filter(({ secretId }) => opener.onlyWayTo.includes(secretId));
   if (!others.some(({ kind }) => kind === "image")) {
     return (
-      <Notice tone="warn" role="status" actions={<Button tone="quiet" size="small" onClick={onEnd}>{t("remove.back_action")}</Button>}>
+      <Notice tone="warn" role="status" actions={<Button tone="quiet" size="small" onClick={onCancel}>{t("remove.back_action")}</Button>}>
         {t("remove.last_body")}
       </Notice>
     );
@@ -35,7 +36,7 @@ export function RemovePanel({ vault, opener, overview, onEnd }: RemovePanelProps
       {losing.length > 0 && <Checkbox label={t("remove.losing_label", { count: losing.length })} checked={agreed} onChange={(event) => { setAgreed(event.target.checked); }} />}
       {losing.length > 0 && !agreed ? (
         <SpacedRow>
-          <Button tone="quiet" onClick={onEnd}>
+          <Button tone="quiet" onClick={onCancel}>
             {t("remove.back_action")}
           </Button>
         </SpacedRow>
@@ -45,8 +46,8 @@ export function RemovePanel({ vault, opener, overview, onEnd }: RemovePanelProps
           danger
           label={t("remove.remove_action")}
           act={(shown, options) => vault.openers.remove(opener.id, shown, { ...options, losing: losing.map(({ secretId }) => secretId) })}
-          onDone={onEnd}
-          onCancel={onEnd}
+          onDone={onDone}
+          onCancel={onCancel}
         />
       )}
     </Stack>

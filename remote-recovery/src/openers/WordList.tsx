@@ -20,9 +20,9 @@ export function WordList({ words, label }: WordListProps) {
 
 const Words = styled.ol`
   display: grid;
-  grid-template-columns: repeat(auto-fill, minmax(132px, 1fr));
-  gap: ${space(2)} ${space(4)};
-  padding: ${space(4)} ${space(4)} ${space(4)} ${space(10)};
+  grid-template-columns: repeat(auto-fill, minmax(88px, 1fr));
+  gap: ${space(2)} ${space(10)}; /* numbers hang into it */
+  padding: ${space(4)} ${space(4)} ${space(4)} ${space(12)};
   border: 1px solid ${s("border")};
   border-radius: ${s("radius")};
   background: ${s("surfaceSunken")};

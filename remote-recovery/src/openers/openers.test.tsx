@@ -52,8 +52,7 @@ describe("changing a picture", () => {
   it("gives it another passphrase, after saying what that means and asking for it twice", async () => {
     const { fake } = await begin("Change the passphrase of Garden");
     expect(screen.getByText(/opens your secrets with the new passphrase alone/)).toBeVisible();
-    await userEvent.tab();
-    expect(screen.getByLabelText("New passphrase")).toHaveFocus();
+    expect(document.activeElement).toHaveTextContent(/^Afterwards Garden opens your secrets/);
     expect(screen.getByText(/Kits, archives and copies made before still open/)).toBeVisible();
     await userEvent.type(screen.getByLabelText("New passphrase"), "nine stones");
     await userEvent.type(screen.getByLabelText("New passphrase again"), "nine");
@@ -87,7 +86,10 @@ describe("changing a picture", () => {
     const { fake } = await begin("Use another picture instead of Garden");
     await userEvent.upload(await screen.findByLabelText("Picture file"), picture("harbour"));
     await userEvent.type(screen.getByLabelText("Name of the new picture"), "Harbour");
+    await userEvent.click(screen.getByRole("button", { name: "Go on" }));
+    expect(screen.getByText(/answer what is asked about its passphrase/)).toBeVisible();
     await userEvent.click(await screen.findByRole("checkbox", { name: /without a passphrase/i }));
+    expect(screen.queryByText(/answer what is asked about its passphrase/)).toBeNull();
     await userEvent.click(screen.getByRole("button", { name: "Go on" }));
     const [, now] = screen.getAllByLabelText("Picture file");
     await userEvent.upload(now ?? screen.getByLabelText("Picture file"), picture("garden"));
@@ -264,13 +266,79 @@ describe("removing an opener", () => {
     if (garden === undefined) throw new TypeError("the account has a picture");
     const opener = { ...garden, onlyWayTo: lost.map(({ secretId }) => secretId) };
     const overview = { openers: [...openers, { ...garden, id: "01890a5d-ac96-7000-8000-00000000ffff", name: "Lake" }], secrets };
-    await renderApp(<main><h1>Openers</h1><RemovePanel vault={vault} opener={opener} overview={overview} onEnd={() => undefined} /></main>, { vault });
+    await renderApp(<main><h1>Openers</h1><RemovePanel vault={vault} opener={opener} overview={overview} onDone={() => undefined} onCancel={() => undefined} /></main>, { vault });
     expect(await screen.findByText("1 secret would be lost")).toBeVisible();
     expect(within(screen.getByRole("alert")).getByText("Deed")).toBeVisible();
     expect(screen.queryByLabelText("Picture file")).toBeNull();
     await userEvent.click(screen.getByRole("checkbox", { name: "I give up this secret for ever" }));
     expect(await screen.findByLabelText("Picture file")).toBeInTheDocument();
     await expectAccessible();
+  });
+});
+
+describe("the focus", () => {
+  const focused = () => document.activeElement;
+
+  it("goes on in a lost device with what is asked next, and comes back to the button or to the list", async () => {
+    await draw();
+    const user = userEvent.setup();
+    (await screen.findByRole("button", { name: "I lost a device" })).focus();
+    await user.keyboard("{Enter}");
+    expect(screen.getByRole("heading", { name: "I lost a device" })).toHaveFocus();
+    await user.tab();
+    await user.keyboard("{Enter}");
+    expect(focused()).toHaveTextContent("Not shown yet, and removed if it stays so: Garden");
+    await user.click(screen.getByRole("button", { name: "Cancel" }));
+    expect(await screen.findByRole("button", { name: "I lost a device" })).toHaveFocus();
+    await user.keyboard("{Enter}");
+    await user.click(screen.getByRole("button", { name: "Go on" }));
+    await show("garden", "Show this one");
+    await waitFor(() => {
+      expect(focused()).toHaveTextContent("You have shown every way. None is removed.");
+    });
+    await user.click(screen.getByRole("button", { name: "Make the new key" }));
+    await waitFor(() => {
+      expect(focused()).toHaveTextContent(/^Your account has a new key/);
+    });
+    await user.click(screen.getByRole("button", { name: "Done" }));
+    expect(await screen.findByRole("heading", { name: "Ways to open" })).toHaveFocus();
+  });
+
+  it("follows the steps of a recovery code, and stands at the list once it is added", async () => {
+    await draw();
+    await userEvent.click(await screen.findByRole("button", { name: "Make a recovery code" }));
+    const words = (await within(await screen.findByRole("list", { name: "The 24 words" })).findAllByRole("listitem")).map(({ textContent }) => textContent);
+    await userEvent.click(screen.getByRole("button", { name: "I have them on paper" }));
+    expect(screen.getByRole("heading", { name: "Make a recovery code" })).toHaveFocus();
+    for (const field of screen.getAllByRole<HTMLInputElement>("textbox", { name: /^Word / })) {
+      await userEvent.type(field, words[Number(/\d+/.exec(field.labels?.[0]?.textContent ?? "")?.[0]) - 1] ?? "");
+    }
+    await userEvent.click(screen.getByRole("button", { name: "Go on" }));
+    expect(screen.getByRole("heading", { name: "Make a recovery code" })).toHaveFocus();
+    await userEvent.click(screen.getByRole("button", { name: "Cancel" }));
+    expect(await screen.findByRole("button", { name: "Make a recovery code" })).toHaveFocus();
+    await userEvent.click(screen.getByRole("button", { name: "Make a passkey" }));
+    await userEvent.click(screen.getByRole("button", { name: "Make and add" }));
+    await waitFor(() => {
+      expect(focused()).toHaveTextContent("To add it, show something that opens your secrets today.");
+    });
+    await show("garden", "Make and add");
+    expect(await screen.findByRole("heading", { name: "Ways to open" })).toHaveFocus();
+  });
+
+  it("comes back from a panel of the list: to its button, or to the heading where its row may be gone", async () => {
+    await draw({ keys: [{ kind: "recovery_code", name: "Paper", secret: "x" }] });
+    await userEvent.click(await screen.findByRole("button", { name: "Change the passphrase of Garden" }));
+    await userEvent.click(screen.getByRole("button", { name: "Go on without a passphrase" }));
+    expect(focused()).toHaveTextContent("Now show Garden as it opens today");
+    await userEvent.click(screen.getByRole("button", { name: "Cancel" }));
+    expect(await screen.findByRole("button", { name: "Change the passphrase of Garden" })).toHaveFocus();
+    await userEvent.click(screen.getByRole("button", { name: "Remove Paper" }));
+    await show("garden", "Show another way and remove");
+    await waitFor(() => {
+      expect(screen.queryByText("Paper")).toBeNull();
+    });
+    expect(screen.getByRole("heading", { name: "Ways to open" })).toHaveFocus();
   });
 });
 
@@ -341,7 +409,7 @@ describe("a lost device", () => {
     const vault = { ...fake, PictureField, openers: { ...fake.openers, recognise: () => Promise.resolve({ openerId: "garden" }) } };
     const rotate = jest.spyOn(vault.openers, "rotate");
     cleanup();
-    await renderApp(<main><LostDevice vault={vault} overview={overview} onEnd={() => undefined} /></main>, { vault });
+    await renderApp(<main><LostDevice vault={vault} overview={overview} onDone={() => undefined} onCancel={() => undefined} /></main>, { vault });
     await userEvent.click(screen.getByRole("button", { name: "Go on" }));
     await show("garden", "Show this one");
     expect(await screen.findByText("Deed of the house")).toBeVisible();

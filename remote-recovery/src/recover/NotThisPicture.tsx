@@ -1,7 +1,7 @@
 import { Notice, Stack } from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
 
-import { useFocused } from "../flow/useFocused.ts";
+import { takeFocus } from "../flow/take-focus.ts";
 
 interface NotThisPictureProps {
   /** A passphrase was typed: it may be the wrong one. */
@@ -11,9 +11,8 @@ interface NotThisPictureProps {
 /** Says kindly that it did not open, what is promised, what is not, and that trying goes on. It takes the focus, so that it is in sight. */
 export function NotThisPicture({ maybePassphrase }: NotThisPictureProps) {
   const { t } = useTranslation("image-recovery");
-  const place = useFocused<HTMLDivElement>();
   return (
-    <div ref={place} tabIndex={-1}>
+    <div ref={takeFocus} tabIndex={-1}>
       <Notice tone="warn" role="alert" title={t(maybePassphrase ? "wrong.either_title" : "wrong.picture_title")}>
         <Stack $gap={2}>
           <p>{t(maybePassphrase ? "wrong.either_body" : "wrong.picture_body")}</p>

@@ -7,7 +7,7 @@ import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
 import { SaveToDrive } from "../drives/SaveToDrive.tsx";
-import { useFocused } from "../flow/useFocused.ts";
+import { takeFocus } from "../flow/take-focus.ts";
 import { KitSheet } from "./KitSheet.tsx";
 import { useTitlesOf } from "./title-of.ts";
 
@@ -22,10 +22,9 @@ export function KitResult({ kit, rows, onAgain }: KitResultProps) {
   const { t } = useTranslation("safeguard");
   const titlesOf = useTitlesOf(rows);
   const [printing, setPrinting] = useState(false);
-  const title = useFocused<HTMLHeadingElement>();
   return (
     <Stack $gap={4}>
-      <SectionTitle ref={title} tabIndex={-1}>
+      <SectionTitle ref={takeFocus} tabIndex={-1}>
         {t("kit.done_title")}
       </SectionTitle>
       <Muted>{t("kit.done_body", { name: kit.name })}</Muted>

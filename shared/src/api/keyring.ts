@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { helperBytes, maxBookLength, maxLabelLength, maxOpeners, maxSlotBytes, maxSmallSecretBytes, maxStagedRows, maxStateLength, maxTicketBytes } from "./limits.ts";
+import { helperBytes, maxBookLength, maxLabelLength, maxOpeners, maxSlotBytes, maxStagedContentBytes, maxStagedRows, maxStateLength, maxTicketBytes } from "./limits.ts";
 import { bytesB64u, compactJwe, Counter, Digest, Id, Signature, Timestamp } from "./wire.ts";
 
 /** Format version of every sealed or signed document. */
@@ -83,7 +83,7 @@ export const ImageRecords = z.strictObject({ image_records: z.array(ImageRecord)
  * its content identity.
  */
 export const StagedRow = z
-  .strictObject({ secret_db_id: Id, version: Counter, label: compactJwe(maxLabelLength).optional(), ticket: bytesB64u(maxTicketBytes).optional(), content: bytesB64u(maxSmallSecretBytes).optional() })
+  .strictObject({ secret_db_id: Id, version: Counter, label: compactJwe(maxLabelLength).optional(), ticket: bytesB64u(maxTicketBytes).optional(), content: bytesB64u(maxStagedContentBytes).optional() })
   .refine(({ label, ticket, content }) => ticket !== undefined || (label !== undefined && content === undefined), "neither label nor ticket, or a content without its ticket");
 export type StagedRow = z.infer<typeof StagedRow>;
 

@@ -35,6 +35,10 @@ export const partBytes = 8 * 1024 ** 2;
 export const uploadHours = 24;
 export const maxOpenUploads = 32; // of one account at a time
 
+/** Plain content that takes another identity where its secret loses a way to open; a larger one keeps its own. */
+export const maxContentAnewBytes = 1024 ** 2;
+/** The same sealed, as it stands in a staged row: header and tags come to it. */
+export const maxStagedContentBytes = maxContentAnewBytes + 8 * 1024;
 /** Rows of one call that stages; the body has its own limit. */
 export const maxStagedRows = 100;
 /** A stage is dropped so long after its last row. */

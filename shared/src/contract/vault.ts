@@ -141,8 +141,11 @@ export interface Vault {
    */
   readonly makeKit: (secretIds: readonly string[], opener: ShownImage, options?: KitOptions) => Promise<MadeKit>;
 
-  /** The answer to "my own device or a shared computer", asked once after the first unlocking. */
-  readonly answerDevice: (kind: DeviceKind) => Promise<void>;
+  /**
+   * The answer to "my own device or a shared computer", asked once after the first unlocking. `remembers`: whether titles can be
+   * read here at the next visit; not where the browser cannot keep a signing key (no Ed25519), though the device is the person's own.
+   */
+  readonly answerDevice: (kind: DeviceKind) => Promise<{ readonly remembers: boolean }>;
 
   readonly setFavorite: (secretId: string, favorite: boolean) => Promise<void>;
   /** To the trash, for 30 days. */

@@ -24,8 +24,8 @@ export function DeviceQuestion({ vault }: DeviceQuestionProps) {
   const answer = (kind: DeviceKind) => {
     setAnswering({ status: "saving", kind });
     vault.answerDevice(kind).then(
-      () => {
-        if (kind === "own") void tellWhenEvictable();
+      ({ remembers }) => {
+        if (kind === "own") void tellWhatIsKept(remembers);
       },
       (error: unknown) => {
         setAnswering({ status: "failed", error });
@@ -33,8 +33,9 @@ export function DeviceQuestion({ vault }: DeviceQuestionProps) {
     );
   };
   // Not waited for: some browsers ask the person, who may take their time. The next page is there meanwhile.
-  const tellWhenEvictable = async () => {
-    if (!(await keepsStorage())) notify({ tone: "info", text: t("device.evictable_status") });
+  const tellWhatIsKept = async (remembers: boolean) => {
+    if (!remembers) notify({ tone: "info", text: t("device.forgets_status") });
+    else if (!(await keepsStorage())) notify({ tone: "info", text: t("device.evictable_status") });
   };
   const saving = answering.status === "saving" ? answering.kind : null;
   return (

@@ -74,6 +74,8 @@ export interface FakeVaultSettings extends FakeSharingSettings, FakeRequestsSett
   /** Whether this device holds the key at the start; true unless told otherwise. */
   readonly unlocked?: boolean;
   readonly device?: DeviceKind | null;
+  /** A browser without Ed25519: an own device remembers nothing. */
+  readonly forgets?: boolean;
   /** What a handle stands for; those of {@link shownImage} and the fake field unless told otherwise. `picture_needed`. */
   readonly whatIsShown?: (shown: ShownImage) => WhatIsShown;
   /** What files hold that are imported; by the exit identity where it is asked for. */
@@ -527,7 +529,7 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
     answerDevice: async (device) => {
       enter("answerDevice");
       if (state.status === "unlocked") become({ status: "unlocked", device });
-      return Promise.resolve();
+      return Promise.resolve({ remembers: device === "own" && settings.forgets !== true });
     },
     setFavorite: async (secretId, favorite) => {
       enter("setFavorite");

@@ -4,7 +4,7 @@ import type { Keyring } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 
 import { readAccount } from "../steps/read-account.ts";
-import type { FakeAccount } from "../testing/fake-account.ts";
+import { alterStagedRow, type FakeAccount } from "../testing/fake-account.ts";
 import { createSharingWorld } from "../testing/sharing-world.ts";
 import { createWorld, shown, textSecret, type World } from "../testing/world.ts";
 import type { ShownKey, ShownPicture } from "../shown-image.ts";
@@ -185,6 +185,18 @@ describe("a hostile service", () => {
         return answer;
       };
     }],
+    ["alters a staged row for good", "list_mismatch", (world) => {
+      world.service.answer = (call, answer) => {
+        if (call === "POST /user/keyring/stage") alterStagedRow(world.service.account);
+        return answer;
+      };
+    }],
+    ["alters a staged row, and says that it is the one that was sent", "state_conflict", (world) => {
+      world.service.answer = (call, answer) => {
+        if (call.startsWith("GET /user/keyring/stage/")) alterStagedRow(world.service.account);
+        return answer;
+      };
+    }],
   ])("that %s is not believed", async (_, expected, corrupt) => {
     const { world, laptop, ids } = await settled();
     corrupt(world, revOf(world));
@@ -192,6 +204,28 @@ describe("a hostile service", () => {
     world.service.answer = (_call, answer) => answer;
     const isDone = keyringOf(world).slots.length === 2 && (await unlock(await world.open("look"), old, {}).then(({ opener }) => (opener.forget(), false), () => true));
     await isWhole(world, ids, isDone ? withPassphrase.shown : old, "tablet"); // before or after, nothing is lost
+  });
+
+  it("that loses a staged row once is given it again", async () => {
+    const { world, laptop, ids } = await settled();
+    let lost = 0;
+    world.service.answer = (call, answer) => {
+      if (call === "POST /user/keyring/stage" && lost++ === 0) alterStagedRow(world.service.account);
+      return answer;
+    };
+    await changeImage(laptop, old, withPassphrase, {});
+    expect(lost).toBeGreaterThan(1);
+    await isWhole(world, ids, withPassphrase.shown, "tablet");
+  });
+
+  it("that keeps the answer to itself is asked what became of it", async () => {
+    const { world, laptop, ids } = await settled();
+    world.service.answer = (call, answer) => {
+      if (call === "PUT /user/keyring") throw new PortalError("service_unavailable");
+      return answer;
+    };
+    await changeImage(laptop, old, withPassphrase, {});
+    await isWhole(world, ids, withPassphrase.shown, "tablet");
   });
 });
 

@@ -8,7 +8,7 @@ import { openLabel, revOf } from "../seal/label.ts";
 import { openSharesInner } from "../seal/shares.ts";
 import type { ShownKey } from "../shown-image.ts";
 import { readAccount } from "../steps/read-account.ts";
-import { lastOf, type FakeAccount } from "../testing/fake-account.ts";
+import { alterStagedRow, lastOf, type FakeAccount } from "../testing/fake-account.ts";
 import { asked, storedRequest, aText } from "../testing/answering.ts";
 import { openAnswer } from "../requests/open-answer.ts";
 import { createSharingWorld } from "../testing/sharing-world.ts";
@@ -257,7 +257,7 @@ describe("a hostile service", () => {
     }],
     ["alters a staged row for good", "list_mismatch", (world) => {
       world.service.answer = (call, answer) => {
-        if (call === "POST /user/keyring/stage") alterOne(world);
+        if (call === "POST /user/keyring/stage") alterStagedRow(world.service.account);
         return answer;
       };
     }],
@@ -266,7 +266,7 @@ describe("a hostile service", () => {
       world.service.answer = (call, answer) => {
         if (!call.startsWith("GET /user/keyring/stage/")) return answer;
         honest = answer;
-        alterOne(world);
+        alterStagedRow(world.service.account);
         return honest;
       };
     }],
@@ -285,7 +285,7 @@ describe("a hostile service", () => {
     world.service.answer = (call, answer) => {
       if (call === "POST /user/keyring/stage" && !done) {
         done = true;
-        alterOne(world);
+        alterStagedRow(world.service.account);
       }
       return answer;
     };
@@ -304,12 +304,6 @@ describe("a hostile service", () => {
     await isWhole(world, ids, "tablet");
   });
 });
-
-function alterOne(world: World): void {
-  const [key, one] = [...(world.service.account.stage?.rows ?? [])][0] ?? [];
-  if (key === undefined || one === undefined) return;
-  world.service.account.stage?.rows.set(key, { ...one, row: { ...one.row, ticket: "AAAA" } });
-}
 
 describe("a rotation that is killed", () => {
   it(`at any of its calls leaves one consistent account, and is done by going on (${String(rounds)} rounds)`, async () => {

@@ -55,21 +55,28 @@ export async function lockByPasskey(vault: VaultContext, openerId: string): Prom
   await vault.device.update(({ passkeyOpener }) => (passkeyOpener === openerId ? null : { passkeyOpener: openerId }));
 }
 
-/** Stores the titles keys on an own device, where its browser can keep all of them. `storage_full`. */
-export async function keepTitlesKeys(vault: VaultContext, keys: TitlesKeys): Promise<void> {
-  await vault.device.write({ kind: "own", titlesKeys: keptTitlesKeys(keys), locked: false, lockedAt: null, lockedSignIn: null, lastActivity: vault.now() });
+/** Stores the titles keys on an own device, where its browser can keep all of them; says whether it could. `storage_full`. */
+export async function keepTitlesKeys(vault: VaultContext, keys: TitlesKeys): Promise<boolean> {
+  const titlesKeys = keptTitlesKeys(keys);
+  await vault.device.write({ kind: "own", titlesKeys, locked: false, lockedAt: null, lockedSignIn: null, lastActivity: vault.now() });
+  return titlesKeys !== null;
 }
 
 /**
- * The answer to "my own device or a shared computer". An own one keeps the titles keys, unreadable, between page loads.
+ * The answer to "my own device or a shared computer". An own one keeps the titles keys, unreadable, between page loads:
+ * `remembers`, but not in a browser without Ed25519.
  *
  * @throws PortalError `vault_locked`, `storage_full`.
  */
-export async function answerDevice(vault: VaultContext, kind: DeviceKind): Promise<void> {
+export async function answerDevice(vault: VaultContext, kind: DeviceKind): Promise<{ remembers: boolean }> {
   const keys = requireKeys(vault);
-  if (kind === "own") await keepTitlesKeys(vault, keys);
-  else await vault.device.write({ kind, titlesKeys: null, locked: false });
-  if (kind === "own") vault.held = null; // read whole once more, to be kept
-  else await vault.kept.rows.drop();
+  const isOwn = kind === "own";
+  const remembers = isOwn && (await keepTitlesKeys(vault, keys));
+  if (isOwn) vault.held = null; // read whole once more, to be kept
+  else {
+    await vault.device.write({ kind, titlesKeys: null, locked: false });
+    await vault.kept.rows.drop();
+  }
   vault.setState({ status: "unlocked", device: kind });
+  return { remembers };
 }

@@ -183,7 +183,7 @@ describe("browsers without Ed25519", () => {
     const { world, phone, laptop, ids, offer } = await phoneAndLaptop("Second");
     expect(await admitDevice(phone, typed(offer), shown("market"))).toEqual({ covered: 2, left: [], answered: true });
     await joinDevice(laptop, offer, passkey());
-    await answerDevice(laptop, "own");
+    expect(await answerDevice(laptop, "own")).toEqual({ remembers: false });
     expect((await laptop.device.read()).titlesKeys).toBeNull();
     const later = await world.open("laptop");
     expect((await list(later)).map(({ label }) => label)).toEqual([null, null]);

@@ -1,11 +1,12 @@
 /** One secret sealed anew, with all its versions: for a switch to another account key or other openers. */
-import { fromB64u, toB64u, type StagedRow, type VersionLine } from "@relicario/shared/api";
+import { fromB64u, maxContentAnewBytes, toB64u, type SecretContent, type StagedRow, type VersionLine } from "@relicario/shared/api";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import type { TitlesKeys } from "../seal/account-key.ts";
 import type { BookOpener } from "../seal/book.ts";
 import { sha256, wipe } from "../seal/bytes.ts";
-import { openContent, sealContent } from "../seal/content.ts";
+import { openContent, sealContent, type SealedContent } from "../seal/content.ts";
+import { mostSealedBytes, paddedLength } from "../seal/content-pieces.ts";
 import { formerDigest, sealLabel, type Label } from "../seal/label.ts";
 import type { ShownOpener } from "../seal/opener.ts";
 import type { RootRow } from "../seal/state.ts";
@@ -47,7 +48,7 @@ interface VersionSealedAnew {
 /**
  * The label under `keys`, its `rev` one higher. Tickets of former versions that a shown opener opens are sealed anew to what the
  * secret is to have. Where it loses an opener, the newest ticket is too, and contents take another identity. What came to this account unsigned stays unsigned, and
- * a content that is too large for a row keeps its identity.
+ * a content that is larger than {@link maxContentAnewBytes} keeps its identity.
  *
  * @throws PortalError those of reading: nothing that does not fit its label is sealed anew.
  */
@@ -112,7 +113,7 @@ async function versionAnew(
     const recipients = wanted.map(({ recipient }) => recipient);
     if (author !== "verified") return { ticket: toB64u(await sealSigned(recipients, ticket)), content: null };
     const { sig: _, ...signed } = ticket;
-    const content = stored.content === null || !isLosing ? null : await contentAnew(ticket, stored.content);
+    const content = isLosing ? await contentAnew(vault, ticket, stored, signal) : null;
     const named = isPresent ? { title: label.title, tags: label.tags, name: label.name, rev: row.rev + 1 } : {};
     const body = { ...signed, ...named, ...(content === null ? {} : { content_sha256: content.sha256, content_identity: content.identity }) };
     return { ticket: toB64u(await sealSigned(recipients, await signTicket(keys, body))), content: content === null ? null : toB64u(content.sealed) };
@@ -120,10 +121,15 @@ async function versionAnew(
   return null;
 }
 
-async function contentAnew(ticket: OwnerTicket, stored: string): Promise<Awaited<ReturnType<typeof sealContent>>> {
-  const plain = await openContent(ticket.content_kind, fromB64u(stored), { sha256: ticket.content_sha256, identity: ticket.content_identity, size: ticket.size });
+/** Null for a larger one. */
+async function contentAnew({ service }: VaultContext, ticket: OwnerTicket, stored: SecretContent, signal: AbortSignal | undefined): Promise<SealedContent | null> {
+  const { secret_id: secretId, version, content_kind: kind, size } = ticket;
+  if (size > maxContentAnewBytes) return null;
+  const most = mostSealedBytes(paddedLength(kind, size));
+  const sealed = stored.content === null ? (await service.content.range({ secretId, version }, 0, most, signal)).bytes : fromB64u(stored.content);
+  const plain = await openContent(kind, sealed, { sha256: ticket.content_sha256, identity: ticket.content_identity, size });
   try {
-    return await sealContent(ticket.content_kind, plain);
+    return await sealContent(kind, plain);
   } finally {
     wipe(plain);
   }

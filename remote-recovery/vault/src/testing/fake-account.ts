@@ -154,6 +154,12 @@ export function placeOf(account: FakeAccount, { secret_db_id: id, version, label
   return `${label === undefined ? "" : stands.label} ${stands.ticket}`;
 }
 
+/** What a lying service may do with the first of the staged rows. */
+export function alterStagedRow({ stage }: FakeAccount): void {
+  const [key, one] = [...(stage?.rows ?? [])][0] ?? [];
+  if (key !== undefined && one !== undefined) stage?.rows.set(key, { ...one, row: { ...one.row, ticket: "AAAA" } });
+}
+
 /** The staged rows in the order of their digests. */
 export function stagedRows({ stage }: FakeAccount): StagedRow[] {
   const rows = [...(stage?.rows.values() ?? [])].map(({ row }) => row);

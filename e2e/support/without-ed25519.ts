@@ -1,0 +1,23 @@
+import type { Page } from "@playwright/test";
+
+/** Takes Ed25519 from WebCrypto in the workers of this page as they start, before anything is unlocked. Returns in how many it is gone. */
+export function withoutEd25519(page: Page): () => number {
+  let workers = 0;
+  page.on("worker", (worker) => {
+    worker.evaluate(lack).then(
+      () => {
+        workers += 1;
+      },
+      () => undefined, // gone already
+    );
+  });
+  return () => workers;
+}
+
+/** What a browser without it does. Runs in the worker. */
+function lack(): void {
+  const { subtle } = crypto;
+  const importKey = subtle.importKey.bind(subtle) as (...given: readonly unknown[]) => Promise<CryptoKey>;
+  subtle.importKey = (...given: readonly unknown[]) =>
+    given[2] === "Ed25519" ? Promise.reject(new DOMException("Algorithm: Unrecognized name", "NotSupportedError")) : importKey(...given);
+}
