@@ -1,7 +1,6 @@
 import type { Language, ReleaseRecord } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import type { FetchTexts, Texts } from "@relicario/shared/i18n";
-import pLimit, { type LimitFunction } from "p-limit";
 import { z } from "zod";
 
 import type { VerifiedDeployment } from "../deployment/verify.ts";
@@ -34,11 +33,11 @@ const textsAtOnce = 3;
 export function pinnedTexts(verified: VerifiedDeployment, origin: string, fetch: typeof globalThis.fetch): FetchTexts {
   /** The browser may keep the wrong bytes of these as immutable: they are fetched past its cache. */
   const failed = new Set<string>();
-  const limits = new Map<ReleaseRecord, LimitFunction>();
-  const limitOf = (record: ReleaseRecord): LimitFunction => {
-    const limit = limits.get(record) ?? pLimit(textsAtOnce);
-    limits.set(record, limit);
-    return limit;
+  const queues = new Map<ReleaseRecord, Queue>();
+  const queueOf = (record: ReleaseRecord): Queue => {
+    const queue = queues.get(record) ?? createQueue(textsAtOnce);
+    queues.set(record, queue);
+    return queue;
   };
   return async (language, namespace) => {
     const own = (await (more.includes(namespace) ? moreTexts(language) : hostTexts(language)))[namespace];
@@ -48,7 +47,7 @@ export function pinnedTexts(verified: VerifiedDeployment, origin: string, fetch:
     const integrity = record?.files[file];
     if (record === null || integrity === undefined) throw new PortalError("remote_refused");
     const address = `${releaseAddress(origin, record)}${file}`;
-    return limitOf(record)(async () => {
+    return queueOf(record)(async () => {
       let response: Response;
       try {
         response = await fetch(address, { integrity, credentials: "omit", signal: AbortSignal.timeout(loadLimits.attemptMs), ...(failed.has(address) && { cache: "reload" }) });
@@ -59,6 +58,18 @@ export function pinnedTexts(verified: VerifiedDeployment, origin: string, fetch:
       if (!response.ok) throw new PortalError("remote_unreachable");
       return TextFile.parse(await response.json());
     });
+  };
+}
+
+type Queue = <T>(run: () => Promise<T>) => Promise<T>;
+
+function createQueue(lanes: number): Queue {
+  let ends: readonly Promise<unknown>[] = Array.from({ length: lanes }, () => Promise.resolve());
+  return (run) => {
+    const [first, ...others] = ends;
+    const result = Promise.resolve(first).then(run);
+    ends = [...others, result.catch(() => undefined)];
+    return result;
   };
 }
 
