@@ -21,6 +21,7 @@ export default defineConfig({
     navigationTimeout: 30_000,
     trace: "off", // it reads pictures back from their blob addresses, which the content security policy rightly refuses
     screenshot: "only-on-failure",
+    contextOptions: { reducedMotion: "reduce" }, // drawing what moves is a seventh of the work; stories of the frame, of looks and of the keyboard see it move
     launchOptions: chromiumArguments(),
   },
 });

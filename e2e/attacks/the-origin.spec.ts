@@ -271,7 +271,11 @@ async function runScriptElement(page: BrowserPage, address: string, type: string
         const element = document.createElement("script");
         for (const event of ["load", "error"]) element.addEventListener(event, () => resolve());
         element.type = kind;
-        element.src = src;
+        try {
+          element.src = src;
+        } catch {
+          resolve(); // refused at once, by trusted types
+        }
         document.head.append(element);
       }),
     address,

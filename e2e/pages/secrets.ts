@@ -103,6 +103,7 @@ export async function drawFrame(page: Page, frame: Readonly<Record<"left" | "top
     await page.mouse.down();
     await page.mouse.move(across ? canvas.x + frame[side] * canvas.width : middle.x, across ? middle.y : canvas.y + frame[side] * canvas.height, { steps: 4 });
     await page.mouse.up();
+    await expect.poll(async () => Math.abs(Number(await grip.getAttribute("aria-valuenow")) - frame[side] * 100)).toBeLessThan(1); // it moves the middle of its neighbours
   }
 }
 

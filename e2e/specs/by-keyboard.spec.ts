@@ -12,6 +12,8 @@ import { newRecordedProfile } from "../support/recorded-profile.ts";
 import { RecordingProxy } from "../support/recording-proxy.ts";
 import { sentinel } from "../support/sentinel.ts";
 
+test.use({ contextOptions: { reducedMotion: "no-preference" } });
+
 const picture = photographs.small;
 
 for (const language of ["en", "es"] as const) {

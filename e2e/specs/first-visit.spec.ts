@@ -3,6 +3,8 @@ import type { CDPSession, Locator, Page } from "@playwright/test";
 import { createAccount, newAccount, signUp } from "../pages/account.ts";
 import { expect, test } from "../support/portal-test.ts";
 
+test.use({ contextOptions: { reducedMotion: "no-preference" } });
+
 const step = (page: Page, title: string) => page.getByRole("dialog", { name: title, exact: true });
 const celebration = (page: Page) => page.getByText("You know your way around.");
 const onboarding = (page: Page) => page.evaluate(() => localStorage.getItem("onboarding"));

@@ -7,6 +7,8 @@ import { withoutTours } from "../support/onboarding.ts";
 import { photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
 
+test.use({ contextOptions: { reducedMotion: "no-preference" } });
+
 /** Every path of the specification's section 2 and its aliases. `:id` is the secret that the test protects. */
 const routes = [
   "/home",

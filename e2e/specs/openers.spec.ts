@@ -1,7 +1,7 @@
-import type { Page } from "@playwright/test";
+import type { Browser, Page } from "@playwright/test";
 
-import { newAccount, signIn, signOut, signUp } from "../pages/account.ts";
-import { answerDevice, openRecovery, protect, revealed, row } from "../pages/secrets.ts";
+import { newAccount, signIn, signOut, signUp, type Account } from "../pages/account.ts";
+import { answerDevice, openRecovery, protect, revealed, row, showPicture } from "../pages/secrets.ts";
 import { withPasskeys } from "../support/passkeys.ts";
 import { photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
@@ -151,4 +151,109 @@ test("openers: a device whose passkeys have no PRF says what to do, and adds not
   await openOpeners(page);
   await expect(page.getByText(/There is only one way to open your secrets/)).toBeVisible();
   expect(await device.count()).toBeLessThan(2);
+});
+
+/** Where a secret is opened, and where a device is unlocked or an act asks for a picture. */
+const refused = /Not this picture, or not this passphrase|This picture and passphrase together do not open it/;
+
+/** A browser that has never seen the account, signed in and asked for something that unlocks it. */
+async function anotherBrowser(browser: Browser, origin: string, account: Account): Promise<Page> {
+  const page = await (await browser.newContext({ baseURL: origin, locale: "en-GB" })).newPage();
+  await signIn(page, account);
+  await page.goto("/secrets");
+  await page.getByRole("link", { name: "Unlock with your picture" }).click();
+  return page;
+}
+
+async function opensAll(page: Page, secrets: readonly { readonly title: string; readonly text: string }[], picture: string, passphrase: string): Promise<void> {
+  for (const { title, text } of secrets) {
+    await openRecovery(page, title);
+    await showPicture(page, picture, passphrase);
+    expect(await revealed(page)).toBe(text);
+  }
+}
+
+test("openers: another passphrase, then another picture, in the place of one: the old one opens nothing, here and elsewhere", async ({ page, browser, portal }) => {
+  test.setTimeout(600_000);
+  const account = newAccount();
+  const secrets = [{ title: `First ${sentinel()}`, text: `one ${sentinel()}` }, { title: `Second ${sentinel()}`, text: `two ${sentinel()}` }] as const;
+  const [before, after, third] = [`nine stones ${sentinel()}`, `ten stones ${sentinel()}`, `a boat ${sentinel()}`];
+  const wrong = page.getByRole("alert").filter({ hasText: refused });
+
+  await test.step("two secrets, opened by a picture with a passphrase", async () => {
+    await signUp(page, account);
+    await protect(page, { ...secrets[0], tags: [], image: { file: photographs.small, passphrase: before, name: "The mountains" } });
+    await answerDevice(page, "My own device");
+    await protect(page, { ...secrets[1], tags: [], image: null });
+  });
+
+  await test.step("the passphrase is changed: it says what opens afterwards, and asks for the picture as it is now", async () => {
+    await openOpeners(page);
+    await page.getByRole("button", { name: "Change the passphrase of The mountains" }).click();
+    await expect(page.getByText("Afterwards The mountains opens your secrets with the new passphrase alone.")).toBeVisible();
+    await page.getByRole("textbox", { name: "New passphrase", exact: true }).fill(after);
+    await page.getByRole("textbox", { name: "New passphrase again" }).fill(after);
+    await page.getByRole("button", { name: "Go on", exact: true }).click();
+    await page.getByLabel("Picture file").setInputFiles(photographs.small);
+    const typed = page.getByRole("textbox", { name: "Passphrase, if the picture has one" });
+    await typed.fill(after);
+    await page.getByRole("button", { name: "Change the passphrase", exact: true }).click();
+    await expect(wrong).toBeVisible({ timeout: 90_000 });
+    await typed.fill(before);
+    await page.getByRole("button", { name: "Change the passphrase", exact: true }).click();
+    await expect(page.getByRole("button", { name: "Change the passphrase of The mountains" })).toBeVisible({ timeout: 120_000 });
+    await expect(page.getByText("Opens 2 of 2 secrets.")).toBeVisible();
+  });
+
+  await test.step("in the same browser the old passphrase opens nothing, and the new one everything", async () => {
+    await openRecovery(page, secrets[0].title);
+    await showPicture(page, photographs.small, before);
+    await expect(wrong).toBeVisible({ timeout: 90_000 });
+    await opensAll(page, secrets, photographs.small, after);
+  });
+
+  await test.step("in another browser too", async () => {
+    const other = await anotherBrowser(browser, portal.origin, account);
+    await showPicture(other, photographs.small, before);
+    await expect(other.getByRole("alert").filter({ hasText: refused })).toBeVisible({ timeout: 90_000 });
+    await showPicture(other, photographs.small, after);
+    await answerDevice(other, "My own device");
+    await opensAll(other, secrets, photographs.small, after);
+    await other.context().close();
+  });
+
+  await test.step("another picture takes its place", async () => {
+    await openOpeners(page);
+    await page.getByRole("button", { name: "Use another picture instead of The mountains" }).click();
+    await expect(page.getByText("Afterwards the new picture opens what The mountains opens today")).toBeVisible();
+    await page.getByLabel("Picture file").setInputFiles(photographs.friends);
+    await expect(page.getByText("This picture is good")).toBeVisible({ timeout: 60_000 });
+    await page.getByRole("textbox", { name: "Passphrase", exact: true }).fill(third);
+    await page.getByRole("textbox", { name: "Passphrase again" }).fill(third);
+    await page.getByLabel("Name of the new picture").fill("The friends");
+    await page.getByRole("button", { name: "Go on", exact: true }).click();
+    await expect(page.getByText("Now show The mountains as it opens today")).toBeVisible();
+    await page.getByLabel("Picture file").last().setInputFiles(photographs.small);
+    await page.getByRole("textbox", { name: "Passphrase, if the picture has one" }).fill(after);
+    await page.getByRole("button", { name: "Use the new picture", exact: true }).click();
+    await expect(page.getByRole("button", { name: "Use another picture instead of The friends" })).toBeVisible({ timeout: 120_000 });
+    await expect(page.getByText("The mountains")).toHaveCount(0);
+  });
+
+  await test.step("in the same browser the old picture opens nothing, and the new one everything", async () => {
+    await openRecovery(page, secrets[1].title);
+    await showPicture(page, photographs.small, after);
+    await expect(wrong).toBeVisible({ timeout: 90_000 });
+    await opensAll(page, secrets, photographs.friends, third);
+  });
+
+  await test.step("in another browser too", async () => {
+    const other = await anotherBrowser(browser, portal.origin, account);
+    await showPicture(other, photographs.small, after);
+    await expect(other.getByRole("alert").filter({ hasText: refused })).toBeVisible({ timeout: 90_000 });
+    await showPicture(other, photographs.friends, third);
+    await answerDevice(other, "My own device");
+    await opensAll(other, secrets, photographs.friends, third);
+    await other.context().close();
+  });
 });

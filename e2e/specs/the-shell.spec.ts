@@ -3,6 +3,8 @@ import type { Locator, Page } from "@playwright/test";
 import { newAccount, signOut, signUp } from "../pages/account.ts";
 import { expect, test } from "../support/portal-test.ts";
 
+test.use({ contextOptions: { reducedMotion: "no-preference" } });
+
 const longName = { ...newAccount(), userName: `maria-los-angeles-${newAccount().userName}` };
 
 const widthOf = async (element: Locator) => Math.round((await element.boundingBox())?.width ?? 0);

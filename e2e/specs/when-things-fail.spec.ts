@@ -2,6 +2,8 @@ import { newAccount, signUp } from "../pages/account.ts";
 import { expect, test } from "../support/portal-test.ts";
 import { storedUser } from "../support/short-lived.ts";
 
+test.use({ contextOptions: { reducedMotion: "no-preference" } });
+
 const signInForm = "User name or e-mail";
 
 test("an answer that is none of ours says Oops with a clean address; the second one starts bare, and a success forgets both", async ({ page }) => {

@@ -20,7 +20,10 @@ export interface CountedAccount {
   readonly shares: number;
 }
 
-/** Reads an account in one statement. */
+/** A deleted account takes its sessions with it; a token may be taken for good for a moment longer. */
+const gone = (): Problem => new Problem("token_invalid");
+
+/** Reads an account in one statement. @throws Problem `token_invalid` when it was deleted. */
 export function createAccountReader(db: Db): (own: OwnAccount, now: Date) => Promise<CountedAccount> {
   const id = sql.placeholder("account");
   const read = db
@@ -34,14 +37,15 @@ export function createAccountReader(db: Db): (own: OwnAccount, now: Date) => Pro
     .prepare("account");
   return async ({ accountId }, now) => {
     const [found] = await read.execute({ account: accountId, now: now.toISOString() });
-    if (found === undefined) throw new Error("a session without its account");
+    if (found === undefined) throw gone();
     return found;
   };
 }
 
+/** @throws Problem `token_invalid` when it was deleted. */
 export async function readAccount(tx: Tx, { accountId }: OwnAccount): Promise<Account> {
   const [account] = await tx.select().from(accounts).where(eq(accounts.id, accountId));
-  if (account === undefined) throw new Error("a session without its account");
+  if (account === undefined) throw gone();
   return account;
 }
 

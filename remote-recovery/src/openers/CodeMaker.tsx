@@ -6,6 +6,7 @@ import { Printer } from "lucide-react";
 import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 
+import { useFocused } from "../flow/useFocused.ts";
 import { AddStep } from "./AddStep.tsx";
 import { CodeSheet } from "./CodeSheet.tsx";
 import { WordList } from "./WordList.tsx";
@@ -23,6 +24,7 @@ export function CodeMaker({ vault, onEnd }: CodeMakerProps) {
   const [error, setError] = useState<unknown>(null);
   const [step, setStep] = useState<"write" | "prove" | "add">("write");
   const [printing, setPrinting] = useState(false);
+  const title = useFocused<HTMLHeadingElement>();
   useEffect(() => {
     let current = true;
     vault.openers.newRecoveryCode().then(
@@ -41,7 +43,9 @@ export function CodeMaker({ vault, onEnd }: CodeMakerProps) {
   return (
     <Card aria-labelledby="code-maker">
       <Stack $gap={4}>
-        <SectionTitle id="code-maker">{t("code.make_title")}</SectionTitle>
+        <SectionTitle ref={title} tabIndex={-1} id="code-maker">
+          {t("code.make_title")}
+        </SectionTitle>
         <ErrorNotice error={error} />
         {code === null && error === null && <Skeleton height="320px" />}
         {code !== null && step === "write" && (

@@ -4,6 +4,7 @@ import { Button, Card, ErrorNotice, Muted, Notice, SectionTitle, SpacedRow, Stac
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 
+import { useFocused } from "../flow/useFocused.ts";
 import { LosingSecrets } from "./LosingSecrets.tsx";
 import { ShowToAct } from "./ShowToAct.tsx";
 
@@ -29,6 +30,7 @@ export function LostDevice({ vault, overview, onEnd }: LostDeviceProps) {
   const [twice, setTwice] = useState<string | null>(null);
   const [agreed, setAgreed] = useState(false);
   const [acting, setActing] = useState<Acting>({ status: "asking", error: null });
+  const title = useFocused<HTMLHeadingElement>();
   const running = useRef<AbortController | null>(null);
   useEffect(() => () => running.current?.abort(), []);
 
@@ -77,7 +79,9 @@ export function LostDevice({ vault, overview, onEnd }: LostDeviceProps) {
   return (
     <Card aria-labelledby="openers-lost">
       <Stack $gap={4}>
-        <SectionTitle id="openers-lost">{t("lost.title")}</SectionTitle>
+        <SectionTitle ref={title} tabIndex={-1} id="openers-lost">
+          {t("lost.title")}
+        </SectionTitle>
         <Muted>{t("lost.meaning_body")}</Muted>
         <Muted>{t("lost.ways_body")}</Muted>
         <Muted>{t("lost.copies_body")}</Muted>

@@ -2,10 +2,11 @@ import { usePortal, type AccountOpener, type OpenersOverview, type Vault } from 
 import { formatsOf } from "@relicario/shared/i18n";
 import { Button, Card, Muted, Notice, s, SectionTitle, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
 import { FileText, Image, KeyRound } from "lucide-react";
-import { useState } from "react";
+import { useState, type ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
+import { useFocused } from "../flow/useFocused.ts";
 import { ChangePanel } from "./ChangePanel.tsx";
 import { RemovePanel } from "./RemovePanel.tsx";
 
@@ -47,8 +48,11 @@ export function OpenerList({ vault, overview, onChanged }: OpenerListProps) {
                   </SmallText>
                   {opener.onlyWayTo.length > 0 && openers.length > 1 && <SmallText>{t("list.only_body", { count: opener.onlyWayTo.length })}</SmallText>}
                   {!opener.served && <Notice tone="danger">{t("list.unserved_body")}</Notice>}
-                  {acting?.id === opener.id && acting.what === "remove" && <RemovePanel vault={vault} opener={opener} overview={overview} onEnd={end} />}
-                  {acting?.id === opener.id && acting.what !== "remove" && <ChangePanel vault={vault} opener={opener} what={acting.what} onEnd={end} />}
+                  {acting?.id === opener.id && (
+                    <Panel>
+                      {acting.what === "remove" ? <RemovePanel vault={vault} opener={opener} overview={overview} onEnd={end} /> : <ChangePanel vault={vault} opener={opener} what={acting.what} onEnd={end} />}
+                    </Panel>
+                  )}
                   {acting?.id !== opener.id && (
                     <SpacedRow>
                       {(opener.kind === "image" ? (["passphrase", "picture", "remove"] as const) : (["remove"] as const)).map((what) => (
@@ -65,6 +69,15 @@ export function OpenerList({ vault, overview, onChanged }: OpenerListProps) {
         </List>
       </Stack>
     </Card>
+  );
+}
+
+/** In the place of the buttons that opened it. */
+function Panel({ children }: { readonly children: ReactNode }) {
+  return (
+    <div ref={useFocused<HTMLDivElement>()} tabIndex={-1}>
+      {children}
+    </div>
   );
 }
 

@@ -4,6 +4,7 @@ import { makePasskey } from "@relicario/vault/passkey";
 import { showKey } from "@relicario/vault/shown-image";
 import { useTranslation } from "react-i18next";
 
+import { useFocused } from "../flow/useFocused.ts";
 import { AddStep } from "./AddStep.tsx";
 
 interface PasskeyMakerProps {
@@ -15,11 +16,14 @@ interface PasskeyMakerProps {
 export function PasskeyMaker({ vault, onEnd }: PasskeyMakerProps) {
   const { t } = useTranslation("openers");
   const { user, vendor } = usePortal();
+  const title = useFocused<HTMLHeadingElement>();
   const productName = vendor.branding.productName;
   return (
     <Card aria-labelledby="passkey-maker">
       <Stack $gap={4}>
-        <SectionTitle id="passkey-maker">{t("passkey.make_title")}</SectionTitle>
+        <SectionTitle ref={title} tabIndex={-1} id="passkey-maker">
+          {t("passkey.make_title")}
+        </SectionTitle>
         <Muted>{t("passkey.make_body")}</Muted>
         <Muted>{t("passkey.lock_body")}</Muted>
         <AddStep

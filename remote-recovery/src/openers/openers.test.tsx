@@ -52,6 +52,8 @@ describe("changing a picture", () => {
   it("gives it another passphrase, after saying what that means and asking for it twice", async () => {
     const { fake } = await begin("Change the passphrase of Garden");
     expect(screen.getByText(/opens your secrets with the new passphrase alone/)).toBeVisible();
+    await userEvent.tab();
+    expect(screen.getByLabelText("New passphrase")).toHaveFocus();
     expect(screen.getByText(/Kits, archives and copies made before still open/)).toBeVisible();
     await userEvent.type(screen.getByLabelText("New passphrase"), "nine stones");
     await userEvent.type(screen.getByLabelText("New passphrase again"), "nine");
@@ -283,6 +285,7 @@ describe("a lost device", () => {
     const { fake } = await draw({ keys }, { language, theme });
     await userEvent.click(await screen.findByRole("button", { name: language === "en" ? "I lost a device" : "He perdido un dispositivo" }));
     expect(screen.getByText(language === "en" ? /opens nothing new from then on/ : /no abre nada nuevo: ni títulos/)).toBeVisible();
+    expect(screen.getByRole("heading", { level: 2 })).toHaveFocus();
     expect(screen.getByText(language === "en" ? /copied there before stays openable/ : /se podrá seguir abriendo/)).toBeVisible();
     await expectAccessible();
     expect(fake.calls).not.toContain("openers.recognise");

@@ -1,6 +1,7 @@
 import { Notice, Stack } from "@relicario/shared/ui";
-import { useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
+
+import { useFocused } from "../flow/useFocused.ts";
 
 interface NotThisPictureProps {
   /** A passphrase was typed: it may be the wrong one. */
@@ -10,10 +11,7 @@ interface NotThisPictureProps {
 /** Says kindly that it did not open, what is promised, what is not, and that trying goes on. It takes the focus, so that it is in sight. */
 export function NotThisPicture({ maybePassphrase }: NotThisPictureProps) {
   const { t } = useTranslation("image-recovery");
-  const place = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    place.current?.focus();
-  }, []);
+  const place = useFocused<HTMLDivElement>();
   return (
     <div ref={place} tabIndex={-1}>
       <Notice tone="warn" role="alert" title={t(maybePassphrase ? "wrong.either_title" : "wrong.picture_title")}>

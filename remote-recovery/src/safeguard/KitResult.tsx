@@ -2,11 +2,12 @@ import type { MadeKit, SecretRow } from "@relicario/shared/contract";
 import { CopyButton, saveFile } from "@relicario/shared/forms";
 import { Button, Muted, Notice, s, SectionTitle, SmallText, SpacedRow, Stack } from "@relicario/shared/ui";
 import { Download, Printer } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
+import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
 import { SaveToDrive } from "../drives/SaveToDrive.tsx";
+import { useFocused } from "../flow/useFocused.ts";
 import { KitSheet } from "./KitSheet.tsx";
 import { useTitlesOf } from "./title-of.ts";
 
@@ -21,10 +22,7 @@ export function KitResult({ kit, rows, onAgain }: KitResultProps) {
   const { t } = useTranslation("safeguard");
   const titlesOf = useTitlesOf(rows);
   const [printing, setPrinting] = useState(false);
-  const title = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
-    title.current?.focus();
-  }, []);
+  const title = useFocused<HTMLHeadingElement>();
   return (
     <Stack $gap={4}>
       <SectionTitle ref={title} tabIndex={-1}>
