@@ -15,7 +15,7 @@ import { z } from "zod";
 
 import { newAccount, signUp } from "../pages/account.ts";
 import { answerDevice } from "../pages/secrets.ts";
-import { hasGo, openExport } from "../support/age.ts";
+import { openExport } from "../support/age.ts";
 import { chromiumArguments } from "../support/browser.ts";
 import { watchMemory } from "../support/memory.ts";
 import { photographs } from "../support/photographs.ts";
@@ -108,9 +108,9 @@ async function exportAll(page: Page): Promise<Readonly<Record<"export_s" | "expo
   const { most } = await memory.stop();
   const identity = page.waitForEvent("download");
   await page.getByRole("button", { name: "Save as exit.txt" }).click();
-  const opened = await openExport(await readFile(zip), await readFile(await (await identity).path(), "utf8"));
-  const right = Array.from({ length: fewer }, (_, index) => loginOf(index)).filter(({ name, login }) => opened.get(name)?.toString("utf8").includes(login.password) === true);
-  return { export_s: seconds(made - started), export_mb: most / 1e6, archive_mb: (await stat(zip)).size / 1e6, opened: right.length, opened_by: (await hasGo()) ? "age" : "typage" };
+  const { contents, by } = await openExport(await readFile(zip), await readFile(await (await identity).path(), "utf8"));
+  const right = Array.from({ length: fewer }, (_, index) => loginOf(index)).filter(({ name, login }) => contents.get(name)?.toString("utf8").includes(login.password) === true);
+  return { export_s: seconds(made - started), export_mb: most / 1e6, archive_mb: (await stat(zip)).size / 1e6, opened: right.length, opened_by: by.join(", ") };
 }
 
 function loginOf(index: number) {

@@ -51,8 +51,9 @@ test("everything leaves as an archive, comes into another account, and a foreign
     expect(names).toEqual(expect.arrayContaining(["README.txt", "LEEME.txt", "manifest.json"]));
     expect(names.filter((name) => name.endsWith(".age"))).toHaveLength(6);
     expect(bytes.includes("AGE-SECRET-KEY-")).toBe(false);
-    const opened = await openExport(bytes, await readFile(exit, "utf8"));
-    expect(Object.fromEntries([...opened].map(([title, content]) => [title, content.toString("utf8")]))).toEqual({ [`Diary ${words.title}`]: `Dear ${words.diary}`, "House keys": words.keys, Scan: scan.toString("utf8") });
+    const { contents, by } = await openExport(bytes, await readFile(exit, "utf8"));
+    test.info().annotations.push({ type: "opened by", description: by.join(", ") });
+    expect(Object.fromEntries([...contents].map(([title, content]) => [title, content.toString("utf8")]))).toEqual({ [`Diary ${words.title}`]: `Dear ${words.diary}`, "House keys": words.keys, Scan: scan.toString("utf8") });
   });
 
   const page = await pageOf(anew);

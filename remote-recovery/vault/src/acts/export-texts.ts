@@ -14,7 +14,7 @@ const powerShell = `Get-ChildItem *.ticket.age | ForEach-Object {
   $ticket = Get-Content -Raw -Encoding UTF8 "$id.json" | ConvertFrom-Json
   Set-Content -Encoding Ascii "$id.key" $ticket.content_identity
   age -d -i "$id.key" -o "$id.opened" "$id.age"
-  $opened = [IO.File]::Open((Join-Path $PWD.Path "$id.opened"), 'Open')
+  $opened = [IO.File]::Open((Join-Path $PWD.Path "$id.opened"), [IO.FileMode]::Open)
   $opened.SetLength($ticket.size)
   $opened.Close()
 }
