@@ -137,7 +137,7 @@ test("a secret is edited, found, brought back from its history, and deleted for 
     const identity = page.waitForEvent("download");
     await page.getByRole("button", { name: "Save as exit.txt" }).click();
     const exit = await (await identity).path();
-    const opened = await openExport(await readFile(zip), await readFile(exit, "utf8"));
+    const { contents: opened } = await openExport(await readFile(zip), await readFile(exit, "utf8"));
     expect(opened.get("scan")).toEqual(scan);
     expect(opened.get("Old diary")?.toString("utf8")).toBe("second words");
     await page.getByRole("button", { name: "Done", exact: true }).click();

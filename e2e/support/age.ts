@@ -38,22 +38,56 @@ async function ageCommand(): Promise<string | null> {
   return age;
 }
 
+/** Shells that the README of an export has commands for, and where those stand in it. */
+const shells = {
+  sh: { first: ["-euc"], commands: /^for ticket[\s\S]*?^done$/m },
+  pwsh: { first: ["-NoProfile", "-NonInteractive", "-Command"], commands: /^Get-ChildItem[\s\S]*?^\}$/m },
+  powershell: { first: ["-NoProfile", "-NonInteractive", "-Command"], commands: /^Get-ChildItem[\s\S]*?^\}$/m },
+} as const;
+type Shell = keyof typeof shells;
+
+/** An export that was opened: each content by its title, and by what. */
+export interface OpenedExport {
+  readonly contents: ReadonlyMap<string, Buffer>;
+  readonly by: readonly (Shell | "typage")[];
+}
+
+/** The shell of this system, and PowerShell where it is installed; none without Go's age. */
+async function shellsHere(age: string | null): Promise<readonly Shell[]> {
+  if (age === null) return [];
+  const isThere = (shell: Shell): Promise<boolean> => run(shell, [...shells[shell].first, "exit 0"]).then(() => true, () => false);
+  return [process.platform === "win32" ? "powershell" : "sh", ...((await isThere("pwsh")) ? (["pwsh"] as const) : [])];
+}
+
 /**
- * Opens an export as a person would: unpacked, with the commands of its own README where Go's age and a shell are there, else by
- * typage. Gives each content by its title.
+ * Opens an export as a person would: unpacked, with the commands of its own README, in every shell that is here, else by typage.
+ * Throws when two shells disagree.
  */
-export async function openExport(zip: Buffer, identityText: string): Promise<Map<string, Buffer>> {
+export async function openExport(zip: Buffer, identityText: string): Promise<OpenedExport> {
+  const age = await ageCommand();
+  const here = await shellsHere(age);
+  const opened = await Promise.all((here.length === 0 ? [null] : here).map((shell) => openExportBy(shell, age, zip, identityText)));
+  const [contents] = opened;
+  if (contents === undefined) throw new Error("nothing opened it");
+  for (const other of opened) for (const [title, content] of contents) if (other.size !== contents.size || other.get(title)?.equals(content) !== true) throw new Error(`${title}: the shells disagree`);
+  return { contents, by: here.length === 0 ? ["typage"] : here };
+}
+
+/** In a folder of its own; by typage when `shell` is null. */
+async function openExportBy(shell: Shell | null, age: string | null, zip: Buffer, identityText: string): Promise<Map<string, Buffer>> {
   const files = filesOf(zip);
   const tickets = [...files.keys()].filter((name) => name.endsWith(".ticket.age"));
   const folder = await mkdtemp(path.join(tmpdir(), "age-"));
   try {
-    const age = await ageCommand();
     for (const [name, bytes] of files) await writeFile(path.join(folder, name), bytes);
     await writeFile(path.join(folder, "exit.txt"), identityText, { mode: 0o600 });
-    const commands = /^for ticket[\s\S]*?^done$/m.exec(files.get("README.txt")?.toString("utf8") ?? "")?.[0];
-    if (commands === undefined) throw new Error("the README has no commands");
-    if (age !== null && process.platform !== "win32") await run("sh", ["-euc", commands], { cwd: folder, env: { ...process.env, PATH: `${path.dirname(age)}${path.delimiter}${process.env["PATH"] ?? ""}` } });
-    else await openByTypage(folder, tickets, identityText);
+    if (shell === null || age === null) await openByTypage(folder, tickets, identityText);
+    else {
+      const { first, commands } = shells[shell];
+      const documented = commands.exec(files.get("README.txt")?.toString("utf8") ?? "")?.[0];
+      if (documented === undefined) throw new Error(`the README has no commands for ${shell}`);
+      await run(shell, [...first, documented], { cwd: folder, env: { ...process.env, PATH: `${path.dirname(age)}${path.delimiter}${process.env["PATH"] ?? ""}` } });
+    }
     const opened = tickets.map(async (name) => {
       const id = name.replace(".ticket.age", "");
       const { title } = Ticket.parse(JSON.parse(await readFile(path.join(folder, `${id}.json`), "utf8")));

@@ -11,13 +11,17 @@ interface ImportDoneProps {
   /** Of the file, or of the folder. */
   readonly names: string;
   readonly onAgain: () => void;
+  /** Reads the same file once more, to store the rest. */
+  readonly onGoOn: () => void;
 }
 
 /** What came of an import, which items could not be stored and why, and what to do with the file. */
-export function ImportDone({ result, sealed, names, onAgain }: ImportDoneProps) {
+export function ImportDone({ result, sealed, names, onAgain, onGoOn }: ImportDoneProps) {
   const { t } = useTranslation("settings-data");
   const sentence = useErrorSentence();
   const title = useRef<HTMLHeadingElement>(null);
+  const { stopped } = result;
+  const isComplete = stopped === null && result.failed.length === 0 && result.unread === 0;
   useEffect(() => {
     title.current?.focus();
   }, []);
@@ -25,9 +29,14 @@ export function ImportDone({ result, sealed, names, onAgain }: ImportDoneProps) 
     <Card>
       <Stack $gap={4}>
         <SectionTitle ref={title} tabIndex={-1}>
-          {t("done.title")}
+          {t(stopped === null ? "done.title" : "done.stopped_title")}
         </SectionTitle>
         <SmallText>{t("done.counts_body", { added: result.added, updated: result.updated, same: result.same })}</SmallText>
+        {stopped !== null && (
+          <Notice tone="warn" title={stopped === "cancelled" ? t("done.cancelled_title") : sentence(new PortalError(stopped))}>
+            {t("done.stopped_body")}
+          </Notice>
+        )}
         {result.failed.length > 0 && (
           <Notice tone="warn" title={t("done.failed_title", { count: result.failed.length })}>
             <Failures>
@@ -42,12 +51,15 @@ export function ImportDone({ result, sealed, names, onAgain }: ImportDoneProps) 
         {sealed ? (
           <Notice>{t("done.delete_own_body", { names })}</Notice>
         ) : (
-          <Notice tone="warn" title={t("done.delete_title")}>
-            {t("done.delete_body", { names })}
+          <Notice tone="warn" title={t(isComplete ? "done.delete_title" : "done.keep_title")}>
+            {t(isComplete ? "done.delete_body" : "done.keep_body", { names })}
           </Notice>
         )}
         <SpacedRow>
-          <ButtonLink to="/secrets">{t("done.list_action")}</ButtonLink>
+          {stopped !== null && <Button onClick={onGoOn}>{t("done.go_on_action")}</Button>}
+          <ButtonLink to="/secrets" tone={stopped === null ? "primary" : "quiet"}>
+            {t("done.list_action")}
+          </ButtonLink>
           <Button tone="quiet" onClick={onAgain}>
             {t("done.again_action")}
           </Button>

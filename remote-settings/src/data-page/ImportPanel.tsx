@@ -64,7 +64,11 @@ export function ImportPanel({ vault, begins }: ImportPanelProps) {
   };
 
   const names = files.length === 1 ? (files[0]?.name ?? "") : (files[0]?.webkitRelativePath.split("/")[0] ?? "");
-  if (stored !== null) return <ImportDone result={stored.result} sealed={stored.sealed} names={names} onAgain={startOver} />;
+  const goOn = () => {
+    setStored(null);
+    choose(files);
+  };
+  if (stored !== null) return <ImportDone result={stored.result} sealed={stored.sealed} names={names} onAgain={startOver} onGoOn={goOn} />;
   if (reading.data != null) {
     const { read, standings } = reading.data;
     return (

@@ -9,8 +9,9 @@ import { styled } from "styled-components";
 /** What files hold that could be read. */
 export type ReadItems = Extract<ReadImport, { status: "read" }>;
 
-/** What became of the chosen items, with titles of those that were not stored. */
+/** What became of the chosen items, with titles of those that were not stored; `unread` counts what of the file could not be read. */
 export interface StoredItems extends Omit<StoredImport, "failed"> {
+  readonly unread: number;
   readonly failed: readonly { readonly title: string; readonly code: StoredImport["failed"][number]["code"] }[];
 }
 
@@ -52,7 +53,7 @@ export function ImportReview({ vault, begins, read, standings, onCancel, onStore
       setProgress(null);
       const wanted = items.filter((_, index) => chosen.has(index));
       const stored = await vault.imports.store(wanted, opener, { signal: controller.signal, onProgress: setProgress, ...(begins ? { name: imageName } : {}) });
-      return { ...stored, failed: stored.failed.map(({ index, code }) => ({ title: wanted[index]?.title ?? "", code })) };
+      return { ...stored, unread: failures.filter(({ reason }) => reason !== "empty").length, failed: stored.failed.map(({ index, code }) => ({ title: wanted[index]?.title ?? "", code })) };
     },
     onSuccess: (result) => {
       onStored({ ...result, same: result.same + kept });

@@ -52,7 +52,7 @@ describe("the page of one's data", () => {
     await userEvent.click(screen.getByRole("button", { name: "Import 2 items" }));
     expect(await screen.findByRole("heading", { name: "The import is done" })).toHaveFocus();
     expect(screen.getByText("Added: 2. New versions: 0. Already here: 0.")).toBeVisible();
-    expect(screen.getByText(/^bitwarden\.csv holds your secrets in plain text/)).toBeVisible();
+    expect(screen.getByText(/^bitwarden\.csv holds your secrets in plain text\. Keep what is missing/)).toBeVisible();
     await expectAccessible();
     expect((await vault.list()).map(({ label }) => label?.title)).toEqual(expect.arrayContaining(["Mail", "Mail (One-time password)"]));
   });
@@ -67,7 +67,37 @@ describe("the page of one's data", () => {
     expect(await screen.findByText("1 item was not stored")).toBeVisible();
     expect(screen.getByText(`${long}: title, tags or content are not accepted`)).toBeVisible();
     expect(screen.getByText("Added: 1. New versions: 0. Already here: 0.")).toBeVisible();
+    expect(screen.getByText("Not everything in the file is stored")).toBeVisible();
+    expect(screen.queryByText("Delete the file now")).not.toBeInTheDocument();
     await expectAccessible();
+  });
+
+  it("says to delete a file once all of it is stored, also where an entry of it is empty", async () => {
+    await draw(vaultWith({ importRead: { ...importRead, items: [item("Mail")], failures: [{ place: "2", reason: "empty" }] } }));
+    await choose();
+    await screen.findByRole("heading", { name: "1 item was read" });
+    await show();
+    await userEvent.click(screen.getByRole("button", { name: "Import 1 item" }));
+    expect(await screen.findByText("Delete the file now")).toBeVisible();
+    expect(screen.getByText(/^bitwarden\.csv holds your secrets in plain text\. Delete it/)).toBeVisible();
+  });
+
+  it("says what was stored when an import stops half-way, and goes on with the same file", async () => {
+    await draw(vaultWith({ importRead: { ...importRead, failures: [] }, importStop: "quota_exceeded" }));
+    await choose();
+    await screen.findByRole("heading", { name: "3 items were read" });
+    await show();
+    await userEvent.click(screen.getByRole("button", { name: "Import 3 items" }));
+    expect(await screen.findByRole("heading", { name: "The import stopped" })).toHaveFocus();
+    expect(screen.getByText("Added: 1. New versions: 0. Already here: 0.")).toBeVisible();
+    expect(screen.queryByText("Delete the file now")).not.toBeInTheDocument();
+    await expectAccessible();
+    await userEvent.click(screen.getByRole("button", { name: "Go on" }));
+    expect(await screen.findByText("New: 2. Changed: 0. Already here: 1.")).toBeVisible();
+    await show();
+    await userEvent.click(screen.getByRole("button", { name: "Import 2 items" }));
+    expect(await screen.findByText("Added: 2. New versions: 0. Already here: 1.")).toBeVisible();
+    expect(screen.getByText("Delete the file now")).toBeVisible();
   });
 
   it("adds nothing when the same file is chosen once more", async () => {

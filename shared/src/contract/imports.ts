@@ -61,12 +61,13 @@ export interface ReadOptions extends CallOptions {
   readonly exitIdentity?: string;
 }
 
-/** What became of the items; `failed` are indices into what was given. */
+/** What became of the items; `failed` are indices into what was given. `stopped` says why it ended before the last one; null when it did not. */
 export interface StoredImport {
   readonly added: number;
   readonly updated: number;
   readonly same: number;
   readonly failed: readonly { readonly index: number; readonly code: ErrorCode }[];
+  readonly stopped: ErrorCode | null;
 }
 
 /** Importing what people have. Files are read in a worker of their own, which has no key of the account; nothing is sent before {@link store}. */
@@ -77,9 +78,9 @@ export interface VaultImports {
   readonly compare: (items: readonly ImportItem[], options?: CallOptions) => Promise<readonly ImportStanding[]>;
   /**
    * Protects the items by all openers, a hundred in a call. One opener is shown for all of them; in an account that begins with
-   * them it is a picture, which takes `name`. What is stored stays when it is cancelled or the connection goes: the same items once more
-   * add nothing twice. Progress counts items, in the phase `sending`.
-   * `cancelled`, `quota_exceeded`, `state_conflict`, and those of {@link Vault.unlock}.
+   * them it is a picture, which takes `name`. What is stored stays when it is cancelled or the connection goes: it is answered with
+   * `stopped`, and the same items once more add nothing twice. Progress counts items, in the phase `sending`.
+   * While nothing is stored yet: `cancelled`, `quota_exceeded`, `state_conflict`, and those of {@link Vault.unlock}.
    */
   readonly store: (items: readonly ImportItem[], opener: ShownImage, options?: CallOptions & { readonly name?: string }) => Promise<StoredImport>;
 }

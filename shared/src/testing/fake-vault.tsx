@@ -78,6 +78,8 @@ export interface FakeVaultSettings extends FakeSharingSettings, FakeRequestsSett
   readonly forgets?: boolean;
   /** What a handle stands for; those of {@link shownImage} and the fake field unless told otherwise. `picture_needed`. */
   readonly whatIsShown?: (shown: ShownImage) => WhatIsShown;
+  /** Stops the first import after one item. */
+  readonly importStop?: ErrorCode;
   /** What files hold that are imported; by the exit identity where it is asked for. */
   readonly importRead?: ReadImport | ((exitIdentity: string | undefined) => ReadImport);
   /** Rows of one batch of {@link Vault.list}; all in one unless told otherwise. */
@@ -282,6 +284,7 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
       become({ status: "unlocked", device: settings.device ?? null });
     },
   });
+  let importStop = settings.importStop ?? null;
   const keys = createFakeOpeners(settings, {
     ...account,
     resolve,
@@ -330,6 +333,12 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
         let [added, updated] = [0, 0];
         const failed: { index: number; code: ErrorCode }[] = [];
         for (const [at, item] of items.entries()) {
+          if (added > 0 && importStop !== null) {
+            const stopped = importStop;
+            importStop = null;
+            become({ ...state });
+            return { added, updated, same: 0, failed, stopped };
+          }
           const known = imported.get(item.origin);
           if (item.title.length > maxTitleLength) failed.push({ index: at, code: "validation_error" });
           else if (known === undefined) {
@@ -343,7 +352,7 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
           options?.onProgress?.({ phase: "sending", done: at + 1, total: items.length });
         }
         become({ ...state });
-        return { added, updated, same: items.length - added - updated - failed.length, failed };
+        return { added, updated, same: items.length - added - updated - failed.length, failed, stopped: null };
       },
     },
     openers: keys.openers,

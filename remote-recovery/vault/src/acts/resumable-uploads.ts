@@ -45,7 +45,7 @@ export type UploadOrder =
   | {
       readonly act: "update";
       readonly secretId: string;
-      readonly change: Omit<SecretChange, "content"> & { readonly content: Omit<NonNullable<SecretChange["content"]>, "content"> };
+      readonly change: Omit<SecretChange, "content"> & { readonly content: Omit<NonNullable<SecretChange["content"]>, "content">; readonly source?: string };
       readonly size: number;
       readonly handle: FileSystemFileHandle | null;
     };
@@ -66,6 +66,7 @@ const Request = z.discriminatedUnion("flow", [
     base: z.strictObject({ version: z.int(), rev: z.int().optional() }),
     /** Absent: those that the secret has. */
     openers: openers.optional(),
+    source: z.string().optional(),
   }),
 ]);
 type Request = z.infer<typeof Request>;
@@ -103,6 +104,7 @@ export async function beginUpload(vault: VaultContext, { records, calls }: Uploa
           ...(order.change.title === undefined ? {} : { title: order.change.title }),
           ...(order.change.tags === undefined ? {} : { tags: [...order.change.tags] }),
           ...(ids === undefined ? {} : { openers: ids }),
+          ...(order.change.source === undefined ? {} : { source: order.change.source }),
         };
   return start(vault, { records, calls }, { request, secretId, baseVersion, size: order.size, handle: order.handle }, options);
 }
@@ -296,8 +298,8 @@ async function publishWith(vault: VaultContext, secretId: string, ready: ReadyCo
     await publishNew(vault, request, protection ?? { kind: "openers", openers: [] }, ready, options, secretId);
     return;
   }
-  const { title, tags, contentKind, name, mime, base } = request;
-  const change = { content: { contentKind, name, mime }, ...(title === undefined ? {} : { title }), ...(tags === undefined ? {} : { tags }), ...(protection === null ? {} : { protection }) };
+  const { title, tags, contentKind, name, mime, base, source } = request;
+  const change = { content: { contentKind, name, mime }, source, ...(title === undefined ? {} : { title }), ...(tags === undefined ? {} : { tags }), ...(protection === null ? {} : { protection }) };
   await publishVersion(vault, secretId, { version: base.version, rev: base.rev }, change, ready, options);
 }
 

@@ -7,8 +7,14 @@ import { requireOpened } from "../steps/publish.ts";
 import { refuseCancelled } from "../cancelled.ts";
 import { sourceOf, whichItem } from "./source.ts";
 
-/** An item with its mark; null before the account has a key for marks. */
-export type ComparedItem = ImportStanding & { readonly source: string | null };
+/** An item with its mark, null before there is a key for marks; `version` is that of its secret, 0 of what is new. */
+export type ComparedItem = ImportStanding & { readonly source: string | null; readonly version: number };
+
+interface Kept {
+  readonly secretId: string;
+  readonly version: number;
+  readonly source: string;
+}
 
 /** Begins the origin of an item of this portal's own archives, before the id that the secret had. */
 export const ownOrigin = "relicario:";
@@ -25,24 +31,25 @@ export async function compareImport(vault: VaultContext, items: readonly ImportI
 /** The same with an account that was read a moment ago. */
 export async function compareWith(vault: VaultContext, account: AccountView | null, items: readonly ImportItem[], options: ActOptions): Promise<ComparedItem[]> {
   const opened = requireOpened(account);
-  if (account === null || opened === null) return items.map(() => ({ standing: "new", source: null }));
-  const importKey = opened.book.import_key === null ? null : fromB64u(opened.book.import_key);
-  const kept = new Map<string, { readonly secretId: string; readonly source: string }>();
-  for (const row of importKey === null ? [] : account.rows.values()) {
-    if (row.stored.deleted_at !== undefined) continue;
+  const key = (opened ?? vault.pending)?.book.import_key ?? null;
+  const importKey = key === null ? null : fromB64u(key);
+  const rows = account?.rows ?? new Map<string, never>();
+  const kept = new Map<string, Kept>();
+  for (const row of importKey === null ? [] : rows.values()) {
+    if (opened === null || row.stored.deleted_at !== undefined) continue;
     const { source } = await labelOf(vault.userId, opened.keys, row);
-    if (source !== null) kept.set(whichItem(source), { secretId: row.secretId, source });
+    if (source !== null) kept.set(whichItem(source), { secretId: row.secretId, version: row.version, source });
   }
   const compared: ComparedItem[] = [];
   for (const item of items) {
     refuseCancelled(options.signal);
     const ownId = item.origin.startsWith(ownOrigin) ? item.origin.slice(ownOrigin.length) : null;
-    const own = ownId === null ? undefined : account.rows.get(ownId);
+    const own = ownId === null ? undefined : rows.get(ownId);
     const source = importKey === null ? null : await sourceOf(importKey, item);
     const known = source === null ? undefined : kept.get(whichItem(source));
-    if (known !== undefined) compared.push({ standing: known.source === source ? "same" : "changed", secretId: known.secretId, source });
-    else if (own !== undefined && own.stored.deleted_at === undefined) compared.push({ standing: "same", secretId: own.secretId, source });
-    else compared.push({ standing: "new", source });
+    if (known !== undefined) compared.push({ standing: known.source === source ? "same" : "changed", secretId: known.secretId, source, version: known.version });
+    else if (own !== undefined && own.stored.deleted_at === undefined) compared.push({ standing: "same", secretId: own.secretId, source, version: own.version });
+    else compared.push({ standing: "new", source, version: 0 });
   }
   return compared;
 }

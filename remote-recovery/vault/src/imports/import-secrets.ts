@@ -1,6 +1,6 @@
 import { maxBatchSecrets, maxJsonBodyBytes, toB64u, fromB64u, type NewSecret } from "@relicario/shared/api";
 import type { ImportItem, StoredImport } from "@relicario/shared/contract";
-import { isPortalError, PortalError, toPortalError } from "@relicario/shared/errors";
+import { PortalError, toPortalError } from "@relicario/shared/errors";
 
 import { publishVersion } from "../acts/update.ts";
 import { unlock } from "../acts/unlock.ts";
@@ -10,6 +10,7 @@ import { newId, timestamp } from "../seal/ids.ts";
 import { isKey, type Protection, type Shown } from "../shown-image.ts";
 import { checkRequest } from "../steps/check-request.ts";
 import { openerChoice } from "../steps/choose-openers.ts";
+import { keepPending } from "../steps/pending.ts";
 import { publishUntilItFits, requireOpened, type Attempt } from "../steps/publish.ts";
 import { readAccount, requireRow, type AccountView } from "../steps/read-account.ts";
 import { readKeyring } from "../steps/read-keyring.ts";
@@ -17,11 +18,14 @@ import { sealInCall, sealRow, sealSmall } from "../steps/sealed-secret.ts";
 import { firstChange, nextChange } from "../steps/signed-change.ts";
 import type { ActOptions, FirstAccount, VaultContext } from "../vault-context.ts";
 import { compareWith } from "./compare.ts";
+import { isOfOneItem } from "./item-errors.ts";
 import { sourceOf } from "./source.ts";
 
 export interface ImportOptions extends ActOptions {
   /** Of the picture, where an account begins with it. */
   readonly name?: string;
+  /** Items that do not fit a call follow. They can begin an account too. */
+  readonly largeFollow?: boolean;
 }
 
 /** Every opener of the book. */
@@ -42,9 +46,10 @@ const stanzaLength = 3_200;
  * Stopped anywhere, what was published stays with its marks: the same items once more go on where it stopped.
  *
  * @param items that fit one call each; see `maxSmallContentBytes`.
- * @throws PortalError `cancelled`, `quota_exceeded`, and those of unlocking and publishing. What is wrong with one item is in `failed`.
+ * @throws PortalError `cancelled`, `quota_exceeded`, and those of unlocking and publishing, while nothing is stored; after that they
+ *   are in `stopped`. What is wrong with one item is in `failed`.
  */
-export async function importSecrets(vault: VaultContext, items: readonly ImportItem[], shown: Shown, { name = "", ...options }: ImportOptions = {}): Promise<StoredImport> {
+export async function importSecrets(vault: VaultContext, items: readonly ImportItem[], shown: Shown, { name = "", largeFollow = false, ...options }: ImportOptions = {}): Promise<StoredImport> {
   const quiet: ActOptions = options.signal === undefined ? {} : { signal: options.signal };
   let protection = await protectionBy(vault, shown, name, options);
   if (protection === allOpeners) await ensureImportKey(vault, quiet);
@@ -67,30 +72,37 @@ export async function importSecrets(vault: VaultContext, items: readonly ImportI
   }
 
   const total = fresh.length + changed.length;
-  let done = 0;
+  const same = compared.filter(({ standing }) => standing === "same").length;
+  let [added, updated, done] = [0, 0, 0];
   const tell = (): void => options.onProgress?.({ phase: "sending", done, total });
   tell();
-  for (const batch of batchesOf(fresh, openers)) {
-    refuseCancelled(options.signal);
-    await storeBatch(vault, batch.map(({ item }) => item), protection, quiet);
-    protection = allOpeners;
-    done += batch.length;
-    tell();
-  }
-  let updated = 0;
-  for (const { index, item, secretId } of changed) {
-    refuseCancelled(options.signal);
-    try {
-      await storeVersion(vault, secretId, item, quiet);
-      updated += 1;
-    } catch (error) {
-      if (!isPortalError(error, "version_conflict", "too_many_versions", "not_found", "opener_needed")) throw error;
-      failed.push({ index, code: error.code });
+  try {
+    if (fresh.length === 0 && largeFollow && protection !== allOpeners) await prepareAccount(vault, protection, options);
+    for (const batch of batchesOf(fresh, openers)) {
+      refuseCancelled(options.signal);
+      await storeBatch(vault, batch.map(({ item }) => item), protection, quiet);
+      protection = allOpeners;
+      added += batch.length;
+      done += batch.length;
+      tell();
     }
-    done += 1;
-    tell();
+    for (const { index, item, secretId } of changed) {
+      refuseCancelled(options.signal);
+      try {
+        await storeVersion(vault, secretId, item, quiet);
+        updated += 1;
+      } catch (error) {
+        if (!isOfOneItem(error)) throw error;
+        failed.push({ index, code: error.code });
+      }
+      done += 1;
+      tell();
+    }
+  } catch (error) {
+    if (added + updated === 0) throw error;
+    return { added, updated, same, failed, stopped: toPortalError(error).code };
   }
-  return { added: fresh.length, updated, same: compared.filter(({ standing }) => standing === "same").length, failed };
+  return { added, updated, same, failed, stopped: null };
 }
 
 interface Indexed {
@@ -106,6 +118,20 @@ async function protectionBy(vault: VaultContext, shown: Shown, name: string, opt
   const { opener } = await unlock(vault, shown, options.signal === undefined ? {} : { signal: options.signal });
   opener.forget();
   return allOpeners;
+}
+
+/** An account with a key for marks, kept on this device: what is published first begins it. */
+async function prepareAccount(vault: VaultContext, protection: Protection, options: ActOptions): Promise<void> {
+  const choice = openerChoice(vault, protection, options);
+  try {
+    const { first } = await choice.from(null);
+    if (first?.book.import_key !== null) return;
+    const marked = { ...first, book: { ...first.book, import_key: newImportKey() } };
+    await keepPending(vault.device, marked);
+    vault.pending = marked;
+  } finally {
+    choice.forget();
+  }
 }
 
 /** Writes a key for marks into the book, unless there is one. */
@@ -150,7 +176,7 @@ async function storeBatch(vault: VaultContext, items: readonly ImportItem[], pro
   const prepare = async (account: AccountView | null): Promise<Attempt<"stored">> => {
     const opened = requireOpened(account);
     const { openers, enrolled, first } = await choice.from(opened);
-    const begins = first === null ? null : { ...first, book: { ...first.book, import_key: importKey } };
+    const begins = first === null ? null : { ...first, book: { ...first.book, import_key: first.book.import_key ?? importKey } };
     const [keys, key] = [opened?.keys ?? begins?.keys, opened?.book.import_key ?? begins?.book.import_key];
     if (keys === undefined || key == null) throw new PortalError("opener_needed");
     const rows = await Promise.all(

@@ -1,6 +1,6 @@
 import { maxSmallContentBytes } from "@relicario/shared/api";
-import type { ImportItem, StoredImport, VaultImports } from "@relicario/shared/contract";
-import { isPortalError, PortalError } from "@relicario/shared/errors";
+import type { CallOptions, ImportItem, VaultImports } from "@relicario/shared/contract";
+import { PortalError, toPortalError } from "@relicario/shared/errors";
 import type * as Comlink from "comlink";
 
 import { refuseCancelled } from "../cancelled.ts";
@@ -8,12 +8,14 @@ import { requireShown } from "../shown-image.ts";
 import type { Transfers } from "../transfer/transfer-client.ts";
 import type { RunningWorker } from "../worker/start-workers.ts";
 import type { VaultWorkerApi } from "../worker/vault-worker-api.ts";
+import type { ComparedItem } from "./compare.ts";
 import type { ImportWorkerApi } from "./import-worker-api.ts";
+import { isOfOneItem } from "./item-errors.ts";
 
 export interface ImportParts {
   readonly inWorker: <Given extends readonly unknown[], Answer>(act: (worker: Comlink.Remote<VaultWorkerApi>) => (...given: Given) => Promise<Answer>) => (...given: Given) => Promise<Answer>;
   readonly startReader: () => Promise<RunningWorker<ImportWorkerApi>>;
-  readonly transfers: Pick<Transfers, "protect">;
+  readonly transfers: Pick<Transfers, "protect" | "update">;
 }
 
 /** The members of the contract about importing. Small items go through the vault's worker, a hundred in a call; large ones as uploads. */
@@ -37,7 +39,7 @@ export function importsOnPage({ inWorker, startReader, transfers }: ImportParts)
         reader.end(); // with what it holds in clear
       }
     },
-    compare: async (items, options) => (await compare(items, options)).map(({ source: _, ...standing }) => standing),
+    compare: async (items, options) => (await compare(items, options)).map(({ source: _, version: __, ...standing }) => standing),
     store: async (items, opener, options) => {
       const shown = requireShown(opener);
       const isSmall = ({ content }: ImportItem): boolean => content.size <= maxSmallContentBytes;
@@ -46,25 +48,44 @@ export function importsOnPage({ inWorker, startReader, transfers }: ImportParts)
       const total = items.length;
       const quiet = options?.signal === undefined ? {} : { signal: options.signal };
       const tell = (done: number): void => options?.onProgress?.({ phase: "sending", done, total });
-      const stored = await importSecrets(small, shown, { ...options, onProgress: (progress) => { if (progress.phase === "sending") tell(progress.done); else options?.onProgress?.(progress); } });
-      const result: { -readonly [Key in keyof StoredImport]: StoredImport[Key] } = { ...stored, failed: stored.failed.map(({ index, code }) => ({ index: indexOf(small[index]), code })) };
-      const standings = large.length === 0 ? [] : await compare(large, quiet);
-      for (const [at, item] of large.entries()) {
-        refuseCancelled(options?.signal);
-        const { standing, source } = standings[at] ?? { standing: "new", source: null };
-        try {
-          if (standing === "same") result.same += 1;
-          else {
-            await transfers.protect({ ...item, protection: { kind: "openers", openers: [] }, ...(source === null ? {} : { source }) }, quiet);
-            result.added += 1;
+      const onProgress: CallOptions["onProgress"] = (progress) => {
+        if (progress.phase === "sending") tell(progress.done);
+        else options?.onProgress?.(progress);
+      };
+      const stored = await importSecrets(small, shown, { ...options, onProgress, largeFollow: large.length > 0 });
+      const failed = stored.failed.map(({ index, code }) => ({ index: indexOf(small[index]), code }));
+      let { added, updated, same, stopped } = stored;
+      try {
+        const standings = large.length === 0 || stopped !== null ? [] : await compare(large, quiet);
+        for (const [at, item] of large.entries()) {
+          const standing = standings[at];
+          if (standing === undefined) break; // it had stopped before
+          refuseCancelled(options?.signal);
+          try {
+            if (standing.standing === "same") same += 1;
+            else if (standing.standing === "new") {
+              await transfers.protect({ ...item, protection: { kind: "openers", openers: [] }, ...sourceOf(standing) }, quiet);
+              added += 1;
+            } else {
+              const { title, tags, contentKind, name, mime, content } = item;
+              await transfers.update(standing.secretId, { baseVersion: standing.version, title, tags, content: { contentKind, name, mime, content }, ...sourceOf(standing) }, quiet);
+              updated += 1;
+            }
+          } catch (error) {
+            if (!isOfOneItem(error)) throw error;
+            failed.push({ index: indexOf(item), code: error.code });
           }
-        } catch (error) {
-          if (!isPortalError(error, "payload_too_large", "validation_error")) throw error;
-          result.failed = [...result.failed, { index: indexOf(item), code: error.code }];
+          tell(small.length + at + 1);
         }
-        tell(small.length + at + 1);
+      } catch (error) {
+        if (added + updated === 0) throw error;
+        stopped = toPortalError(error).code;
       }
-      return result;
+      return { added, updated, same, failed, stopped };
     },
   });
+}
+
+function sourceOf({ source }: ComparedItem): { readonly source?: string } {
+  return source === null ? {} : { source };
 }

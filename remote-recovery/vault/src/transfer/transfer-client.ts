@@ -21,10 +21,15 @@ export interface UploadActs {
   readonly unlocked: (signal: AbortSignal | undefined) => Promise<void>;
 }
 
+/** The mark of an item that is imported. */
+interface Imported {
+  readonly source?: string;
+}
+
 /** Uploads and downloads of this page, in workers of their own: uploads go on under the lock, downloads hold plaintext and end with it. */
 export interface Transfers extends Downloads {
-  readonly protect: (request: ProtectRequest, options?: CallOptions) => Promise<Published>;
-  readonly update: (secretId: string, change: SecretChange & Required<Pick<SecretChange, "content">>, options?: CallOptions) => Promise<Published>;
+  readonly protect: (request: ProtectRequest & Imported, options?: CallOptions) => Promise<Published>;
+  readonly update: (secretId: string, change: SecretChange & Required<Pick<SecretChange, "content">> & Imported, options?: CallOptions) => Promise<Published>;
   /** `protection` is the one that was asked for, once those that were decided do not do; null before. */
   readonly resume: (uploadId: string, file: Blob | null, protection: Protection | null, options?: CallOptions) => Promise<Published>;
   readonly restart: (uploadId: string, file: Blob, options?: CallOptions) => Promise<Published>;

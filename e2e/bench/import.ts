@@ -1,0 +1,123 @@
+/**
+ * How an import and an export of many go: `pnpm bench:import [items] [secrets]`. The whole portal as built and a real Chromium. A
+ * file of 5,000 logins is imported into an empty account: time from the picture shown to the last item stored. In another account
+ * 1,000 secrets are imported, exported, and the archive is opened by the commands of its own README: with Go's age where Go is
+ * there, else by typage. Memory is that of the page and all its workers when they held most. The last line is JSON; fails when a
+ * limit is missed.
+ */
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { cpus, loadavg, tmpdir } from "node:os";
+import path from "node:path";
+
+import { chromium, type Browser, type Page } from "@playwright/test";
+import { startPortal } from "@relicario/tooling/portal";
+import { z } from "zod";
+
+import { newAccount, signUp } from "../pages/account.ts";
+import { answerDevice } from "../pages/secrets.ts";
+import { openExport } from "../support/age.ts";
+import { chromiumArguments } from "../support/browser.ts";
+import { watchMemory } from "../support/memory.ts";
+import { photographs } from "../support/photographs.ts";
+
+/** Seconds, and MB of heaps, array buffers and WASM memories. */
+const limits = { store_s: 60, import_mb: 150, export_mb: 150 } as const;
+const patience = { timeout: 1_200_000 } as const;
+
+const Count = z.coerce.number().int().min(1);
+const [items, secrets] = process.argv.slice(2).filter((word) => word !== "--");
+const many = Count.default(5_000).parse(items);
+const fewer = Count.default(1_000).parse(secrets);
+
+const folder = await mkdtemp(path.join(tmpdir(), "relicario-bench-"));
+const portal = await startPortal({
+  port: 0,
+  dataDir: path.join(folder, "data"),
+  log: (line) => {
+    console.log(line);
+  },
+});
+const browser = await chromium.launch(chromiumArguments());
+try {
+  const imported = await importMany(browser, many);
+  await imported.page.context().close();
+  const { page, ...before } = await importMany(browser, fewer);
+  const exported = await exportAll(page);
+  const [processor] = cpus();
+  const figures = {
+    items: many,
+    read_s: imported.read_s,
+    store_s: imported.store_s,
+    import_mb: imported.import_mb,
+    secrets: fewer,
+    store_fewer_s: before.store_s,
+    ...exported,
+  };
+  const machine = { processor: `${String(cpus().length)} × ${processor?.model ?? "unknown"}`, load: loadavg()[0] ?? 0 };
+  console.log(`${machine.processor}, load ${machine.load.toFixed(1)}`);
+  for (const [name, value] of Object.entries(figures)) console.log(`${name.padEnd(32)}${typeof value === "number" ? value.toFixed(1).padStart(10) : value}`);
+  const ok = figures.store_s < limits.store_s && figures.import_mb < limits.import_mb && figures.export_mb < limits.export_mb && figures.opened === fewer;
+  console.log(JSON.stringify({ bench: "import", ok, figures: { ...figures, ...machine }, limits }));
+  process.exitCode = ok ? 0 : 1;
+} finally {
+  await browser.close();
+  await portal.stop();
+  await rm(folder, { recursive: true, force: true });
+}
+
+/** A new account begins with a file of so many logins; gives its page, at the list. */
+async function importMany(by: Browser, count: number): Promise<{ readonly page: Page; readonly read_s: number; readonly store_s: number; readonly import_mb: number }> {
+  const file = path.join(folder, `logins-${String(count)}.json`);
+  await writeFile(file, JSON.stringify({ encrypted: false, folders: [{ id: "f1", name: "Work" }], items: Array.from({ length: count }, (_, index) => loginOf(index)) }));
+  const page = await (await by.newContext({ baseURL: portal.origin, locale: "en-GB", viewport: { width: 1280, height: 900 } })).newPage();
+  await signUp(page, newAccount());
+  const memory = await watchMemory(page);
+  await page.goto("/settings/data");
+  const chosen = performance.now();
+  await page.getByLabel("File to import").setInputFiles(file);
+  await page.getByRole("heading", { name: "items were read" }).waitFor(patience);
+  const read = performance.now();
+  await page.getByLabel("Picture file").setInputFiles(photographs.small);
+  await page.getByText("This picture is good").waitFor(patience);
+  await page.getByRole("checkbox", { name: /Go without a passphrase/ }).check();
+  await page.getByLabel("Name of the picture").fill("Hills");
+  const started = performance.now();
+  await page.getByRole("button", { name: /^Import [\d,.\s]+ items$/ }).click();
+  await page.getByRole("heading", { name: "The import is done" }).waitFor(patience);
+  const stored = performance.now();
+  const { most } = await memory.stop();
+  await page.getByText(new RegExp(`^Added: ${String(count)}\\.`)).waitFor(); // none was left
+  await page.getByRole("link", { name: "See the list" }).click();
+  await answerDevice(page, "My own device");
+  return { page, read_s: seconds(read - chosen), store_s: seconds(stored - started), import_mb: most / 1e6 };
+}
+
+/** By the page of one's data, as a person does; then without the portal. */
+async function exportAll(page: Page): Promise<Readonly<Record<"export_s" | "export_mb" | "archive_mb" | "opened", number>> & { readonly opened_by: string }> {
+  const memory = await watchMemory(page);
+  await page.goto("/settings/data");
+  await page.getByRole("link", { name: "Export everything" }).click();
+  await page.getByLabel("Picture file").setInputFiles(photographs.small, patience);
+  const started = performance.now();
+  const archive = page.waitForEvent("download", patience);
+  await page.getByRole("button", { name: "Export", exact: true }).click();
+  await page.getByRole("heading", { name: "secrets are in the archive" }).waitFor(patience);
+  const made = performance.now();
+  const zip = path.join(folder, "secrets-export.zip");
+  await (await archive).saveAs(zip);
+  const { most } = await memory.stop();
+  const identity = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Save as exit.txt" }).click();
+  const { contents, by } = await openExport(await readFile(zip), await readFile(await (await identity).path(), "utf8"));
+  const right = Array.from({ length: fewer }, (_, index) => loginOf(index)).filter(({ name, login }) => contents.get(name)?.toString("utf8").includes(login.password) === true);
+  return { export_s: seconds(made - started), export_mb: most / 1e6, archive_mb: (await stat(zip)).size / 1e6, opened: right.length, opened_by: by.join(", ") };
+}
+
+function loginOf(index: number) {
+  const number = String(index);
+  return { id: `id-${number}`, folderId: "f1", type: 1, name: `Login ${number}`, notes: null, login: { uris: [{ uri: `https://site-${number}.example` }], username: `ana-${number}`, password: `password "${number}", kept`, totp: null } };
+}
+
+function seconds(milliseconds: number): number {
+  return milliseconds / 1000;
+}

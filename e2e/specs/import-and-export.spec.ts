@@ -1,0 +1,172 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+import type { Locator, Page } from "@playwright/test";
+
+import { newAccount, signUp } from "../pages/account.ts";
+import { answerDevice, openRecovery, protect, protectFile, revealed, row, showPicture } from "../pages/secrets.ts";
+import { openExport } from "../support/age.ts";
+import { ByteSearch, type Needle } from "../support/byte-search.ts";
+import { expectAccessible } from "../support/looks.ts";
+import { photographs } from "../support/photographs.ts";
+import { expect, test } from "../support/portal-test.ts";
+import { newRecordedProfile } from "../support/recorded-profile.ts";
+import { RecordingProxy } from "../support/recording-proxy.ts";
+import { sentinel } from "../support/sentinel.ts";
+import { filesOf } from "../support/zip.ts";
+
+test("everything leaves as an archive, comes into another account, and a foreign file comes in beside it, with nothing sent in clear", async ({ portal }) => {
+  test.setTimeout(600_000);
+  const words = { diary: sentinel(), keys: sentinel(), scan: sentinel(), password: sentinel(), changed: sentinel(), note: sentinel(), seed: "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP", title: sentinel(), site: sentinel(), folder: sentinel() };
+  const scan = Buffer.from(`${words.scan}\n`.repeat(3_000));
+  const folder = await mkdtemp(path.join(tmpdir(), "relicario-import-"));
+  const [zip, exit] = [path.join(folder, "secrets-export.zip"), path.join(folder, "exit.txt")];
+  const proxy = await RecordingProxy.start();
+  const strangers = new Set<string>();
+  const [old, anew] = [await newRecordedProfile(proxy, portal.origin, strangers), await newRecordedProfile(proxy, portal.origin, strangers)];
+  const pageOf = async ({ context }: typeof old): Promise<Page> => context.pages()[0] ?? (await context.newPage());
+
+  await test.step("the page of one's data leads to an archive of every secret, which opens without the portal", async () => {
+    const page = await pageOf(old);
+    await signUp(page, newAccount());
+    await protect(page, { text: `Dear ${words.diary}`, title: `Diary ${words.title}`, tags: ["private", "2026"], image: { file: photographs.small, passphrase: null } });
+    await answerDevice(page, "My own device");
+    await protect(page, { text: words.keys, title: "House keys", tags: [], image: null });
+    await protectFile(page, { title: "Scan", name: "scan, “old”.bin", content: scan });
+    await page.goto("/settings/data");
+    await page.getByRole("link", { name: "Export everything" }).click();
+    await page.getByLabel("Picture file").setInputFiles(photographs.small);
+    const archive = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Export", exact: true }).click();
+    await expect(page.getByRole("heading", { name: "3 secrets are in the archive" })).toBeVisible({ timeout: 90_000 });
+    await (await archive).saveAs(zip);
+    const identity = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Save as exit.txt" }).click();
+    await (await identity).saveAs(exit);
+    await page.getByRole("button", { name: "Done", exact: true }).click();
+
+    const bytes = await readFile(zip);
+    const names = [...filesOf(bytes).keys()];
+    expect(names).toEqual(expect.arrayContaining(["README.txt", "LEEME.txt", "manifest.json"]));
+    expect(names.filter((name) => name.endsWith(".age"))).toHaveLength(6);
+    expect(bytes.includes("AGE-SECRET-KEY-")).toBe(false);
+    const { contents, by } = await openExport(bytes, await readFile(exit, "utf8"));
+    test.info().annotations.push({ type: "opened by", description: by.join(", ") });
+    expect(Object.fromEntries([...contents].map(([title, content]) => [title, content.toString("utf8")]))).toEqual({ [`Diary ${words.title}`]: `Dear ${words.diary}`, "House keys": words.keys, Scan: scan.toString("utf8") });
+  });
+
+  const page = await pageOf(anew);
+  await test.step("another account begins with the archive, and has the same list", async () => {
+    await signUp(page, newAccount());
+    await page.goto("/settings/data");
+    await chooseFile(page, zip);
+    await page.getByLabel("Exit identity").fill((await readFile(exit, "utf8")).trim());
+    await page.getByRole("button", { name: "Open the archive" }).click();
+    await expect(page.getByRole("heading", { name: "3 items were read" })).toBeFocused();
+    await page.getByLabel("Picture file").setInputFiles(photographs.small);
+    await expect(page.getByText("This picture is good")).toBeVisible({ timeout: 60_000 });
+    await page.getByRole("checkbox", { name: /Go without a passphrase/ }).check();
+    await page.getByLabel("Name of the picture").fill("Hills");
+    await page.getByRole("button", { name: "Import 3 items" }).click();
+    await expectStored(page, "Added: 3. New versions: 0. Already here: 0.");
+    await expect(page.getByText("secrets-export.zip is sealed. Keep its exit identity apart from it.")).toBeVisible();
+    await page.getByRole("link", { name: "See the list" }).click();
+    await answerDevice(page, "My own device");
+    for (const title of [`Diary ${words.title}`, "House keys", "Scan"]) await expect(row(page, title)).toBeVisible();
+    await expect(row(page, "Diary")).toContainText("private");
+    await expect(row(page, "Diary")).toContainText("2026");
+    await expect(row(page, "Scan")).toContainText("scan, “old”.bin");
+    await openRecovery(page, "Diary");
+    await showPicture(page, photographs.small);
+    expect(await revealed(page)).toBe(`Dear ${words.diary}`);
+  });
+
+  const login = { id: "b1", folderId: "f1", type: 1, name: `Mail, “the ""old""” one\r\n${words.title}`, notes: `First line\r\nsecond, "quoted" ${words.note}`, login: { uris: [{ uri: `https://${words.site}.example` }], username: "ana", password: `p"a,ss\\${words.password}`, totp: words.seed } };
+  const bitwarden = {
+    encrypted: false,
+    folders: [{ id: "f1", name: `Work/${words.folder}` }],
+    items: [login, { id: "b2", folderId: null, type: 2, name: "", notes: `No title 🗝️ ${words.note}` }, { id: "b3", folderId: null, type: 1, name: "Empty one", notes: null, login: { username: null, password: null, totp: null } }, "not an item"],
+  };
+  const file = path.join(folder, "bitwarden_export.json");
+  const review = page.getByRole("list", { name: "Items of the file" });
+
+  await test.step("a foreign file is shown before it is stored, with what is wrong in it", async () => {
+    await writeFile(file, JSON.stringify(bitwarden));
+    await page.goto("/settings/data");
+    await chooseFile(page, file);
+    await expect(page.getByRole("heading", { name: "3 items were read" })).toBeVisible();
+    await expect(page.getByText("New: 3. Changed: 0. Already here: 0.")).toBeVisible();
+    await expect(page.getByText("Empty one: is empty")).toBeVisible();
+    await expect(page.getByText("4: cannot be read")).toBeVisible();
+    await expect(page.getByText(/This portal makes no codes of them/)).toBeVisible();
+    await expect(itemOf(review, "Untitled")).toContainText("had no title");
+    await expectAccessible(page, "the items of a file");
+    await page.getByLabel("Picture file").setInputFiles(photographs.small);
+    await page.getByRole("button", { name: "Import 3 items" }).click();
+    await expectStored(page, "Added: 3. New versions: 0. Already here: 0.");
+    await expect(page.getByText(/^bitwarden_export\.json holds your secrets in plain text\. Delete it/)).toBeVisible();
+    await expectAccessible(page, "an import that is done");
+    await openRecovery(page, "one-time");
+    await showPicture(page, photographs.small);
+    expect(await revealed(page)).toContain(words.seed);
+  });
+
+  await test.step("the same file once more adds nothing", async () => {
+    await page.goto("/settings/data");
+    await chooseFile(page, file);
+    await expect(page.getByText("New: 0. Changed: 0. Already here: 3.")).toBeVisible();
+    await expect(page.getByRole("button", { name: /^Import \d/ })).toBeHidden();
+    await page.goto("/secrets");
+    await expect(page.getByRole("searchbox")).toBeVisible();
+    await expect(page.getByRole("list", { name: "Secrets" }).getByRole("listitem")).toHaveCount(6);
+  });
+
+  await test.step("what differs in it becomes a new version", async () => {
+    await writeFile(file, JSON.stringify({ ...bitwarden, items: [{ ...login, login: { ...login.login, password: words.changed } }, ...bitwarden.items.slice(1)] }));
+    await page.goto("/settings/data");
+    await chooseFile(page, file);
+    await expect(page.getByText("New: 0. Changed: 1. Already here: 2.")).toBeVisible();
+    await expect(itemOf(review, "Mail")).toContainText("differs: becomes a new version");
+    await page.getByLabel("Picture file").setInputFiles(photographs.small);
+    await page.getByRole("button", { name: "Import 1 item" }).click();
+    await expectStored(page, "Added: 0. New versions: 1. Already here: 2.");
+    await page.goto("/secrets");
+    const mail = page.getByRole("listitem").filter({ hasText: "Mail, “" }).filter({ hasNotText: "one-time" });
+    await mail.getByRole("button", { name: /More for/ }).click();
+    await page.getByRole("menuitem", { name: "History" }).click();
+    await expect(page.getByRole("heading", { name: "Version 2" })).toBeVisible();
+    await page.getByRole("link", { name: "Show version 1" }).click();
+    await showPicture(page, photographs.small);
+    expect(await revealed(page)).toContain(words.password);
+  });
+
+  await test.step("nothing of it was in any request, in clear or encoded", async () => {
+    const text = (name: string, value: string): Needle => ({ name, kind: "text", bytes: Buffer.from(value) });
+    const needles: Needle[] = [...Object.entries(words).map(([name, value]) => text(name, value)), text("an age identity", "AGE-SECRET-KEY-"), { name: "scan", kind: "runs", bytes: scan }];
+    const search = new ByteSearch(needles);
+    expect(proxy.requests).toBeGreaterThan(50);
+    expect(search.search(proxy.sent(), "requests")).toEqual([]);
+    expect([...strangers]).toEqual([]);
+    for (const encoding of ["utf8", "base64", "hex"] as const) {
+      const planted = Buffer.concat(needles.map(({ bytes }) => Buffer.from(`\r\n${Buffer.from(bytes.subarray(0, 1024)).toString(encoding)}\r\n`)));
+      expect(new Set(search.search(planted, "planted").map(({ needle }) => needle))).toEqual(new Set(needles.map(({ name }) => name)));
+    }
+  });
+  await Promise.all([old.close(), anew.close()]);
+  await proxy.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function chooseFile(page: Page, file: string): Promise<void> {
+  await page.getByLabel("File to import").setInputFiles(file);
+}
+
+async function expectStored(page: Page, counts: string): Promise<void> {
+  await expect(page.getByRole("heading", { name: "The import is done" })).toBeFocused({ timeout: 120_000 });
+  await expect(page.getByText(counts)).toBeVisible();
+}
+
+function itemOf(review: Locator, title: string): Locator {
+  return review.getByRole("listitem").filter({ hasText: title }).first();
+}
