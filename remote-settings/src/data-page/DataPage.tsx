@@ -11,7 +11,8 @@ import { Measurements } from "./Measurements.tsx";
 export default function DataPage() {
   const { t } = useTranslation("settings-data");
   const access = useVault();
-  const { status } = useVaultState(access);
+  const state = useVaultState(access);
+  const { status } = state;
   const vault = access.status === "ready" ? access.vault : null;
   useEffect(() => {
     if (status === "unknown") vault?.refresh().catch(() => undefined); // an act that needs it says what is wrong
@@ -31,7 +32,7 @@ export default function DataPage() {
             </SpacedRow>
           </Stack>
         </Card>
-        {vault !== null && (status === "unlocked" || status === "empty") && <ImportPanel vault={vault} begins={status === "empty"} />}
+        {vault !== null && (status === "unlocked" || status === "empty") && <ImportPanel vault={vault} begins={status === "empty"} asksDevice={state.status === "unlocked" && state.device === null} />}
         {status === "locked" && (
           <Card>
             <Stack $gap={3}>

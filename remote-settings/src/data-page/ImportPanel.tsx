@@ -1,6 +1,6 @@
 import { usePortal, type ImportStanding, type ReadImport, type Vault } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
-import { FileField, TextField } from "@relicario/shared/forms";
+import { DeviceQuestion, FileField, TextField } from "@relicario/shared/forms";
 import { Button, Card, ErrorNotice, Muted, Progress, SectionTitle, SpacedRow, Stack, visuallyHidden } from "@relicario/shared/ui";
 import { useMutation } from "@tanstack/react-query";
 import { FolderOpen } from "lucide-react";
@@ -15,6 +15,8 @@ interface ImportPanelProps {
   readonly vault: Vault;
   /** Nothing was ever kept: the account begins with what is imported. */
   readonly begins: boolean;
+  /** Nobody was asked yet whose device this is. */
+  readonly asksDevice: boolean;
 }
 
 interface Compared {
@@ -23,7 +25,7 @@ interface Compared {
 }
 
 /** Files are chosen and read, what they hold is looked at, and only then it is stored. */
-export function ImportPanel({ vault, begins }: ImportPanelProps) {
+export function ImportPanel({ vault, begins, asksDevice }: ImportPanelProps) {
   const { t } = useTranslation("settings-data");
   const { language } = usePortal();
   const [files, setFiles] = useState<readonly File[]>([]);
@@ -68,7 +70,14 @@ export function ImportPanel({ vault, begins }: ImportPanelProps) {
     setStored(null);
     choose(files);
   };
-  if (stored !== null) return <ImportDone result={stored.result} sealed={stored.sealed} names={names} onAgain={startOver} onGoOn={goOn} />;
+  if (stored !== null) {
+    return (
+      <>
+        <ImportDone result={stored.result} sealed={stored.sealed} names={names} onAgain={startOver} onGoOn={goOn} />
+        {asksDevice && <DeviceQuestion vault={vault} />}
+      </>
+    );
+  }
   if (reading.data != null) {
     const { read, standings } = reading.data;
     return (

@@ -82,6 +82,22 @@ describe("the page of one's data", () => {
     expect(screen.getByText(/^bitwarden\.csv holds your secrets in plain text\. Delete it/)).toBeVisible();
   });
 
+  it("asks whose device this is after an import that an account begins with, until it is answered", async () => {
+    await draw(vaultWith({ images: [], secrets: [], device: null }));
+    await choose();
+    await screen.findByRole("heading", { name: "3 items were read" });
+    expect(screen.queryByRole("region", { name: /device/ })).not.toBeInTheDocument();
+    await show();
+    await userEvent.type(screen.getByLabelText("Name of the picture"), "Hills");
+    await userEvent.click(screen.getByRole("button", { name: "Import 3 items" }));
+    await screen.findByRole("heading", { name: "The import is done" });
+    await userEvent.click(screen.getByRole("button", { name: "My own device" }));
+    await waitFor(() => {
+      expect(screen.queryByRole("button", { name: "My own device" })).not.toBeInTheDocument();
+    });
+    expect(screen.getByRole("heading", { name: "The import is done" })).toBeVisible();
+  });
+
   it("says what was stored when an import stops half-way, and goes on with the same file", async () => {
     await draw(vaultWith({ importRead: { ...importRead, failures: [] }, importStop: "quota_exceeded" }));
     await choose();
