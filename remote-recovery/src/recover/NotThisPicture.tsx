@@ -1,7 +1,6 @@
 import { Notice, Stack } from "@relicario/shared/ui";
+import { useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
-
-import { takeFocus } from "../flow/take-focus.ts";
 
 interface NotThisPictureProps {
   /** A passphrase was typed: it may be the wrong one. */
@@ -11,8 +10,12 @@ interface NotThisPictureProps {
 /** Says kindly that it did not open, what is promised, what is not, and that trying goes on. It takes the focus, so that it is in sight. */
 export function NotThisPicture({ maybePassphrase }: NotThisPictureProps) {
   const { t } = useTranslation("image-recovery");
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    place.current?.focus(); // after the effects of the form below, which moves when its picture comes
+  }, []);
   return (
-    <div ref={takeFocus} tabIndex={-1}>
+    <div ref={place} tabIndex={-1}>
       <Notice tone="warn" role="alert" title={t(maybePassphrase ? "wrong.either_title" : "wrong.picture_title")}>
         <Stack $gap={2}>
           <p>{t(maybePassphrase ? "wrong.either_body" : "wrong.picture_body")}</p>
