@@ -1,6 +1,7 @@
 import type { Page } from "@playwright/test";
 
 import { newAccount, signUp } from "../pages/account.ts";
+import { photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
 import { releasesOf } from "../support/releases.ts";
 
@@ -70,6 +71,12 @@ test("loads, failures, web vitals and violations are told without names, shown b
     }
     expect(await releases.command("rollback", "sharing")).toMatchObject({ ok: true });
     expect(await releases.stable("sharing")).toBe(former);
+  });
+
+  await test.step("an act with a picture runs all workers", async () => {
+    await page.goto("/add-secret");
+    await page.getByLabel("Picture file").setInputFiles(photographs.small);
+    await expect(page.getByText("This picture is good")).toBeVisible({ timeout: 60_000 });
   });
 
   await test.step("whoever switched it off sends nothing any more", async () => {

@@ -9,6 +9,9 @@ import { createSearchWorkerApi, searchHelperOver, type SearchWorkerApi } from ".
 
 const secondName = "engine-search";
 
+/** Of the Trusted Types API, what is used here. https://w3c.github.io/trusted-types/dist/spec/ */
+declare const trustedTypes: { readonly createPolicy: (name: string, rules: { readonly createScriptURL: (address: string) => string | null }) => unknown } | undefined;
+
 if (self.name === secondName) {
   Comlink.expose(createSearchWorkerApi());
 } else {
@@ -21,8 +24,11 @@ if (self.name === secondName) {
 /** Null where one core is all, or a worker cannot start another. */
 function startSecond(): { readonly worker: Worker; readonly lost: Promise<unknown> } | null {
   if (typeof Worker === "undefined" || navigator.hardwareConcurrency < 2) return null;
+  const own = globalThis.location.href;
   try {
-    const worker = new Worker(globalThis.location.href, { name: secondName });
+    // Where the page asks for Trusted Types, its workers do too: this one may start its own file, and nothing else.
+    if (typeof trustedTypes !== "undefined") trustedTypes.createPolicy("default", { createScriptURL: (address) => (address === own ? address : null) });
+    const worker = new Worker(own, { name: secondName });
     return { worker, lost: new Promise((resolve) => { worker.addEventListener("error", resolve); }) };
   } catch {
     return null; // searches then take one core, as elsewhere
