@@ -76,7 +76,7 @@ async function show(path: string, more: Partial<Host> = {}) {
   windowIs({ mobile: false });
   window.history.pushState(null, "", path);
   const { host, calls } = fakeHost();
-  const i18n = await createI18n({ language: "en", product: "Relicario", fetchTexts: textsFromDisk, namespaces: ["common", "errors", "header", "beta-sidebar", "modals", "language"] });
+  const i18n = await createI18n({ language: "en", product: "Relicario", fetchTexts: textsFromDisk(), namespaces: ["common", "errors", "header", "beta-sidebar", "modals", "language"] });
   const remotes: Host["verified"]["remotes"] = new Map(
     [...host.verified.remotes].map(([name, remote]) => [name, remote.status === "verified" ? { ...remote, record: { ...remote.record, manifest: { ...remote.record.manifest, capabilities: ["navigate", "confirm"] } } } : remote]),
   );

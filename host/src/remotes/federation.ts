@@ -15,7 +15,7 @@ export function releaseAddress(origin: string, record: ReleaseRecord): string {
  * Registers the verified releases with the federation runtime by the addresses of their entries, so that it fetches no
  * manifest. Every script that it or a remote loads must have the hash that the signed record gives.
  */
-export function registerVerified(verified: VerifiedDeployment, origin: string): void {
+export function registerVerified(verified: Pick<VerifiedDeployment, "remotes">, origin: string): void {
   const remotes = [];
   for (const [name, remote] of verified.remotes) {
     if (remote.status !== "verified") continue;

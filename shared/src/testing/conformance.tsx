@@ -16,6 +16,8 @@ export interface ConformanceSettings {
   readonly http?: () => FakeHttp;
   /** Real addresses for patterns with parameters, such as `"/edit-secret/:secretId": "/edit-secret/0189…"`. */
   readonly addresses?: Readonly<Record<string, string>>;
+  /** Folder of the remote's texts, `<language>/<namespace>.json`: of a release. Those of the package unless told otherwise. */
+  readonly locales?: string;
 }
 
 const mounts = 20;
@@ -35,6 +37,7 @@ export function conformance(manifestJson: unknown, remote: RemoteModule, setting
   const show = async (path: string, { vault, http, ...look }: { vault?: FakeVault | Promise<FakeVault>; http?: FakeHttp; language?: "en" | "es"; theme?: "light" | "dark" } = {}) => {
     const app = await renderApp(<p>no screen at {path}</p>, {
       ...look,
+      locales: settings.locales,
       path,
       routes: remote.routes,
       vault: vault ?? createFakeVault(settings.vault),
@@ -52,13 +55,13 @@ export function conformance(manifestJson: unknown, remote: RemoteModule, setting
 
     it.each(manifest.routes.flatMap(({ titleKey }) => languages.map((language) => [titleKey, language] as const)))("calls a screen by %s, which says something by itself in %s", (titleKey, language) => {
       const [namespace = "", key = ""] = titleKey.split(":");
-      const title = textOf(readTexts(language, namespace), key);
+      const title = textOf(readTexts(language, namespace, settings.locales), key);
       expect(title).toEqual(expect.any(String));
       expect(String(title).replaceAll("{{product}}", "")).not.toContain("{{");
     });
 
     it.each(manifest.namespaces)("%s has the same keys in both languages", (namespace) => {
-      const [first, ...others] = languages.map((language) => readTexts(language, namespace));
+      const [first, ...others] = languages.map((language) => readTexts(language, namespace, settings.locales));
       expect(first).not.toBeNull();
       for (const other of others) expect(textKeys(other ?? {})).toEqual(textKeys(first ?? {}));
     });

@@ -27,6 +27,8 @@ export interface RenderAppSettings extends FakePortalSettings {
   readonly moving?: boolean;
   /** All that the router knows, in place of `ui` and of the portal around it: for the host, which brings both. */
   readonly tree?: RouteObject[];
+  /** Folder of texts, `<language>/<namespace>.json`, before those of the packages. */
+  readonly locales?: string | undefined;
 }
 
 export interface RenderedApp extends RenderResult {
@@ -46,13 +48,13 @@ export interface RenderedApp extends RenderResult {
  * in memory. A text that is missing fails the test.
  */
 export async function renderApp(ui: ReactNode, settings: RenderAppSettings = {}): Promise<RenderedApp> {
-  const { language = "en", theme = "light", path = "/", route = "*", routes = {}, tree, moving = false, ...portalSettings } = settings;
+  const { language = "en", theme = "light", path = "/", route = "*", routes = {}, tree, moving = false, locales, ...portalSettings } = settings;
   const { portal, record } = createFakePortal({ ...portalSettings, language, theme });
   const missing = new Set<string>();
   const i18n = await createI18n({
     language,
     product: portal.vendor.branding.productName,
-    fetchTexts: textsFromDisk,
+    fetchTexts: textsFromDisk(locales),
     namespaces: ["common", "errors"],
     onMissing: (key) => missing.add(key),
   });

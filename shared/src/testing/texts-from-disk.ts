@@ -4,17 +4,23 @@ import path from "node:path";
 import type { Language } from "../contract/index.ts";
 import type { FetchTexts, Texts } from "../i18n/index.ts";
 
-/** The real texts: of the package that is tested, of the packages beside it, and of the host, which come with this kit. */
-export const textsFromDisk: FetchTexts = (language, namespace) => {
-  const texts = readTexts(language, namespace);
-  return texts === null ? Promise.reject(new Error(`no package has the texts ${language}/${namespace}`)) : Promise.resolve(texts);
-};
+/**
+ * The real texts: of the package that is tested, of the packages beside it, and of the host, which come with this kit.
+ *
+ * @param locales folder whose `<language>/<namespace>.json` come before those
+ */
+export function textsFromDisk(locales?: string): FetchTexts {
+  return (language, namespace) => {
+    const texts = readTexts(language, namespace, locales);
+    return texts === null ? Promise.reject(new Error(`no package has the texts ${language}/${namespace}`)) : Promise.resolve(texts);
+  };
+}
 
-/** The texts of one namespace, or null when no package has them. */
-export function readTexts(language: Language, namespace: string): Texts | null {
+/** The texts of one namespace, or null when no package has them. `locales` as of {@link textsFromDisk}. */
+export function readTexts(language: Language, namespace: string, locales?: string): Texts | null {
   const root = findWorkspace();
   const packages = root === null ? [] : readdirSync(root).map((name) => path.join(root, name, "src", "locales"));
-  for (const folder of [path.join(process.cwd(), "src", "locales"), ...packages, path.join(import.meta.dirname, "locales")]) {
+  for (const folder of [...(locales === undefined ? [] : [locales]), path.join(process.cwd(), "src", "locales"), ...packages, path.join(import.meta.dirname, "locales")]) {
     const file = path.join(folder, language, `${namespace}.json`);
     if (existsSync(file)) return JSON.parse(readFileSync(file, "utf8")) as Texts;
   }

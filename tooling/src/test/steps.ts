@@ -10,6 +10,7 @@ import { ensureBuilt } from "../bundle/ensure-built.ts";
 import { rootFolder } from "../paths.ts";
 import { packages } from "../remotes.ts";
 import { chromiumVariable, findChromium } from "./chromium.ts";
+import { keptReleases } from "./kept-releases.ts";
 import { engineHash, engineWasTested, noteEngineTested } from "./engine-tested.ts";
 import { node, run, type Outcome } from "./run.ts";
 
@@ -24,7 +25,7 @@ export interface Result {
 
 export interface Step {
   /** Name for `npm test -- <group>`. */
-  readonly group: "lint" | "types" | "checks" | "unit" | "engine" | "build" | "e2e" | "session" | "attacks" | "neighbours" | "contention" | "faults";
+  readonly group: "lint" | "types" | "checks" | "unit" | "engine" | "build" | "releases" | "e2e" | "session" | "attacks" | "neighbours" | "contention" | "faults";
   /** Too long for every time: runs when its group is named, or all are. */
   readonly onlyNamed?: true;
   /** Runs beside another such step, before all others. */
@@ -72,6 +73,7 @@ export const steps: readonly Step[] = [
   { group: "build", sentence: "The same sources give the same bytes in another folder", run: ({ whole }) => rebuiltAlike(whole ? buildables : ["host", "settings"]) },
   { group: "build", sentence: "Each bundle holds only what belongs there", run: check("bundles.ts") },
   { group: "build", sentence: "What browsers download stays within its budget", run: async () => asOne(await run(bin("size-limit"), [])) },
+  { group: "releases", oneThread: true, beside: "e2e", sentence: "Every release that is kept keeps to the contract in this host", run: releasesConform },
   { group: "e2e", sentence: "People can do what we promise, in a real browser", run: ({ more, whole }) => playwright([...(whole ? [] : ["--grep-invert", longTests]), ...more], whole) },
   { group: "session", onlyNamed: true, sentence: "A page left open stays signed in, in a real browser", run: session },
   { group: "attacks", onlyNamed: true, sentence: "Attackers of the page do not get what they want, in Chromium and in Firefox", run: attacks },
@@ -124,6 +126,16 @@ async function jest(more: readonly string[], whole: boolean): Promise<Result> {
   if (!existsSync(jestReport)) return { passed: 0, failed: 1, said };
   const report = JestReport.parse(JSON.parse(readFileSync(jestReport, "utf8")));
   return counted(report.numPassedTests, report.numFailedTests + report.numRuntimeErrorTestSuites, report.numPendingTests, code, said);
+}
+
+/** One after the other, each in a page of its own. */
+async function releasesConform(): Promise<Result> {
+  const built = await build();
+  if (built.failed > 0) return built;
+  const outcomes = [];
+  for (const [release, folder] of keptReleases()) outcomes.push({ release, ...(await run(bin("jest"), ["--runInBand", "--selectProjects", "host", "--", "released-remote"], { environment: { ...jestEnvironment, RELICARIO_RELEASE: folder }, modest: true })) });
+  const failed = outcomes.filter(({ code }) => code !== 0);
+  return { passed: outcomes.length - failed.length, failed: failed.length, said: failed.map(({ release, said }) => `${release}\n${said}`).join("\n"), remark: `${String(outcomes.length)} releases` };
 }
 
 async function engine({ more, whole, named }: Asked): Promise<Result> {

@@ -1,5 +1,5 @@
 /**
- * `npm test`; `npm test -- <lint|types|checks|unit|engine|build|e2e|session|attacks|neighbours|contention|faults> [more]` for a part,
+ * `npm test`; `npm test -- <lint|types|checks|unit|engine|build|releases|e2e|session|attacks|neighbours|contention|faults> [more]` for a part,
  * `npm test -- all` for everything, also what takes too long for every time. Ends with `N passed, N failed`.
  */
 import { steps, type Result, type Step } from "./steps.ts";
