@@ -22,6 +22,8 @@ import { photographs } from "../support/photographs.ts";
 
 /** Seconds, and MB of heaps, array buffers and WASM memories. */
 const limits = { store_s: 60, import_mb: 150, export_mb: 150 } as const;
+/** Bytes by page and worker, when they held most together. */
+type Parts = Readonly<Record<string, number>>;
 const patience = { timeout: 1_200_000 } as const;
 
 const Count = z.coerce.number().int().min(1);
@@ -42,7 +44,7 @@ try {
   const imported = await importMany(browser, many);
   await imported.page.context().close();
   const { page, ...before } = await importMany(browser, fewer);
-  const exported = await exportAll(page);
+  const { parts: exportParts, ...exported } = await exportAll(page);
   const [processor] = cpus();
   const figures = {
     items: many,
@@ -57,7 +59,7 @@ try {
   console.log(`${machine.processor}, load ${machine.load.toFixed(1)}`);
   for (const [name, value] of Object.entries(figures)) console.log(`${name.padEnd(32)}${typeof value === "number" ? value.toFixed(1).padStart(10) : value}`);
   const ok = figures.store_s < limits.store_s && figures.import_mb < limits.import_mb && figures.export_mb < limits.export_mb && figures.opened === fewer;
-  console.log(JSON.stringify({ bench: "import", ok, figures: { ...figures, ...machine }, limits }));
+  console.log(JSON.stringify({ bench: "import", ok, figures: { ...figures, import_parts: imported.parts, export_parts: exportParts, ...machine }, limits }));
   process.exitCode = ok ? 0 : 1;
 } finally {
   await browser.close();
@@ -66,7 +68,7 @@ try {
 }
 
 /** A new account begins with a file of so many logins; gives its page, at the list. */
-async function importMany(by: Browser, count: number): Promise<{ readonly page: Page; readonly read_s: number; readonly store_s: number; readonly import_mb: number }> {
+async function importMany(by: Browser, count: number): Promise<{ readonly page: Page; readonly read_s: number; readonly store_s: number; readonly import_mb: number; readonly parts: Parts }> {
   const file = path.join(folder, `logins-${String(count)}.json`);
   await writeFile(file, JSON.stringify({ encrypted: false, folders: [{ id: "f1", name: "Work" }], items: Array.from({ length: count }, (_, index) => loginOf(index)) }));
   const page = await (await by.newContext({ baseURL: portal.origin, locale: "en-GB", viewport: { width: 1280, height: 900 } })).newPage();
@@ -85,15 +87,15 @@ async function importMany(by: Browser, count: number): Promise<{ readonly page: 
   await page.getByRole("button", { name: /^Import [\d,.\s]+ items$/ }).click();
   await page.getByRole("heading", { name: "The import is done" }).waitFor(patience);
   const stored = performance.now();
-  const { most } = await memory.stop();
+  const { most, parts } = await memory.stop();
   await page.getByText(new RegExp(`^Added: ${String(count)}\\.`)).waitFor(); // none was left
   await answerDevice(page, "My own device");
   await page.getByRole("link", { name: "See the list" }).click();
-  return { page, read_s: seconds(read - chosen), store_s: seconds(stored - started), import_mb: most / 1e6 };
+  return { page, read_s: seconds(read - chosen), store_s: seconds(stored - started), import_mb: most / 1e6, parts };
 }
 
 /** By the page of one's data, as a person does; then without the portal. */
-async function exportAll(page: Page): Promise<Readonly<Record<"export_s" | "export_mb" | "archive_mb" | "opened", number>> & { readonly opened_by: string }> {
+async function exportAll(page: Page): Promise<Readonly<Record<"export_s" | "export_mb" | "archive_mb" | "opened", number>> & { readonly opened_by: string; readonly parts: Parts }> {
   const memory = await watchMemory(page);
   await page.goto("/settings/data");
   await page.getByRole("link", { name: "Export everything" }).click();
@@ -105,12 +107,12 @@ async function exportAll(page: Page): Promise<Readonly<Record<"export_s" | "expo
   const made = performance.now();
   const zip = path.join(folder, "secrets-export.zip");
   await (await archive).saveAs(zip);
-  const { most } = await memory.stop();
+  const { most, parts } = await memory.stop();
   const identity = page.waitForEvent("download");
   await page.getByRole("button", { name: "Save as exit.txt" }).click();
   const { contents, by } = await openExport(await readFile(zip), await readFile(await (await identity).path(), "utf8"));
   const right = Array.from({ length: fewer }, (_, index) => loginOf(index)).filter(({ name, login }) => contents.get(name)?.toString("utf8").includes(login.password) === true);
-  return { export_s: seconds(made - started), export_mb: most / 1e6, archive_mb: (await stat(zip)).size / 1e6, opened: right.length, opened_by: by.join(", ") };
+  return { export_s: seconds(made - started), export_mb: most / 1e6, parts, archive_mb: (await stat(zip)).size / 1e6, opened: right.length, opened_by: by.join(", ") };
 }
 
 function loginOf(index: number) {
