@@ -1,7 +1,7 @@
 import { Audience, bytesB64u, Counter, Digest, ShareId } from "@relicario/shared/api";
 import { z } from "zod";
 
-import { keptList } from "../device/kept-list.ts";
+import { wrappedItems } from "../device/wrapped-items.ts";
 import type { Shares } from "../seal/shares.ts";
 import { readKeyring, type KeyringView } from "../steps/read-keyring.ts";
 import type { VaultContext } from "../vault-context.ts";
@@ -16,7 +16,7 @@ const NewShare = z.strictObject({
 });
 export type NewShare = z.infer<typeof NewShare>;
 
-const newShares = keptList("newShares", z.array(NewShare));
+const newShares = wrappedItems("newShares", z.array(NewShare));
 
 /** Written before it is sent, in the place of what was kept of the same share. `storage_full`. */
 export function keepNewShare(vault: VaultContext, share: NewShare): Promise<void> {

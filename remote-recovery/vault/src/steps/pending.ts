@@ -3,7 +3,7 @@ import { z } from "zod";
 
 import type { Sketch } from "@relicario/engine";
 import type { Device } from "../device/device.ts";
-import { keptList } from "../device/kept-list.ts";
+import { wrappedItems } from "../device/wrapped-items.ts";
 import { keptTitlesKeys, titlesKeysFrom, type TitlesKeys } from "../seal/account-key.ts";
 import { Book, type BookInner } from "../seal/book.ts";
 import { copyOf } from "../seal/bytes.ts";
@@ -39,7 +39,7 @@ export async function forgetPending(device: Device): Promise<void> {
   await device.update(({ pending }) => (pending === null ? null : { pending: null }));
 }
 
-const sketches = keptList("sketches", z.array(bytesB64u(342, { exact: true })).max(100));
+const sketches = wrappedItems("sketches", z.array(bytesB64u(342, { exact: true })).max(100));
 
 export async function keptSketches(device: Device): Promise<Sketch[]> {
   return (await sketches.read(device)).map((sketch) => parseSketch(fromB64u(sketch)));

@@ -4,8 +4,8 @@ import type { z } from "zod";
 import { copyOf, equalBytes, wipe } from "../seal/bytes.ts";
 import type { Device, Wrapped } from "./device.ts";
 
-/** A list that waits on the device, wrapped by the device key. */
-export interface KeptList<Item> {
+/** Items that wait on the device, wrapped by the device key. */
+export interface WrappedItems<Item> {
   /** Empty where it can no longer be read: another device key, a browser that forgot half. */
   readonly read: (device: Device) => Promise<Item[]>;
   /** What another tab writes between reading and writing is not lost: the change is made again from there. `storage_full`. */
@@ -13,7 +13,7 @@ export interface KeptList<Item> {
 }
 
 /** @param member of the device's record; its name is also what the list is wrapped for */
-export function keptList<Item extends Json>(member: "sketches" | "newShares", schema: z.ZodType<Item[]>): KeptList<Item> {
+export function wrappedItems<Item extends Json>(member: "sketches" | "newShares", schema: z.ZodType<Item[]>): WrappedItems<Item> {
   async function read(device: Device): Promise<Item[]> {
     const wrapped = (await device.read())[member];
     const bytes = wrapped === null ? null : await device.unwrap(member, wrapped);
