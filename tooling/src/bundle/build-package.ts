@@ -1,20 +1,17 @@
 /** Builds one package in a process of its own: `node build-package.ts <host, or the name of a remote> [--watch]`. */
-import { cpSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 
-import type { BuildArguments, Mode } from "@relicario/shared/webpack";
-import webpack, { type Configuration, type MultiStats } from "webpack";
-import { z } from "zod";
+import webpack, { type MultiStats } from "webpack";
 
 import { teamKey } from "../keys/development-keys.ts";
 import { rootFolder } from "../paths.ts";
-import { compressFolder } from "../release/compress.ts";
-import { copyBillOfMaterials, writeBillOfMaterials } from "../release/bill-of-materials.ts";
+import { writeBillOfMaterials } from "../release/bill-of-materials.ts";
 import { makeRelease } from "../release/release.ts";
 import { fingerprint } from "./fingerprint.ts";
-import { nameHostFiles } from "./host-files.ts";
+import { assembleHost } from "./host-files.ts";
 import { buildables, folderOf, isBuildable, type Buildable } from "./packages.ts";
+import { configsOf, failureOf, run } from "./run-webpack.ts";
 
 /** Builds a package and puts the result where it is served from: a release of a remote, or `host/dist`. */
 async function build(name: Buildable): Promise<void> {
@@ -60,46 +57,10 @@ async function publish(name: Buildable): Promise<void> {
   const dist = join(packageFolder, "dist");
   const old = join(packageFolder, "build/dist.old");
   for (const folder of [part, old]) rmSync(folder, { recursive: true, force: true });
-  mkdirSync(part, { recursive: true });
-  cpSync(webFolder, part, { recursive: true, filter: (source) => !source.endsWith(".map") });
-  for (const [from, to] of [["public", "."], ["src/locales", "locales"]] as const) {
-    if (existsSync(join(packageFolder, from))) cpSync(join(packageFolder, from), join(part, to), { recursive: true, filter: (source) => !source.includes(".test.") });
-  }
-  copyBillOfMaterials(packageFolder, part);
-  nameHostFiles(part);
-  await compressFolder(part);
+  await assembleHost(webFolder, part);
   if (existsSync(dist)) renameSync(dist, old);
   renameSync(part, dist);
   rmSync(old, { recursive: true, force: true });
-}
-
-/** What `webpack` alone would build in the package's folder. */
-async function configsOf(name: Buildable, mode: Mode): Promise<Configuration[]> {
-  const file: unknown = await import(pathToFileURL(join(rootFolder, folderOf(name), "webpack.config.ts")).href);
-  const { default: config } = z.object({ default: z.custom<(environment: unknown, options: BuildArguments) => Configuration | Configuration[]>((value) => typeof value === "function") }).parse(file);
-  return [config({}, { mode })].flat();
-}
-
-function run(configs: Configuration[]): Promise<void> {
-  const compiler = webpack(configs);
-  return new Promise((resolve, reject) => {
-    compiler.run((error, stats) => {
-      const failure = failureOf(error, stats);
-      // Closing writes the cache.
-      compiler.close((closing) => {
-        if (failure !== null) reject(new Error(failure));
-        else if (closing) reject(closing);
-        else resolve();
-      });
-    });
-  });
-}
-
-function failureOf(error: Error | null, stats: MultiStats | undefined): string | null {
-  if (error !== null) return error.stack ?? error.message;
-  if (stats === undefined || !(stats.hasErrors() || stats.hasWarnings())) return null;
-  // A warning of the bundler (an export that is not there, say) is a fault of ours.
-  return stats.toString({ preset: "errors-warnings", colors: process.stderr.isTTY });
 }
 
 const [name, flag] = process.argv.slice(2);

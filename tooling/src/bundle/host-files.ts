@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { isEncodedForm } from "../release/compress.ts";
+import { rootFolder } from "../paths.ts";
+import { copyBillOfMaterials } from "../release/bill-of-materials.ts";
+import { compressFolder, isEncodedForm } from "../release/compress.ts";
 import { filesBelow } from "../release/files.ts";
 import { integrityOfFile } from "../release/integrity.ts";
 
@@ -11,6 +13,19 @@ const tag = /<(script|link)\b(?=[^>]*\b(?:src|href)=["']?(\/static\/[^\s"'>]+))/
 
 /** A script that the page begins with, which webpack gives no hash. */
 const entry = /^(\w+)\.js$/;
+
+/** Puts what webpack built of the host beside its other files into `target`, a new folder, ready to be served. */
+export async function assembleHost(webFolder: string, target: string): Promise<void> {
+  const host = join(rootFolder, "host");
+  mkdirSync(target, { recursive: true });
+  cpSync(webFolder, target, { recursive: true, filter: (source) => !source.endsWith(".map") });
+  for (const [from, to] of [["public", "."], ["src/locales", "locales"]] as const) {
+    if (existsSync(join(host, from))) cpSync(join(host, from), join(target, to), { recursive: true, filter: (source) => !source.includes(".test.") });
+  }
+  copyBillOfMaterials(host, target);
+  nameHostFiles(target);
+  await compressFolder(target);
+}
 
 /**
  * Gives the scripts that the page begins with their hash in their names, as all others have it. Names the hashes of a built host in its page, for its scripts and styles and for all code that they load later, and

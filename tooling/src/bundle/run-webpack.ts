@@ -1,0 +1,40 @@
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+import type { BuildArguments, Mode } from "@relicario/shared/webpack";
+import webpack, { type Configuration, type MultiStats } from "webpack";
+import { z } from "zod";
+
+import { rootFolder } from "../paths.ts";
+import { folderOf, type Buildable } from "./packages.ts";
+
+/** What `webpack` alone would build in the package's folder. */
+export async function configsOf(name: Buildable, mode: Mode): Promise<Configuration[]> {
+  const file: unknown = await import(pathToFileURL(join(rootFolder, folderOf(name), "webpack.config.ts")).href);
+  const { default: config } = z.object({ default: z.custom<(environment: unknown, options: BuildArguments) => Configuration | Configuration[]>((value) => typeof value === "function") }).parse(file);
+  return [config({}, { mode })].flat();
+}
+
+/** Builds once. @throws Error with what webpack says, also of a warning */
+export function run(configs: Configuration[]): Promise<void> {
+  const compiler = webpack(configs);
+  return new Promise((resolve, reject) => {
+    compiler.run((error, stats) => {
+      const failure = failureOf(error, stats);
+      // Closing writes the cache.
+      compiler.close((closing) => {
+        if (failure !== null) reject(new Error(failure));
+        else if (closing) reject(closing);
+        else resolve();
+      });
+    });
+  });
+}
+
+/** What webpack says is wrong, or null. */
+export function failureOf(error: Error | null, stats: MultiStats | undefined): string | null {
+  if (error !== null) return error.stack ?? error.message;
+  if (stats === undefined || !(stats.hasErrors() || stats.hasWarnings())) return null;
+  // A warning of the bundler (an export that is not there, say) is a fault of ours.
+  return stats.toString({ preset: "errors-warnings", colors: process.stderr.isTTY });
+}
