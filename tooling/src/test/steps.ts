@@ -133,7 +133,7 @@ async function releasesConform(): Promise<Result> {
   const built = await build();
   if (built.failed > 0) return built;
   const outcomes = [];
-  for (const [release, folder] of keptReleases()) outcomes.push({ release, ...(await run(bin("jest"), ["--runInBand", "--selectProjects", "host", "--", "released-remote"], { environment: { ...jestEnvironment, RELICARIO_RELEASE: folder }, modest: true })) });
+  for (const [release, folder] of keptReleases()) outcomes.push({ release, ...(await run(bin("jest"), ["--config", "tooling/jest/released.cjs", "--rootDir", ".", "--runInBand"], { environment: { ...jestEnvironment, RELICARIO_RELEASE: folder }, modest: true })) });
   const failed = outcomes.filter(({ code }) => code !== 0);
   return { passed: outcomes.length - failed.length, failed: failed.length, said: failed.map(({ release, said }) => `${release}\n${said}`).join("\n"), remark: `${String(outcomes.length)} releases` };
 }
