@@ -133,9 +133,10 @@ async function releasesConform(): Promise<Result> {
   const built = await build();
   if (built.failed > 0) return built;
   const outcomes = [];
-  for (const [release, folder] of keptReleases()) outcomes.push({ release, ...(await run(bin("jest"), ["--config", "tooling/jest/released.cjs", "--rootDir", ".", "--runInBand"], { environment: { ...jestEnvironment, RELICARIO_RELEASE: folder }, modest: true })) });
+  const { folders, refused } = keptReleases();
+  for (const [release, folder] of folders) outcomes.push({ release, ...(await run(bin("jest"), ["--config", "tooling/jest/released.cjs", "--rootDir", ".", "--runInBand"], { environment: { ...jestEnvironment, RELICARIO_RELEASE: folder }, modest: true })) });
   const failed = outcomes.filter(({ code }) => code !== 0);
-  return { passed: outcomes.length - failed.length, failed: failed.length, said: failed.map(({ release, said }) => `${release}\n${said}`).join("\n"), remark: `${String(outcomes.length)} releases` };
+  return { passed: outcomes.length - failed.length, failed: failed.length, said: failed.map(({ release, said }) => `${release}\n${said}`).join("\n"), remark: [`${String(outcomes.length)} releases`, ...(refused.length > 0 ? [`refused for their contract: ${refused.join(", ")}`] : [])].join("; ") };
 }
 
 async function engine({ more, whole, named }: Asked): Promise<Result> {
