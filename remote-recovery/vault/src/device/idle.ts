@@ -10,7 +10,8 @@ import { z } from "zod";
  *    looks first whether it comes too late.
  * 3. A lock ends the worker, is kept beside the wrapped key with its time, and reaches the other tabs: also one that is just
  *    starting, which has nothing to lock yet. Messages get lost (a page that the browser put aside hears none): what the device
- *    keeps is looked at when a worker has started, and before activity is written down.
+ *    keeps is looked at when a worker has started, and before activity is written down. A page may be closed as soon as it locks:
+ *    what has to be kept is written at once (LockMark), and a page loaded later keeps it first.
  * 4. A page loaded later starts locked when the lock is kept, or when the last activity is too long ago, or said to be in the future.
  * 5. Unlocking is an act: an opener, or on an own device a sign-in that is not older than the lock.
  */
@@ -35,7 +36,18 @@ export interface Surroundings {
   readonly later: (run: () => void, milliseconds: number) => () => void;
   /** To the other tabs of this account; null where there is none. */
   readonly channel: (account: string, onMessage: (message: unknown) => void) => { readonly post: (message: unknown) => void; readonly close: () => void } | null;
+  readonly lockMark: LockMark;
 }
+
+/** A lock that the device has not kept yet; written and read without waiting. It says nothing of whose it is. */
+export interface LockMark {
+  readonly get: () => MarkedLock | null;
+  readonly set: (lock: MarkedLock | null) => void;
+}
+
+const MarkedLock = z.strictObject({ at: z.int().min(0), signIn: z.int().min(0).nullable() });
+/** When the device was locked, in milliseconds since 1970, and the newest sign-in before that, in seconds. */
+export type MarkedLock = z.infer<typeof MarkedLock>;
 
 export interface IdleLockParts {
   /** Names the account on this device. */
@@ -150,6 +162,27 @@ const signs = ["keydown", "pointerdown", "pointermove", "wheel", "touchstart"] a
 /** Pointer events come a hundred times a second; one in a second is enough. */
 const noticeMilliseconds = 1_000;
 
+const lockMarkKey = "vaultLock";
+
+/** In local storage. Where that is forbidden or full, a lock holds once the device has kept it, as it would without a mark. */
+const storedLockMark: LockMark = {
+  get: () => {
+    try {
+      return MarkedLock.parse(JSON.parse(localStorage.getItem(lockMarkKey) ?? ""));
+    } catch {
+      return null; // none, or not one of ours
+    }
+  },
+  set: (lock) => {
+    try {
+      if (lock === null) localStorage.removeItem(lockMarkKey);
+      else localStorage.setItem(lockMarkKey, JSON.stringify(lock));
+    } catch {
+      // The device is about to keep it.
+    }
+  },
+};
+
 /** The page as it is. */
 export const pageSurroundings: Surroundings = {
   origin: () => globalThis.location.origin,
@@ -190,4 +223,5 @@ export const pageSurroundings: Surroundings = {
       },
     };
   },
+  lockMark: storedLockMark,
 };

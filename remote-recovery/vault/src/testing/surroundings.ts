@@ -1,4 +1,4 @@
-import type { Surroundings } from "../device/idle.ts";
+import type { MarkedLock, Surroundings } from "../device/idle.ts";
 
 /** One machine: its clock, and the channels between its tabs. */
 export interface FakeMachine {
@@ -18,6 +18,7 @@ export interface FakeTab extends Surroundings {
 
 export function createFakeMachine(): FakeMachine {
   const hub = new Map<object, { account: string; onMessage: (message: unknown) => void }>();
+  let marked: MarkedLock | null = null;
   const machine: FakeMachine = {
     now: Date.parse("2026-11-21T10:00:00.000Z"),
     tab: () => {
@@ -49,6 +50,12 @@ export function createFakeMachine(): FakeMachine {
               hub.delete(own);
             },
           };
+        },
+        lockMark: {
+          get: () => marked,
+          set: (lock) => {
+            marked = lock;
+          },
         },
         act: () => {
           for (const listener of [...listeners]) listener();

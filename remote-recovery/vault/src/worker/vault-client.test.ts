@@ -217,6 +217,20 @@ describe("locking", () => {
     expect((await other.list()).map((row) => row.label)).toEqual([null]);
   });
 
+  it("holds also when the page is gone before the device has it: a page loaded later starts locked", async () => {
+    const tab = machine.tab();
+    const vault = await ownDevice(tab);
+    const kept = vault.lock();
+    const marked = tab.lockMark.get();
+    expect(marked).toEqual({ at: machine.now, signIn: null });
+    await kept;
+    expect(tab.lockMark.get()).toBeNull();
+    await vault.unlockByPresence(); // as if nothing had been kept
+    tab.lockMark.set(marked);
+    expect(await statusOf(tabOf())).toBe("locked");
+    expect(tab.lockMark.get()).toBeNull();
+  });
+
   it("in one tab reaches the other, where calls under way end", async () => {
     const vault = await ownDevice();
     const other = tabOf();

@@ -7,7 +7,7 @@ import { z } from "zod";
 
 import type { PictureVerdict } from "../acts/examine.ts";
 import { finishLock, isAfterLock, lockedSince, markLocked, markUnlocked, noteOnDevice, readDevice, setDeviceAside } from "../device/device.ts";
-import { createIdleLock, pageSurroundings, type Surroundings } from "../device/idle.ts";
+import { createIdleLock, pageSurroundings, type MarkedLock, type Surroundings } from "../device/idle.ts";
 import { importsOnPage } from "../imports/imports-on-page.ts";
 import { forgetAllShown, forgetShown, requireChange, requireKey, requirePicture, requireProtection, requireShown } from "../shown-image.ts";
 import { createTransfers } from "../transfer/transfer-client.ts";
@@ -112,16 +112,24 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     forgetAllShown();
     lockedHere = true; // a worker that is asked for before the device has kept it starts locked too
     idle.rest();
-    const kept = markLocked(device, surroundings.now(), signedIn); // at once: a tab that is starting looks at it
+    const lock = { at: surroundings.now(), signIn: signedIn };
+    surroundings.lockMark.set(lock); // the page may be gone before the device has it
+    const kept = keepLock(lock); // at once: a tab that is starting looks at it
     await Promise.all([end(), kept]).finally(() => {
       if (state.status === "unlocked") setState({ status: "locked" });
     });
+  }
+
+  async function keepLock({ at, signIn }: MarkedLock): Promise<void> {
+    await markLocked(device, at, signIn);
+    surroundings.lockMark.set(null);
   }
 
   function setState(next: VaultState): void {
     state = next;
     if (next.status === "unlocked") {
       lockedHere = false;
+      surroundings.lockMark.set(null);
       idle.watch();
     } else idle.rest();
     for (const listener of listeners) listener();
@@ -140,6 +148,8 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
 
   /** On an own device a sign-in that is not older than the lock undoes it, whether it was asked for here or led to this page. */
   async function followSignIn(): Promise<void> {
+    const marked = surroundings.lockMark.get();
+    if (marked !== null) await keepLock(marked); // by a page that was gone before the device had it
     await finishLock(device, surroundings.now());
     const record = await readDevice(device);
     const since = lockedSince(record, surroundings.now());
