@@ -23,11 +23,6 @@ const theme = createThemeStore(window);
 
 const sweeps = createSweeps({ storage: localStorage, now: Date.now, dropLinkSecret: () => dropLinkSecret(sessionStorage), log: warn });
 
-if (!takeOverFragment()) {
-  window.addEventListener("hashchange", takeOverFragment); // a link that is opened in the tab of a page that already runs
-  void start();
-}
-
 /** Removes the fragment from the address and the history at once, stores what of it is known, and reloads. */
 function takeOverFragment(): boolean {
   const taken = takeFragment(new URL(location.href), sessionStorage);
@@ -92,4 +87,9 @@ async function start(): Promise<void> {
     const [en, es] = await Promise.all([errors("en"), errors("es")]);
     root.render(<DeploymentProblem code={toPortalError(error).code} texts={{ en, es }} onRetry={again} />);
   }
+}
+
+if (!takeOverFragment()) {
+  window.addEventListener("hashchange", takeOverFragment); // a link that is opened in the tab of a page that already runs
+  void start();
 }

@@ -59,7 +59,7 @@ export function usePortalObject(claims: SessionClaims | null, signedIn: SessionU
           return holder.get();
         },
         get visitor() {
-          return linkPath === null ? Promise.reject<Visitor>(new PortalError("vault_unavailable")) : visitor.get(linkPath);
+          return linkPath === null ? noVisitor() : visitor.get(linkPath);
         },
         user,
         vendor: Object.freeze({
@@ -94,6 +94,13 @@ export function usePortalObject(claims: SessionClaims | null, signedIn: SessionU
     setRound((before) => before + 1);
   }, []);
   return { portal, vaultFailed: holder.failed, renewVault };
+}
+
+/** A page that no link opened has none. React in development reads every prop, and nobody waits for that. */
+function noVisitor(): Promise<Visitor> {
+  const none = Promise.reject<Visitor>(new PortalError("vault_unavailable"));
+  none.catch(() => undefined);
+  return none;
 }
 
 /** A stable function: outside of descendant routes, `useNavigate` always gives the same one. */

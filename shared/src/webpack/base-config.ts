@@ -3,6 +3,7 @@
  */
 import { createRequire } from "node:module";
 
+import type { SourceFile, TransformerFactory } from "typescript";
 import type { Configuration, RuleSetRule } from "webpack";
 
 const require = createRequire(import.meta.url);
@@ -12,7 +13,14 @@ export type Mode = "production" | "development";
 /** What webpack gives to a configuration that is a function: `webpack --mode development`. */
 export interface BuildArguments {
   readonly mode?: Mode | undefined;
+  readonly refresh?: Refresh | undefined;
 }
+
+/**
+ * Makes components replaceable while the page runs (React's refresh), for a host in development mode alone: what replaces
+ * them has no signed hash, so a remote that is built with this asks for none.
+ */
+export type Refresh = TransformerFactory<SourceFile>;
 
 /** An import of something that is not exported ends the build. */
 export const strictExports = { javascript: { exportsPresence: "error" } } as const;
@@ -23,10 +31,11 @@ export interface BaseSettings {
   /** The package's folder. */
   readonly context: string;
   readonly mode: Mode;
+  readonly refresh?: Refresh | undefined;
 }
 
 /** Target, TypeScript, cache and minimising, the same for every build. */
-export function baseConfig({ name, context, mode }: BaseSettings): Configuration {
+export function baseConfig({ name, context, mode, refresh }: BaseSettings): Configuration {
   return {
     name,
     mode,
@@ -35,7 +44,7 @@ export function baseConfig({ name, context, mode }: BaseSettings): Configuration
     // Kept apart from what is released.
     devtool: mode === "production" ? "hidden-source-map" : "source-map",
     resolve: { extensions: [".ts", ".tsx", ".js"], symlinks: true },
-    module: { parser: strictExports, rules: [typescript()] },
+    module: { parser: strictExports, rules: [typescript(refresh)] },
     // What is released is built from nothing: with webpack's cache on disk a second build left out what a module gives on by `export * from` a shared package.
     cache: mode === "production" ? false : { type: "memory" },
     // "deterministic" numbers modules by hashes of their names, and federation's have the folder's path in them.
@@ -47,13 +56,14 @@ export function baseConfig({ name, context, mode }: BaseSettings): Configuration
 }
 
 /** Types are checked apart (`tsc`), so a build only strips them. */
-export function typescript(): RuleSetRule {
+export function typescript(refresh?: Refresh): RuleSetRule {
   return {
     test: /\.tsx?$/,
     loader: require.resolve("ts-loader"),
     options: {
       transpileOnly: true,
       compilerOptions: { noEmit: false, allowImportingTsExtensions: false, sourceMap: true, target: "ES2022", jsx: "react-jsx" },
+      ...(refresh !== undefined && { getCustomTransformers: () => ({ before: [refresh] }) }),
     },
   };
 }

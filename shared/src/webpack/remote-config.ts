@@ -17,8 +17,8 @@ import { SurfacePlugin } from "./SurfacePlugin.ts";
 export function remoteConfig(folder: string): (environment: unknown, options: BuildArguments) => Configuration {
   const { name } = z.object({ name: z.string() }).parse(JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8")));
   const container = `relicario_${name}`;
-  return (_environment, { mode = "production" }) => ({
-    ...baseConfig({ name, context: folder, mode }),
+  return (_environment, { mode = "production", refresh }) => ({
+    ...baseConfig({ name, context: folder, mode, refresh }),
     entry: {},
     output: {
       path: join(folder, "build/web"),
@@ -47,7 +47,7 @@ export function remoteConfig(folder: string): (environment: unknown, options: Bu
         dts: false,
       }),
       new SurfacePlugin(),
-      new IntegrityPlugin(),
+      ...(refresh === undefined ? [new IntegrityPlugin()] : []),
     ],
   });
 }

@@ -16,7 +16,7 @@ import { configsOf, failureOf, run } from "./run-webpack.ts";
 /** Builds a package and puts the result where it is served from: a release of a remote, or `host/dist`. */
 async function build(name: Buildable): Promise<void> {
   const stamp = fingerprint(name);
-  await run(await configsOf(name, "production"));
+  await run(await configsOf(name, { mode: "production" }));
   await writeBillOfMaterials(join(rootFolder, folderOf(name)));
   await publish(name);
   // Written last: a build that was cut short is done again.
@@ -43,7 +43,7 @@ async function watch(name: Buildable): Promise<void> {
       },
     );
   };
-  webpack(await configsOf(name, "development")).watch({}, settled(() => publish(name)));
+  webpack(await configsOf(name, { mode: "development" })).watch({}, settled(() => publish(name)));
 }
 
 async function publish(name: Buildable): Promise<void> {

@@ -23,7 +23,7 @@ const AssetsModule = z.object({ AssetsPlugin: z.custom<new () => { apply(compile
 
 /** Builds host and remotes as one application: no federation, routes by `import()`, unused code left out as webpack does. The workers have to be built. */
 export async function buildOneApplication({ packages, target }: OneApplicationSettings): Promise<void> {
-  const [host] = await configsOf("host", "production");
+  const [host] = await configsOf("host", { mode: "production" });
   if (host === undefined) throw new TypeError("the host has no configuration");
   const work = join(rootFolder, ".cache/one-application", packages);
   for (const folder of [work, target]) rmSync(folder, { recursive: true, force: true });

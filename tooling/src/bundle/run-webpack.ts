@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-import type { BuildArguments, Mode } from "@relicario/shared/webpack";
+import type { BuildArguments } from "@relicario/shared/webpack";
 import webpack, { type Configuration, type MultiStats } from "webpack";
 import { z } from "zod";
 
@@ -9,10 +9,15 @@ import { rootFolder } from "../paths.ts";
 import { folderOf, type Buildable } from "./packages.ts";
 
 /** What `webpack` alone would build in the package's folder. */
-export async function configsOf(name: Buildable, mode: Mode): Promise<Configuration[]> {
-  const file: unknown = await import(pathToFileURL(join(rootFolder, folderOf(name), "webpack.config.ts")).href);
+export function configsOf(name: Buildable, options: BuildArguments): Promise<Configuration[]> {
+  return configsIn(join(rootFolder, folderOf(name)), options);
+}
+
+/** What `webpack` alone would build in this folder. */
+export async function configsIn(folder: string, options: BuildArguments): Promise<Configuration[]> {
+  const file: unknown = await import(pathToFileURL(join(folder, "webpack.config.ts")).href);
   const { default: config } = z.object({ default: z.custom<(environment: unknown, options: BuildArguments) => Configuration | Configuration[]>((value) => typeof value === "function") }).parse(file);
-  return [config({}, { mode })].flat();
+  return [config({}, options)].flat();
 }
 
 /** Builds once. @throws Error with what webpack says, also of a warning */

@@ -52,7 +52,8 @@ export function dated(folder: string, vendorId: string, now: Date): Pick<Deploym
   return { sequence: nextSequence(folder, vendorId, now), ...validFrom(now) };
 }
 
-function validFrom(now: Date): Pick<Deployment, "issued_at" | "not_after"> {
+/** A week from now. */
+export function validFrom(now: Date): Pick<Deployment, "issued_at" | "not_after"> {
   return { issued_at: now.toISOString(), not_after: new Date(now.getTime() + lifeMs).toISOString() };
 }
 

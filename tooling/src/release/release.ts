@@ -33,7 +33,8 @@ export interface Release {
 }
 
 const federationFile = "mf-manifest.json";
-const notReleased = (path: string) => path.endsWith(".map") || path === federationFile || path === "mf-stats.json";
+/** Of what webpack made, what no release has. */
+export const notReleased = (path: string) => path.endsWith(".map") || path === federationFile || path === "mf-stats.json";
 /** Releases before the present one that stay, for sessions that started with them. */
 const kept = 2;
 
@@ -48,23 +49,11 @@ export async function makeRelease({ remote, packageFolder, webFolder, key }: Rel
   const locales = join(packageFolder, "src/locales");
   if (existsSync(locales)) cpSync(locales, join(part, "locales"), { recursive: true, filter: (source) => !source.includes(".test.") });
   copyBillOfMaterials(packageFolder, part);
-  const manifestText = readFileSync(join(packageFolder, "manifest.json"), "utf8");
   // A file like the others: what a remote says of itself is part of what names its release.
-  writeFileSync(join(part, "manifest.json"), manifestText);
+  cpSync(join(packageFolder, "manifest.json"), join(part, "manifest.json"));
 
-  const files = integrityOfFiles(part);
-  const manifest = readManifest(manifestText, remote, files);
-  const { version } = z.object({ version: z.string() }).parse(JSON.parse(readFileSync(join(packageFolder, "package.json"), "utf8")));
-  const release = `${remote}-${version}-${hashOfList(files)}`;
-  const record = ReleaseRecord.parse({
-    v: 1,
-    release,
-    version,
-    manifest,
-    files,
-    federation: ReleaseRecord.shape.federation.parse(JSON.parse(readFileSync(join(webFolder, federationFile), "utf8"))),
-  } satisfies z.input<typeof ReleaseRecord>);
-
+  const record = recordOf({ remote, packageFolder, webFolder }, integrityOfFiles(part));
+  const { release } = record;
   const folder = join(dist, release);
   const jws = await signRecord(record, key);
   if (existsSync(folder)) {
@@ -79,6 +68,24 @@ export async function makeRelease({ remote, packageFolder, webFolder, key }: Rel
   writeFileSync(join(dist, "current"), `${release}\n`);
   removeOld(dist, release);
   return { record, jws: readFileSync(join(folder, "release.json"), "utf8"), folder };
+}
+
+/**
+ * What a release says of itself.
+ * @param files hashes of its files, by their paths
+ * @param hash 12 hex digits that end its name
+ */
+export function recordOf({ remote, packageFolder, webFolder }: Omit<ReleaseSources, "key">, files: Readonly<Record<string, string>>, hash: string = hashOfList(files)): ReleaseRecord {
+  const manifest = readManifest(readFileSync(join(packageFolder, "manifest.json"), "utf8"), remote, files);
+  const { version } = z.object({ version: z.string() }).parse(JSON.parse(readFileSync(join(packageFolder, "package.json"), "utf8")));
+  return ReleaseRecord.parse({
+    v: 1,
+    release: `${remote}-${version}-${hash}`,
+    version,
+    manifest,
+    files,
+    federation: ReleaseRecord.shape.federation.parse(JSON.parse(readFileSync(join(webFolder, federationFile), "utf8"))),
+  } satisfies z.input<typeof ReleaseRecord>);
 }
 
 /** The present release of a package, or null when none was made, or its signature is not of this key, or a file is missing. */

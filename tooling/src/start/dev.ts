@@ -1,51 +1,87 @@
 /**
+ * `npm run dev -- --remote secrets`: beside a running `npm start`, that remote from its sources in a host in development mode;
+ * changes are in the open page at once. A folder in place of the name develops a remote from elsewhere.
+ *
  * `npm run dev`: the whole portal in watch mode. `npm run dev -- secrets` watches that one package; the rest is served as
  * built. A reload of the page shows a change: a release gets a new name, and the deployment document is signed again.
  */
 import { fork } from "node:child_process";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
 
 import { z } from "zod";
 
-import { buildables, isBuildable, type Buildable } from "../bundle/packages.ts";
+import { buildables, folderOf, isBuildable, type Buildable } from "../bundle/packages.ts";
+import { rootFolder } from "../paths.ts";
+import { remoteNames } from "../remotes.ts";
 import { Complaint } from "./complaint.ts";
-import { startPortal, type ProcessName } from "./portal.ts";
+import { startPortal, vendorId, type ProcessName } from "./portal.ts";
+import { portsFrom } from "./ports.ts";
 import { readStartSettings } from "./settings.ts";
 
+const log = (line: string): void => console.log(line);
 const watchable = [...buildables, "service", "identity"] as const;
-const asked = process.argv.slice(2);
-const unknown = asked.filter((name) => !watchable.some((known) => known === name));
-if (unknown.length > 0) {
-  console.error(`Nothing is called ${unknown.join(", ")}: choose of ${watchable.join(", ")}, or none for all.`);
-  process.exit(2);
-}
+const { remote, asked } = read();
 const packages = asked.length === 0 ? buildables : asked.filter(isBuildable);
 const processes: ProcessName[] = (["service", "identity"] as const).filter((name) => asked.length === 0 || asked.includes(name));
-const log = (line: string): void => console.log(line);
 const Message = z.object({ built: z.string() });
 
 try {
-  const { port, dataDir } = readStartSettings(process.env);
-  const portal = await startPortal({ port, dataDir, log, watch: processes });
-  const watchers = packages.map((name) => watch(name, portal.publish));
+  const stop = await (remote === undefined ? watchAll() : develop(remote));
   let stopping = false;
-  const stop = (): void => {
-    if (stopping) return;
-    stopping = true;
-    for (const watcher of watchers) watcher.kill();
-    portal.stop().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        console.error(error);
-        process.exit(1);
-      },
-    );
-  };
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, stop);
-  log(`\n  Open            ${portal.origin}\n  Demo account    ${portal.demo.email}   password  ${portal.demo.password}\n  Watching        ${[...packages, ...processes].join(", ")}\n\nReload the page after a change. Ctrl-C stops everything.`);
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.on(signal, () => {
+      if (stopping) return;
+      stopping = true;
+      stop().then(
+        () => process.exit(0),
+        (error: unknown) => {
+          console.error(error);
+          process.exit(1);
+        },
+      );
+    });
+  }
 } catch (error) {
   console.error(error instanceof Complaint ? error.message : error);
   process.exitCode = 1;
+}
+
+/** Beside a portal that runs. Returns how to end it. */
+async function develop(named: string): Promise<() => Promise<void>> {
+  const { port, dataDir } = readStartSettings(process.env);
+  const folder = isBuildable(named) && named !== "host" ? join(rootFolder, folderOf(named)) : resolve(process.env["INIT_CWD"] ?? process.cwd(), named);
+  if (!existsSync(join(folder, "manifest.json"))) throw new Complaint(`There is no remote ${named} in this repository (${remoteNames.join(", ")}), and ${folder} is no folder of one.`);
+  const { developRemote } = await import("../develop/develop-remote.ts"); // webpack and its parts, for this alone
+  const developed = await developRemote({ folder, portal: { origin: `http://localhost:${String(port)}`, vendor: vendorId, dataDir }, port: portsFrom(port).development, log });
+  log(`\n  Open            ${developed.origin}   ${developed.remote} from its sources\n\nWhat you change is in the open page at once. Ctrl-C stops it; the portal goes on.`);
+  return developed.stop;
+}
+
+/** The whole portal. Returns how to end it. */
+async function watchAll(): Promise<() => Promise<void>> {
+  const { port, dataDir } = readStartSettings(process.env);
+  const portal = await startPortal({ port, dataDir, log, watch: processes });
+  const watchers = packages.map((name) => watch(name, portal.publish));
+  log(`\n  Open            ${portal.origin}\n  Demo account    ${portal.demo.email}   password  ${portal.demo.password}\n  Watching        ${[...packages, ...processes].join(", ")}\n\nReload the page after a change. Ctrl-C stops everything.`);
+  return () => {
+    for (const watcher of watchers) watcher.kill();
+    return portal.stop();
+  };
+}
+
+function read(): { readonly remote: string | undefined; readonly asked: readonly string[] } {
+  try {
+    const { values, positionals } = parseArgs({ options: { remote: { type: "string" } }, allowPositionals: true });
+    const unknown = positionals.filter((name) => !watchable.some((known) => known === name));
+    if (unknown.length > 0) throw new Complaint(`Nothing is called ${unknown.join(", ")}: choose of ${watchable.join(", ")}, or none for all.`);
+    if (values.remote !== undefined && positionals.length > 0) throw new Complaint("--remote develops one remote beside a portal that runs, and nothing else.");
+    return { remote: values.remote, asked: positionals };
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    process.exit(2);
+  }
 }
 
 /** Builds a package after each change, in a process of its own, and signs the deployment document again. */

@@ -31,7 +31,7 @@ export const processNames: readonly string[] = ["database", "identity", "service
 export type ProcessName = string;
 
 export interface PortalSettings {
-  /** The gateway's port, the identity provider's is the next, the second vendor's the one after; 0 takes free ones. */
+  /** The gateway's port, the identity provider's is the next, the second vendor's the one after, then that of a remote in development; 0 takes free ones. */
   readonly port: number;
   /** Everything that lasts: database, objects, mail, keys, logs. */
   readonly dataDir: string;
@@ -78,7 +78,8 @@ export interface RunningPortal {
 
 type DatabaseName = "relicario" | "relicario_identity";
 
-const vendorId = "relicario";
+/** The vendor of a portal that is started here. */
+export const vendorId = "relicario";
 const renewEveryMs = 24 * 60 * 60_000;
 
 /**
@@ -114,6 +115,8 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
     const authority = given.authority ?? `http://localhost:${String(ports.identity)}/realms/relicario`;
     const secondOrigin = second === undefined ? null : `http://localhost:${String(ports.second)}`;
     const origins = secondOrigin === null ? [origin] : [origin, secondOrigin];
+    // A remote in development has an origin of its own beside this portal (develop-remote.ts), in production none.
+    const known = given.environment === "production" ? origins : [...origins, `http://localhost:${String(ports.development)}`];
     const apiBase = `${origin}/api`;
     const secrets = await secretsOf(join(dataDir, "keys"));
     const operatorToken = process.env["METRICS_TOKEN"] ?? (await metricsToken(join(dataDir, "keys")));
@@ -141,9 +144,9 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
         IDENTITY_CLIENTS: JSON.stringify([
           {
             client_id: given.clientId,
-            redirect_uris: origins.flatMap((each) => [`${each}/`, `${each}/silent-renew.html`]),
-            post_logout_redirect_uris: origins.map((each) => `${each}/`),
-            origins,
+            redirect_uris: known.flatMap((each) => [`${each}/`, `${each}/silent-renew.html`]),
+            post_logout_redirect_uris: known.map((each) => `${each}/`),
+            origins: known,
           },
         ]),
         ...secrets.identity,

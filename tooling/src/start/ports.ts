@@ -5,19 +5,19 @@ import { createServer } from "node:net";
 import { codeOf } from "../error-code.ts";
 import { Complaint } from "./complaint.ts";
 
-/** The gateway's port and, right behind it, the identity provider's; then that of the second vendor's gateway, where there is one. */
+/** The gateway's port and, right behind it, the identity provider's; then that of the second vendor's gateway, where there is one, and that of a remote in development. */
 export interface Ports {
   readonly gateway: number;
   readonly identity: number;
   readonly second: number;
+  readonly development: number;
 }
 
-/** Checks so many ports in a row before anything starts, two or three; 0 finds free ones. @throws Complaint when one is taken */
+/** Checks so many ports in a row before anything starts, two or three; 0 finds four free ones. @throws Complaint when one is taken */
 export async function choosePorts(wanted: number, count: 2 | 3 = 2): Promise<Ports> {
-  const row = (first: number): number[] => Array.from({ length: count }, (_, at) => first + at);
-  const portsFrom = (gateway: number): Ports => ({ gateway, identity: gateway + 1, second: gateway + 2 });
+  const row = (first: number, length: number): number[] => Array.from({ length }, (_, at) => first + at);
   if (wanted !== 0) {
-    for (const port of row(wanted)) {
+    for (const port of row(wanted, count)) {
       const objection = await objectionTo(port);
       if (objection !== null) throw new Complaint(`Port ${String(port)} ${objection}. Choose another with PORT, for example: PORT=${String(elsewhere(wanted))} npm start`);
     }
@@ -25,9 +25,14 @@ export async function choosePorts(wanted: number, count: 2 | 3 = 2): Promise<Por
   }
   for (let attempt = 0; attempt < 100; attempt++) {
     const gateway = randomInt(20_000, 32_000); // below the range from which the system takes ports of its own
-    if ((await Promise.all(row(gateway).map(objectionTo))).every((objection) => objection === null)) return portsFrom(gateway);
+    if ((await Promise.all(row(gateway, 4).map(objectionTo))).every((objection) => objection === null)) return portsFrom(gateway);
   }
-  throw new Complaint(`There are no ${String(count)} free ports next to each other on this machine.`);
+  throw new Complaint("There are no 4 free ports next to each other on this machine.");
+}
+
+/** The ports of a portal by its first. */
+export function portsFrom(gateway: number): Ports {
+  return { gateway, identity: gateway + 1, second: gateway + 2, development: gateway + 3 };
 }
 
 /** Why this port of `localhost` cannot be taken; null when it can. */

@@ -8,7 +8,7 @@ import { Complaint } from "./complaint.ts";
 const empty = (value: unknown): unknown => (value === "" ? undefined : value);
 
 const Environment = z.object({
-  PORT: z.preprocess(empty, z.coerce.number("is not a port").int("is not a port").min(0, "is not a port").max(65_533, "is not a port").default(3000)),
+  PORT: z.preprocess(empty, z.coerce.number("is not a port").int("is not a port").min(0, "is not a port").max(65_532, "is not a port").default(3000)),
   DATA_DIR: z.preprocess(empty, z.string().default(join(rootFolder, ".data"))),
   /** A PostgreSQL server of your own, for the service; then the identity provider needs a database there too. */
   DATABASE_URL: z.preprocess(empty, z.url({ protocol: /^postgres(ql)?$/, error: "is not a postgresql address" }).optional()),

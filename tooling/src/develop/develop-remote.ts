@@ -1,0 +1,97 @@
+/**
+ * One remote from its sources in a host in development mode, everything else as a portal beside it has it released. What is
+ * changed is replaced in the open page, whose state stays (React's refresh).
+ * [docs/decisions/0109](../../../docs/decisions/0109-one-remote-in-development.md)
+ */
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+
+import ReactRefreshPlugin from "@pmmmwh/react-refresh-webpack-plugin";
+import { RemoteName } from "@relicario/shared/contract";
+import refreshTypeScript from "react-refresh-typescript";
+import webpack, { type Configuration } from "webpack";
+import webpackDevMiddleware from "webpack-dev-middleware";
+import { z } from "zod";
+
+import { configsIn } from "../bundle/run-webpack.ts";
+import { codeOf } from "../error-code.ts";
+import { openStore, readVendor } from "../portal/store.ts";
+import { Complaint } from "../start/complaint.ts";
+import { developmentHost } from "./development-host.ts";
+import { buildDevelopmentServer } from "./development-server.ts";
+import { releaseFromSource } from "./release-from-source.ts";
+
+export interface DevelopmentSettings {
+  /** The remote's package: `manifest.json`, `package.json`, `webpack.config.ts`, `src`. */
+  readonly folder: string;
+  /** The portal that runs beside it, and where its data is. */
+  readonly portal: { readonly origin: string; readonly vendor: string; readonly dataDir: string };
+  /** Of `localhost`; the portal's identity provider has to know it. */
+  readonly port: number;
+  readonly log: (line: string) => void;
+}
+
+export interface DevelopedRemote {
+  readonly origin: string;
+  readonly remote: RemoteName;
+  readonly stop: () => Promise<void>;
+}
+
+/** @throws Complaint for what the person can put right: no portal runs, it is in production, the folder has no remote, the port is taken */
+export async function developRemote({ folder, portal, port, log }: DevelopmentSettings): Promise<DevelopedRemote> {
+  const remote = nameIn(folder);
+  const running = await fetch(`${portal.origin}/healthz`).then(({ ok }) => ok, () => false);
+  if (!running) throw new Complaint(`No portal runs at ${portal.origin}. Start it first, in another terminal: npm start`);
+  const store = await openStore({ keys: join(portal.dataDir, "keys"), deployments: join(portal.dataDir, "deployments"), registry: join(portal.dataDir, "releases") });
+  const { deployment } = await readVendor(store, portal.vendor);
+  if (deployment.environment === "production") throw new Complaint(`The portal at ${portal.origin} is in production: it runs promoted releases alone.`);
+
+  const hostFolder = await developmentHost(log);
+  const webFolder = join(folder, "build/development");
+  const release = releaseFromSource(remote, { folder, webFolder, store, vendor: portal.vendor });
+  const middleware = webpackDevMiddleware(webpack(await configsOf(folder, remote, webFolder)), {
+    publicPath: `${release.path}/`,
+    writeToDisk: true, // where the hashes are taken from
+    headers: { "cache-control": "no-store" },
+    hot: { client: { overlay: false } }, // the page allows no styles without its nonce; the terminal says what is wrong
+  });
+  const built = (): Promise<void> => new Promise((resolve) => { middleware.waitUntilValid(() => { resolve(); }); });
+  const close = (): Promise<void> => new Promise((resolve) => { middleware.close(() => { resolve(); }); });
+  const origin = `http://localhost:${String(port)}`;
+  const identityOrigin = new URL(deployment.identity.authority).origin;
+  const app = await buildDevelopmentServer({ origin, portalOrigin: portal.origin, identityOrigin, vendor: portal.vendor, hostFolder, localesFolder: join(folder, "src/locales"), release, files: middleware, built });
+  try {
+    await built();
+    await app.listen({ port, host: "localhost" });
+  } catch (error) {
+    await close();
+    throw codeOf(error) === "EADDRINUSE" ? new Complaint(`Port ${String(port)}, the third after the portal's, is in use by another program.`) : error;
+  }
+  return {
+    origin,
+    remote,
+    stop: async () => {
+      await close();
+      await app.close();
+    },
+  };
+}
+
+/** How webpack builds the remote here: its page with refresh, its workers as always. */
+async function configsOf(folder: string, remote: RemoteName, webFolder: string): Promise<Configuration[]> {
+  const configs = await configsIn(folder, { mode: "development", refresh: refreshTypeScript() });
+  // Workers lie where the next start would look for released ones: it has to build again.
+  if (configs.length > 1) rmSync(join(folder, "build/stamp"), { force: true });
+  return configs.map((config): Configuration => {
+    if (config.name !== remote) return Object.assign({}, config, { devServer: false });
+    return { ...config, output: { ...config.output, path: webFolder }, plugins: [...(config.plugins ?? []), new ReactRefreshPlugin({ overlay: false })] };
+  });
+}
+
+function nameIn(folder: string): RemoteName {
+  try {
+    return z.object({ name: RemoteName }).parse(JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"))).name;
+  } catch {
+    throw new Complaint(`${folder} is no folder of a remote: it has no manifest.json with a name.`);
+  }
+}
