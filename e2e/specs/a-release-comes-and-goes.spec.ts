@@ -74,3 +74,53 @@ test("a release is tried by half of the sessions, promoted, gone back from and s
   const log = (await act("log")).split("\n").filter((line) => line.includes("  story  "));
   expect(log.map((line) => line.split("  ")[2])).toEqual(["canary", "promote", "rollback", "disable"]);
 });
+
+test("a developer's release runs in the one tab that was given its team's override, and in none of a portal in production", async ({ page, context, portal }) => {
+  test.slow();
+  const releases = releasesOf(portal);
+  await signUp(page, newAccount());
+  await toSettings(page);
+  await expect(old(page)).toBeVisible();
+  const tried = await releases.makeNext("settings", "locales/en/settings.json", (text) => text.replace('"title": "Profile"', '"title": "Profile, in development"'));
+  const link = async (): Promise<string> => {
+    const { ok, said } = await releases.command("override", tried);
+    expect(ok, said).toBe(true);
+    return said.trim();
+  };
+  const override = await link();
+
+  const tab = await context.newPage();
+  await tab.goto(override);
+  expect(tab.url()).not.toContain("releaseOverride");
+  await toSettings(tab);
+  await expect(tab.getByRole("heading", { level: 1, name: "Profile, in development" })).toBeVisible();
+  await expect(tab.getByText(`This tab alone runs ${tried}`)).toBeVisible();
+  await page.reload();
+  await expect(old(page)).toBeVisible();
+
+  await test.step("its developer ends it", async () => {
+    await tab.getByRole("button", { name: "Back to the promoted one" }).click();
+    await expect(old(tab)).toBeVisible();
+    await expect(tab.getByText("This tab alone runs")).toBeHidden();
+  });
+
+  await test.step("signed by somebody else, it counts as nothing, and the tab says so", async () => {
+    const [head, body] = (override.split("releaseOverride=")[1] ?? "").split(".");
+    await tab.goto(`/#releaseOverride=${head ?? ""}.${body ?? ""}.${"A".repeat(86)}`);
+    await expect(tab.getByText("A developer's release was refused")).toBeVisible();
+    await toSettings(tab);
+    await expect(old(tab)).toBeVisible();
+    await tab.getByRole("button", { name: "Understood" }).click();
+    await expect(tab.getByText("A developer's release was refused")).toBeHidden();
+  });
+
+  await test.step("in production the command refuses, and so does the page", async () => {
+    const back = await releases.replaceDocument({ environment: "production" });
+    await tab.goto(override);
+    await expect(tab.getByText("This portal is in production")).toBeVisible();
+    await toSettings(tab);
+    await expect(old(tab)).toBeVisible();
+    expect(await releases.command("override", tried)).toMatchObject({ ok: false, said: expect.stringContaining("is in production") });
+    await back();
+  });
+});

@@ -16,6 +16,7 @@ type Key = z.infer<typeof Key>;
 const Document = z.looseObject({
   vendor_id: z.string(),
   origin: z.string(),
+  environment: z.string(),
   sequence: z.number(),
   issued_at: z.string(),
   not_after: z.string(),

@@ -7,6 +7,7 @@ import { createRoot } from "react-dom/client";
 
 import { sessionDraw } from "./deployment/canary.ts";
 import { loadDeployment, readPortalPage } from "./deployment/load.ts";
+import { overrideKey } from "./deployment/override.ts";
 import { DeploymentProblem } from "./DeploymentProblem.tsx";
 import { createSweeps } from "./device/sweeps.ts";
 import { takeFragment } from "./session/fragment.ts";
@@ -77,7 +78,7 @@ async function start(): Promise<void> {
   try {
     const page = readPortalPage(document);
     const readDeployment = () =>
-      loadDeployment({ page, origin: location.origin, storage: localStorage, fetch: fetch.bind(window), now: Date.now, draw: sessionDraw(sessionStorage), given: __SHARED__ });
+      loadDeployment({ page, origin: location.origin, storage: localStorage, fetch: fetch.bind(window), now: Date.now, draw: sessionDraw(sessionStorage), override: sessionStorage.getItem(overrideKey), given: __SHARED__ });
     const verified = await readDeployment();
     const startHost = await code;
     await tidied; // before anybody is signed in

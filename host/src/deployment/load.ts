@@ -12,6 +12,8 @@ export interface DeploymentSources {
   readonly now: () => number;
   /** Number of this session for canaries (canary.ts). */
   readonly draw: number;
+  /** A developer's override of this tab (override.ts). */
+  readonly override: string | null;
   /** Versions of the packages that the host shares. */
   readonly given: Readonly<Record<string, string>>;
   /** A seam for tests: a signal that aborts after so many milliseconds. */
@@ -35,11 +37,11 @@ export function readPortalPage(document: Document): PortalPage {
  * `deployment_refused`, `deployment_older`, `deployment_expired`, `deployment_unreachable`.
  */
 export async function loadDeployment(sources: DeploymentSources): Promise<VerifiedDeployment> {
-  const { page, origin, storage, now, draw, given } = sources;
+  const { page, origin, storage, now, draw, override, given } = sources;
   const last = readLastDeployment(storage, page.vendor_id);
   // Read from its signed document alone: a number beside it could be anybody's.
   const seen = last === null ? Promise.resolve(0) : sequenceOf(last, { page, origin });
-  const expected = async () => ({ page, origin, seenSequence: await seen, now: now(), draw, given });
+  const expected = async () => ({ page, origin, seenSequence: await seen, now: now(), draw, override, given });
 
   let document: unknown;
   try {

@@ -1,4 +1,4 @@
-import type { Deployment, PortalPage, ReleaseRecord, RemoteName, VerificationKey } from "@relicario/shared/contract";
+import type { Deployment, PortalPage, ReleaseOverride, ReleaseRecord, RemoteName, VerificationKey } from "@relicario/shared/contract";
 import { CompactSign, exportJWK, GeneralSign, generateKeyPair, type CryptoKey } from "jose";
 
 import { loadDeployment, readPortalPage } from "./load.ts";
@@ -86,7 +86,7 @@ beforeAll(async () => {
     releases: Object.fromEntries(remoteNames.map((name) => [name, { stable: recordOf(name).release }])),
     release_records: Object.fromEntries(records),
   };
-  world = { portal, team, page, expected: { page, origin, seenSequence: 0, now, draw: 50, given: { react: "19.3.1", zod: "4.6.7" } }, deployment };
+  world = { portal, team, page, expected: { page, origin, seenSequence: 0, now, draw: 50, override: null, given: { react: "19.3.1", zod: "4.6.7" } }, deployment };
 });
 
 const verify = async (changes: Partial<Deployment>, expected: Partial<Expectations> = {}) =>
@@ -230,9 +230,58 @@ it.each([
   expect(remotes.get("secrets")).toMatchObject({ status: "verified" });
 });
 
+describe("a developer's override", () => {
+  const tried = "settings-0.3.1-ba9876543210";
+  const stable = "settings-0.3.1-0123456789ab";
+  const overrideOf = async (changes: Partial<ReleaseOverride> = {}, by: Signer = world.team): Promise<string> => {
+    const record = { ...recordOf("settings"), release: tried };
+    const override: ReleaseOverride = { v: 1, kind: "release-override", vendor_id: "relicario", origin, remote: "settings", release: tried, release_record: await signRecord(record, world.team), not_after: time(now + day / 3), ...changes };
+    return signRecord(override, by);
+  };
+  const run = async (override: string, changes: Partial<Deployment> = {}) => {
+    const { remotes, override: state } = await verify(changes, { override });
+    const settings = remotes.get("settings");
+    return { state, release: settings?.status === "verified" ? settings.record.release : null };
+  };
+
+  it("runs its release in the place of the promoted one, a canary too", async () => {
+    expect(await run(await overrideOf())).toEqual({ state: { status: "active", remote: "settings", release: tried }, release: tried });
+    expect((await verify({}, { override: await overrideOf() })).remotes.get("secrets")).toMatchObject({ status: "verified", record: { release: "secrets-0.3.1-0123456789ab" } });
+  });
+
+  it("is refused where the document says that this is production", async () => {
+    expect(await run(await overrideOf(), { environment: "production" })).toEqual({ state: { status: "refused", reason: "production" }, release: stable });
+  });
+
+  it.each<[string, () => Promise<string>, Partial<Deployment>?]>([
+    ["of another vendor", () => overrideOf({ vendor_id: "acme" })],
+    ["of another origin", () => overrideOf({ origin: "http://localhost:3002" })],
+    ["that is over", () => overrideOf({ not_after: time(now) })],
+    ["of more than a day", () => overrideOf({ not_after: time(now + day + 1) })],
+    ["of a remote that is not here", () => overrideOf({ remote: "garden" })],
+    ["signed by a key of another name's owner", async () => overrideOf({}, await signer("team-1"))],
+    ["signed by the portal, not by the team", () => overrideOf({}, world.portal)],
+    ["whose record nobody of the team signed", async () => overrideOf({ release_record: await signRecord({ ...recordOf("settings"), release: tried }, world.portal) })],
+    ["whose record is of another release", async () => overrideOf({ release_record: await signRecord(recordOf("settings"), world.team) })],
+    ["whose release is switched off", () => overrideOf(), { disabled: [tried] }],
+    ["of another kind", () => overrideOf({ kind: "other" as "release-override" })],
+    ["that is a record", () => signRecord(recordOf("settings"), world.team)],
+    ["that is no JWS", () => Promise.resolve("not one")],
+  ])("counts as nothing %s", async (_what, make, changes = {}) => {
+    expect(await run(await make(), changes)).toEqual({ state: { status: "refused", reason: "invalid" }, release: stable });
+  });
+
+  it("of one team opens no other team's remote", async () => {
+    const other = await signer("team-2");
+    const page = { ...world.page, team_keys: { ...world.page.team_keys, sharing: [other.publicKey] } };
+    const { override } = await verify({ releases: { settings: { stable } } }, { page, override: await overrideOf({}, other) });
+    expect(override).toEqual({ status: "refused", reason: "invalid" });
+  });
+});
+
 describe("loadDeployment", () => {
   const load = (answer: () => Promise<Response>, at = now) =>
-    loadDeployment({ page: world.page, origin, storage: localStorage, now: () => at, draw: 50, given: world.expected.given, fetch: answer, timeLimit: () => new AbortController().signal });
+    loadDeployment({ page: world.page, origin, storage: localStorage, now: () => at, draw: 50, override: null, given: world.expected.given, fetch: answer, timeLimit: () => new AbortController().signal });
   const serve = async (changes: Partial<Deployment> = {}) => {
     const document = await signDocument({ ...world.deployment, ...changes }, world.portal);
     return () => Promise.resolve(Response.json(document));

@@ -5,6 +5,7 @@ import { compactVerify, createLocalJWKSet, generalVerify, type GeneralJWSInput }
 import { z } from "zod";
 
 import { drawn } from "./canary.ts";
+import { openOverride, refused, type OverrideState } from "./override.ts";
 
 /** One remote of the deployment: a release whose record its team signed, or why none is run. */
 export type VerifiedRemote =
@@ -24,6 +25,8 @@ export function manifestOf(remote: VerifiedRemote | undefined): RemoteManifest |
 export interface VerifiedDeployment {
   readonly deployment: Deployment;
   readonly remotes: ReadonlyMap<RemoteName, VerifiedRemote>;
+  /** Of a developer's override, if this tab has one. */
+  readonly override: OverrideState | null;
 }
 
 export interface Expectations {
@@ -36,6 +39,8 @@ export interface Expectations {
   readonly now: number;
   /** Number of this session for canaries (canary.ts). */
   readonly draw: number;
+  /** A developer's override (override.ts), not opened yet. */
+  readonly override: string | null;
   /** Versions of the packages that the host shares, by import name. */
   readonly given: Readonly<Record<string, string>>;
 }
@@ -59,7 +64,8 @@ const Signed = z.object({
  * 6. The release was built for a range of contract versions that holds ours, and for versions of shared packages that are here.
  * 7. The release is not one that was switched off.
  * 1 to 4 refuse the whole: `deployment_refused`, `deployment_older`, `deployment_expired`. 5 to 7 refuse one remote only. A
- * canary that is refused is replaced by the stable release.
+ * canary that is refused is replaced by the stable release. A developer's override (override.ts) changes which release of a
+ * remote is run, and none of these checks.
  */
 export async function verifyDeployment(document: unknown, expected: Expectations): Promise<VerifiedDeployment> {
   const deployment = await openDocument(document, expected.page.portal_keys);
@@ -77,7 +83,20 @@ export async function verifyDeployment(document: unknown, expected: Expectations
     const tried = canary !== undefined && drawn(expected.draw, canary.percent) ? await verify(canary.release) : null;
     remotes.set(name, tried?.status === "verified" ? tried : await verify(stable));
   }
-  return { deployment, remotes };
+  const override = expected.override === null ? null : await applyOverride(expected.override, { deployment, remotes, expected });
+  return { deployment, remotes, override };
+}
+
+/** Puts the release of an override in the place of the chosen one, when it may run here. */
+async function applyOverride(jws: string, { deployment, remotes, expected }: { deployment: Deployment; remotes: Map<RemoteName, VerifiedRemote>; expected: Expectations }): Promise<OverrideState> {
+  const opened = await openOverride(jws, deployment, expected);
+  if ("status" in opened) return opened;
+  const { remote, release, release_record: record } = opened;
+  if (!remotes.has(remote)) return refused("invalid");
+  const tried = await verifyRelease({ ...deployment, release_records: { [release]: record } }, { name: remote, release, given: expected.given, keys: ownOf(expected.page.team_keys, remote) });
+  if (tried.status !== "verified") return refused("invalid");
+  remotes.set(remote, tried);
+  return { status: "active", remote, release };
 }
 
 /** Sequence number of a document of this portal, whether it is still in force or not; 0 of anything else. */
@@ -107,13 +126,13 @@ async function verifyRelease({ release_records: records, disabled = [] }: Deploy
   const signed = await openRecord(ownOf(records, release), keys);
   const parsed = ReleaseRecord.safeParse(signed);
   const record = parsed.success && parsed.data.release === release && parsed.data.manifest.name === name ? parsed.data : null;
-  const refused = (code: Extract<VerifiedRemote, { status: "refused" }>["code"]): VerifiedRemote => ({ status: "refused", code, manifest: record?.manifest ?? null });
+  const without = (code: Extract<VerifiedRemote, { status: "refused" }>["code"]): VerifiedRemote => ({ status: "refused", code, manifest: record?.manifest ?? null });
 
-  if (disabled.includes(release)) return refused("remote_disabled");
-  if (builtForAnotherContract(signed, { name, release })) return refused("remote_incompatible");
-  if (record === null) return refused("remote_refused");
+  if (disabled.includes(release)) return without("remote_disabled");
+  if (builtForAnotherContract(signed, { name, release })) return without("remote_incompatible");
+  if (record === null) return without("remote_refused");
   // Federation itself would notice a version that is not here only while the code runs.
-  return unmetRequirements(record, given).length === 0 ? { status: "verified", record } : refused("remote_incompatible");
+  return unmetRequirements(record, given).length === 0 ? { status: "verified", record } : without("remote_incompatible");
 }
 
 /** The payload that a team signed, not parsed yet; null when the signature is not valid. */

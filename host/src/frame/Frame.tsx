@@ -13,6 +13,7 @@ import { DeletionNotice } from "./DeletionNotice.tsx";
 import { LogoutDialog } from "./LogoutDialog.tsx";
 import { MobileBar } from "./MobileBar.tsx";
 import { OfflineNotice } from "./OfflineNotice.tsx";
+import { OverrideNotice } from "./OverrideNotice.tsx";
 import { ReleaseNotice } from "./ReleaseNotice.tsx";
 import { ServiceNotice } from "./ServiceNotice.tsx";
 import { SessionNotice } from "./SessionNotice.tsx";
@@ -69,6 +70,7 @@ export function Frame({ userName, shell, signedIn, children }: FrameProps) {
           <SessionNotice />
           <ServiceNotice />
           <ReleaseNotice />
+          <OverrideNotice />
           {claims !== null && <DeletionNotice userId={claims.sub} />}
           {children}
         </VendorLayout>

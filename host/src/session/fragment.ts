@@ -1,12 +1,13 @@
 import type { LinkSecret } from "@relicario/shared/contract";
 
+import { overrideKey } from "../deployment/override.ts";
 import { isSignInCallback } from "./callback.ts";
 
 /**
  * Parameters that a link may have in its fragment and that name something: stored in session storage by the same names
  * (specification, section 2). `s` and `n` are no names: see link-secret.ts.
  */
-export const fragmentNames = ["id", "recoverId", "vendorId"] as const;
+export const fragmentNames = ["id", "recoverId", "vendorId", overrideKey] as const;
 
 const allNames = ["s", "n", ...fragmentNames] as const;
 

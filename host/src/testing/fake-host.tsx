@@ -151,7 +151,7 @@ function verifiedDeployment({ deployment = {}, refused = [], unsigned = [] }: Fa
     messages: [],
     ...deployment,
   };
-  return { deployment: whole as Deployment, remotes };
+  return { deployment: whole as Deployment, remotes, override: null };
 }
 
 /** Whether the window is as small as a phone; jsdom has no layout. */

@@ -79,6 +79,24 @@ export const Deployment = z.strictObject({
 });
 export type Deployment = z.infer<typeof Deployment>;
 
+/**
+ * Payload of a developer's override: while it is valid, one tab runs this release of one remote in place of the promoted one.
+ * Signed by the remote's team (JWS compact, EdDSA). A host whose environment is `production` takes none.
+ */
+export const ReleaseOverride = z.strictObject({
+  v: z.literal(1),
+  kind: z.literal("release-override"),
+  vendor_id: z.string(),
+  origin: Origin,
+  remote: RemoteName,
+  release: ReleaseId,
+  /** The team's JWS (compact) of the release. */
+  release_record: z.string(),
+  /** At most 24 hours ahead. */
+  not_after: z.iso.datetime({ precision: 3 }),
+});
+export type ReleaseOverride = z.infer<typeof ReleaseOverride>;
+
 /** What the gateway writes into the host's page as inert JSON (`<script type="application/json" id="portal-page">`). */
 export const PortalPage = z.strictObject({
   vendor_id: z.string(),

@@ -1,5 +1,5 @@
 export type { AgeFile, CallOptions, ContentKind, PictureFieldProps, RecoveredSecret, RecoveryImage, ShownImage, VaultProgress } from "./contents.ts";
-export { Deployment, Integrity, PortalPage, ReleaseId, ReleaseRecord, VerificationKey } from "./deployment.ts";
+export { Deployment, Integrity, PortalPage, ReleaseId, ReleaseOverride, ReleaseRecord, VerificationKey } from "./deployment.ts";
 export { accountName, keptOnDevice, openedFileLock, type DeviceAccount } from "./device.ts";
 export type { AdmittedDevice, AskingDevice, DeviceOffer, VaultDeviceLinks } from "./device-links.ts";
 export type { Drives } from "./drives.ts";

@@ -10,7 +10,7 @@ import { teamKey } from "../keys/development-keys.ts";
 import { readVendor, type PortalStore } from "../portal/store.ts";
 import { filesBelow } from "../release/files.ts";
 import { integrityOfFile } from "../release/integrity.ts";
-import { notReleased, recordOf, signRecord } from "../release/release.ts";
+import { notReleased, recordOf, signCompact } from "../release/release.ts";
 
 /** In its name where others have the hash of their files: it stays while they change, so that open pages go on. */
 const hash = "0".repeat(12);
@@ -48,7 +48,7 @@ export function releaseFromSource(remote: RemoteName, { folder, webFolder, store
         sequence: Math.floor(Date.now() / 1000),
         api: { ...api, base_url: `${origin}/api`, issuer: api.issuer ?? api.base_url },
         releases: { ...deployment.releases, [remote]: { stable: release } },
-        release_records: { ...deployment.release_records, [release]: await signRecord(record, await teamKey(remote)) },
+        release_records: { ...deployment.release_records, [release]: await signCompact(record, await teamKey(remote)) },
       };
       return signDeployment(own, store.key);
     },

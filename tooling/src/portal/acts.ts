@@ -1,8 +1,8 @@
 /** What the `portal` command does. Each act signs new deployment documents, for one vendor or for all whom it concerns. */
-import type { Deployment, PortalPage, ReleaseRecord } from "@relicario/shared/contract";
+import type { Deployment, PortalPage, ReleaseOverride, ReleaseRecord } from "@relicario/shared/contract";
 
 import type { SigningKey } from "../keys/development-keys.ts";
-import { makeRelease, type Release } from "../release/release.ts";
+import { makeRelease, signCompact, type Release } from "../release/release.ts";
 import { Complaint } from "../start/complaint.ts";
 import { appendToAuditLog } from "./audit-log.ts";
 import { hostBeside, objectionsTo } from "./compatibility.ts";
@@ -69,6 +69,28 @@ export function rollback(store: PortalStore, remote: string, { by, vendor, reaso
       return { next: { ...deployment, releases: { ...deployment.releases, [remote]: { stable: back } }, release_records: { ...deployment.release_records, [back]: jws } }, back, from: tried?.release ?? stable };
     }));
     return inTurn(planned, ({ next, back, from }) => signDocument(store, next, { action: "rollback", by, remote, release: back, instead_of: from, ...(reason !== undefined && { reason }) }, now));
+  });
+}
+
+/**
+ * Signs that one tab may run a release that is not promoted, and gives the links that have it done. It changes no document.
+ * @throws Complaint for a portal in production, whose hosts would refuse it
+ */
+export async function override(store: PortalStore, asked: string, { key, hours, by, vendor, reason, now = new Date() }: Asked & { readonly key: SigningKey; readonly hours: number }): Promise<readonly string[]> {
+  if (!(hours > 0 && hours <= 24)) throw new Complaint("An override is valid for more than 0 and at most 24 hours.");
+  return alone(store, async () => {
+    const remote = remoteOf(asked);
+    const concerned = await vendorsWith(store, remote, vendor);
+    if (concerned.length === 0) throw new Complaint(`No vendor here has the remote ${remote}.`);
+    return inTurn(concerned, async (each) => {
+      const { vendor_id, origin, environment } = each.deployment;
+      if (environment === "production") throw new Complaint(`${vendor_id} is in production: its portal runs promoted releases alone.`);
+      if (each.page.team_keys[remote]?.some(({ kid }) => kid === key.publicKey.kid) !== true) throw new Complaint(`The key of ${remote}'s team on this machine (${key.publicKey.kid}) is none that the page of ${vendor_id} knows.`);
+      const { jws: release_record } = await openFor(store, each, asked);
+      const facts: ReleaseOverride = { v: 1, kind: "release-override", vendor_id, origin, remote, release: asked, release_record, not_after: new Date(now.getTime() + hours * 60 * 60_000).toISOString() };
+      appendToAuditLog(auditFile(store), { action: "override", by, vendor: vendor_id, remote, release: asked, ...(reason !== undefined && { reason }) }, now);
+      return `${origin}/#releaseOverride=${await signCompact(facts, key)}`;
+    });
   });
 }
 

@@ -14,7 +14,7 @@ import { codeOf } from "../error-code.ts";
 import { Complaint } from "../start/complaint.ts";
 
 const Facts = z.strictObject({
-  action: z.enum(["release", "start", "promote", "canary", "rollback", "disable", "enable", "renew"]),
+  action: z.enum(["release", "start", "promote", "canary", "rollback", "disable", "enable", "renew", "override"]),
   /** Who did it, as the command was told. */
   by: z.string().min(1).max(100),
   vendor: z.string().optional(),

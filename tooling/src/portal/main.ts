@@ -18,7 +18,7 @@ import { writeBillOfMaterials } from "../release/bill-of-materials.ts";
 import { remoteNames } from "../remotes.ts";
 import { Complaint } from "../start/complaint.ts";
 import { metricsToken } from "../start/secrets.ts";
-import { canary, promote, release, renew, rollback, setDisabled, verify, type Compatibility } from "./acts.ts";
+import { canary, override, promote, release, renew, rollback, setDisabled, verify, type Compatibility } from "./acts.ts";
 import { readAuditLog } from "./audit-log.ts";
 import { auditFile, openStore, type PortalStore } from "./store.ts";
 import { statusOf } from "./status.ts";
@@ -29,6 +29,7 @@ portal verify host --rebuild              whether the sources here give the host
 portal promote <release>                  make it the stable one
 portal canary <release> --percent <n>     give it to a share of all sessions; 0 ends that
 portal rollback <remote>                  end its canary, or go back to the release before
+portal override <release> --hours <n>     links that have one tab run it unpromoted, for 8 hours unless said; never in production
 portal disable <release>                  stop it, in open pages too; enable allows it again
 portal renew                              sign for another week
 portal status                             what is in force, what the registry has, and how loads go
@@ -51,7 +52,7 @@ async function store(): Promise<PortalStore> {
   return openStore(folders);
 }
 
-const options = { vendor: { type: "string" }, reason: { type: "string" }, by: { type: "string" }, percent: { type: "string" }, force: { type: "boolean", default: false }, rebuild: { type: "boolean", default: false }, origin: { type: "string" } } as const;
+const options = { vendor: { type: "string" }, reason: { type: "string" }, by: { type: "string" }, percent: { type: "string" }, hours: { type: "string" }, force: { type: "boolean", default: false }, rebuild: { type: "boolean", default: false }, origin: { type: "string" } } as const;
 
 try {
   const { values, positionals } = read();
@@ -78,6 +79,10 @@ try {
     promote: async (portal) => (await promote(portal, named(), { ...asked, force: values.force })).map(signed),
     canary: async (portal) => (await canary(portal, named(), Number(values.percent ?? Number.NaN), { ...asked, force: values.force })).map(signed),
     rollback: async (portal) => (await rollback(portal, named(), asked)).map((deployment) => `${signed(deployment)} ${named()} runs ${deployment.releases[named()]?.stable ?? "nothing"}.`),
+    override: async (portal) => {
+      const key = await teamKey(named().split("-")[0] ?? "");
+      return override(portal, named(), { ...asked, key, hours: Number(values.hours ?? 8) });
+    },
     disable: async (portal) => (await setDisabled(portal, named(), true, asked)).map((deployment) => `${signed(deployment)} Open pages stop it within a minute.`),
     enable: async (portal) => (await setDisabled(portal, named(), false, asked)).map(signed),
     renew: async (portal) => (await renew(portal, asked)).map(signed),

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { languages, ReleaseRecord, RemoteManifest, type RemoteName } from "@relicario/shared/contract";
+import { languages, ReleaseRecord, RemoteManifest, type ReleaseOverride, type RemoteName } from "@relicario/shared/contract";
 import { CompactSign, compactVerify, decodeProtectedHeader, importJWK } from "jose";
 import { z } from "zod";
 
@@ -55,7 +55,7 @@ export async function makeRelease({ remote, packageFolder, webFolder, key }: Rel
   const record = recordOf({ remote, packageFolder, webFolder }, integrityOfFiles(part));
   const { release } = record;
   const folder = join(dist, release);
-  const jws = await signRecord(record, key);
+  const jws = await signCompact(record, key);
   if (existsSync(folder)) {
     rmSync(part, { recursive: true });
     // The same files, signed by a key that this machine no longer has.
@@ -107,9 +107,9 @@ export async function openRecord(jws: string, key: SigningKey): Promise<ReleaseR
   return ReleaseRecord.parse(JSON.parse(new TextDecoder().decode(payload)));
 }
 
-/** Signs a record as `release.json` holds it: JWS compact, EdDSA. */
-export function signRecord(record: ReleaseRecord, key: SigningKey): Promise<string> {
-  return new CompactSign(new TextEncoder().encode(JSON.stringify(record))).setProtectedHeader({ alg: "EdDSA", kid: key.publicKey.kid }).sign(key.privateKey);
+/** Signs as a team does, a record for `release.json` or an override: JWS compact, EdDSA. */
+export function signCompact(payload: ReleaseOverride | ReleaseRecord, key: SigningKey): Promise<string> {
+  return new CompactSign(new TextEncoder().encode(JSON.stringify(payload))).setProtectedHeader({ alg: "EdDSA", kid: key.publicKey.kid }).sign(key.privateKey);
 }
 
 function integrityOfFiles(folder: string): Record<string, string> {

@@ -7,7 +7,7 @@ import fastify, { type FastifyInstance } from "fastify";
 
 import { publishDeployment } from "../deployment/deployment.ts";
 import { developmentKey } from "../keys/development-keys.ts";
-import { signRecord } from "../release/release.ts";
+import { signCompact } from "../release/release.ts";
 import { buildGateway } from "./gateway.ts";
 import { buildRemoteServer } from "./remote-server.ts";
 import { portOf } from "./serve.ts";
@@ -57,7 +57,7 @@ describe("the gateway", () => {
         identity: { authority: "http://localhost:3001/realms/relicario", client_id: "c", scope: "openid" },
         api: { base_url: `${origin}/api`, credentials: false },
         drives: { google: { client_id: "g", api_origin: "https://drive.example" } },
-        releases: await Promise.all(["secrets", "sharing", "recovery", "settings"].map(recordOf).map(async (record) => ({ record, jws: await signRecord(record, signing) }))),
+        releases: await Promise.all(["secrets", "sharing", "recovery", "settings"].map(recordOf).map(async (record) => ({ record, jws: await signCompact(record, signing) }))),
       },
       signing,
     );

@@ -1,0 +1,36 @@
+import { Button, Notice } from "@relicario/shared/ui";
+import { useTranslation } from "react-i18next";
+
+import { overrideKey } from "../deployment/override.ts";
+import { useHost } from "../host-context.ts";
+import { useAreaTitle } from "../remotes/area-title.ts";
+import { Bar } from "./OfflineNotice.tsx";
+
+/** Says that this tab runs a developer's release, or why it does not, until the developer ends it. */
+export function OverrideNotice() {
+  const { t } = useTranslation("header");
+  const { override } = useHost().verified;
+  const areaTitle = useAreaTitle();
+  if (override === null) return null;
+  const active = override.status === "active";
+  const end = () => {
+    sessionStorage.removeItem(overrideKey);
+    window.location.reload();
+  };
+  return (
+    <Bar>
+      <Notice
+        tone="warn"
+        role="status"
+        title={active ? t("override.active_title", { area: areaTitle(override.remote) }) : t("override.refused_title")}
+        actions={
+          <Button size="small" onClick={end}>
+            {t(active ? "override.end_action" : "override.drop_action")}
+          </Button>
+        }
+      >
+        {active ? t("override.active_body", { release: override.release }) : t(override.reason === "production" ? "override.production_body" : "override.invalid_body")}
+      </Notice>
+    </Bar>
+  );
+}
