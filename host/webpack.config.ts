@@ -5,9 +5,31 @@ import { ModuleFederationPlugin } from "@module-federation/enhanced/webpack";
 import { baseConfig, integrityFunction, IntegrityPlugin, providedByHost, sharedModules, type BuildArguments } from "@relicario/shared/webpack";
 import HtmlWebpackPlugin from "html-webpack-plugin";
 import MiniCssExtractPlugin from "mini-css-extract-plugin";
-import webpack, { type Configuration } from "webpack";
+import webpack, { type Compiler, type Configuration } from "webpack";
 
 const context = import.meta.dirname;
+
+/** Has the page ask at once for the scripts that every start loads, those of shared packages too, rather than when the code before them runs. */
+class PreloadPlugin {
+  private readonly chunks: readonly string[];
+
+  constructor(chunks: readonly string[]) {
+    this.chunks = chunks;
+  }
+
+  apply(compiler: Compiler): void {
+    compiler.hooks.compilation.tap(PreloadPlugin.name, (compilation) => {
+      HtmlWebpackPlugin.getHooks(compilation).alterAssetTagGroups.tap(PreloadPlugin.name, (page) => {
+        const shared = compilation.chunkGroups.filter(({ origins }) => origins.some(({ module }) => module?.type === "provide-module"));
+        const named = this.chunks.map((name) => compilation.namedChunkGroups.get(name));
+        const files = new Set([...named, ...shared].flatMap((group) => group?.getFiles() ?? []));
+        const scripts = [...files].filter((file) => file.endsWith(".js"));
+        page.headTags.push(...scripts.map((file) => HtmlWebpackPlugin.createHtmlTagObject("link", { rel: "preload", as: "script", href: `/${file}` }, undefined)));
+        return page;
+      });
+    });
+  }
+}
 
 export default (_environment: unknown, { mode = "production" }: BuildArguments): Configuration => {
   const base = baseConfig({ name: "host", context, mode });
@@ -43,6 +65,7 @@ export default (_environment: unknown, { mode = "production" }: BuildArguments):
       new IntegrityPlugin(),
       new webpack.DefinePlugin({ __INTEGRITY_FUNCTION__: JSON.stringify(integrityFunction), __SHARED__: JSON.stringify(Object.fromEntries(Object.entries(sharedModules).map(([name, { version }]) => [name, version]))) }),
       new MiniCssExtractPlugin({ filename: "static/[name].[contenthash:8].css", chunkFilename: "static/[name].[contenthash:8].css" }),
+      new PreloadPlugin(["bootstrap", "start-host"]),
       new HtmlWebpackPlugin({ template: "./src/index.html", scriptLoading: "defer", minify: mode === "production" }),
     ],
   };

@@ -8,8 +8,8 @@ import { integrityFunction, sharedModules } from "@relicario/shared/webpack";
 import { init } from "@module-federation/enhanced/runtime";
 import * as federationRuntime from "@module-federation/runtime-core";
 
-import { integrityOf } from "../src/deployment/integrity.ts";
-import { loadModule, registerVerified, releaseAddress } from "../src/remotes/federation.ts";
+import { integrityOf, releaseAddress } from "../src/deployment/integrity.ts";
+import { loadModule, registerVerified } from "../src/remotes/federation.ts";
 import { parseModule } from "../src/remotes/remote-module.ts";
 
 /** What the team signed of a release in this folder. */

@@ -10,6 +10,7 @@ import { loadDeployment, readPortalPage } from "./deployment/load.ts";
 import { overrideKey } from "./deployment/override.ts";
 import { DeploymentProblem } from "./DeploymentProblem.tsx";
 import { createSweeps } from "./device/sweeps.ts";
+import { preloadArea } from "./remotes/preload.ts";
 import { takeFragment } from "./session/fragment.ts";
 import { dropLinkSecret, dropOldLinkSecrets, keepLinkSecret } from "./session/link-secret.ts";
 import { hostTexts } from "./settings/texts.ts";
@@ -57,7 +58,7 @@ async function tidy(): Promise<void> {
 
 /** Loads the host's code and all shared modules. Federation never retries a shared script that failed, so none is loaded later. */
 async function allCode() {
-  await Promise.all([import("./start-host.tsx"), import("@relicario/shared/forms")]);
+  await Promise.all([import(/* webpackChunkName: "start-host" */ "./start-host.tsx"), import("@relicario/shared/forms")]);
   const { startHost } = await import("./start-host.tsx");
   return startHost;
 }
@@ -80,6 +81,7 @@ async function start(): Promise<void> {
     const readDeployment = () =>
       loadDeployment({ page, origin: location.origin, storage: localStorage, fetch: fetch.bind(window), now: Date.now, draw: sessionDraw(sessionStorage), override: sessionStorage.getItem(overrideKey), given: __SHARED__ });
     const verified = await readDeployment();
+    preloadArea(verified, location, document);
     const startHost = await code;
     await tidied; // before anybody is signed in
     await startHost({ verified, readDeployment, sweeps, language, theme, texts: await own }, (page) => { root.render(page); });

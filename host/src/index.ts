@@ -8,4 +8,4 @@ __webpack_nonce__ = document.querySelector<HTMLMetaElement>('meta[property="csp-
 
 guardScripts(window, __INTEGRITY_FUNCTION__, document.getElementById("host-files")?.textContent ?? "");
 
-void import("./bootstrap.tsx");
+void import(/* webpackChunkName: "bootstrap" */ "./bootstrap.tsx");

@@ -1,13 +1,20 @@
 /**
  * Which scripts may run in this page: the host's own files, by the hashes that its page names, and those of verified releases.
- * Loaded before everything else, so it imports nothing.
+ * Loaded before everything else, so it imports nothing that runs.
  */
+import type { ReleaseRecord } from "@relicario/shared/contract";
+
 
 /** A hash that no file has: what nobody signed fails like any script whose hash differs. */
 export const impossibleIntegrity = `sha384-${"A".repeat(64)}`;
 
 /** Hashes by address. */
 const known = new Map<string, string>();
+
+/** Where the files of a release lie. */
+export function releaseAddress(origin: string, record: ReleaseRecord): string {
+  return `${origin}/r/${record.manifest.name}/${record.release}/`;
+}
 
 /** Allows files below `base`, each with its hash. */
 export function allowFiles(base: string, files: Readonly<Record<string, string>>): void {

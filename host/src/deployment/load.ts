@@ -60,7 +60,8 @@ export async function loadDeployment(sources: DeploymentSources): Promise<Verifi
 async function fetchDocument({ page, fetch, timeLimit = (milliseconds) => AbortSignal.timeout(milliseconds) }: DeploymentSources): Promise<unknown> {
   let response: Response;
   try {
-    response = await fetch(`/deployments/${encodeURIComponent(page.vendor_id)}`, { cache: "no-cache", credentials: "omit", redirect: "error", signal: timeLimit(fetchTimeLimitMs) });
+    // As the page asks for it ahead (the gateway's page.ts), so that the first call takes that answer.
+    response = await fetch(`/deployments/${encodeURIComponent(page.vendor_id)}`, { cache: "no-cache", credentials: "same-origin", redirect: "error", signal: timeLimit(fetchTimeLimitMs) });
     if (response.status >= 500) throw new TypeError(String(response.status));
   } catch (cause) {
     throw new PortalError("deployment_unreachable", { cause });

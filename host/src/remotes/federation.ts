@@ -1,15 +1,10 @@
-import type { ReleaseRecord, RemoteName } from "@relicario/shared/contract";
+import type { RemoteName } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { loadRemote, registerPlugins, registerRemotes } from "@module-federation/enhanced/runtime";
 
-import { allowFiles, integrityOf } from "../deployment/integrity.ts";
+import { allowFiles, integrityOf, releaseAddress } from "../deployment/integrity.ts";
 import type { VerifiedDeployment } from "../deployment/verify.ts";
 import { loadLimits } from "./load-with-retry.ts";
-
-/** Where the files of a release lie. */
-export function releaseAddress(origin: string, record: ReleaseRecord): string {
-  return `${origin}/r/${record.manifest.name}/${record.release}/`;
-}
 
 /**
  * Registers the verified releases with the federation runtime by the addresses of their entries, so that it fetches no

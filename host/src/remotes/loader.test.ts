@@ -162,6 +162,20 @@ describe("createRemoteLoader", () => {
     await jest.advanceTimersByTimeAsync(0);
     expect(load).toHaveBeenCalledTimes(1);
   });
+
+  it("loads a page ahead beside the texts, and nothing of a remote that is switched off", async () => {
+    const load = jest.fn(() => Promise.resolve({ default: Page }));
+    const { loader, faces, texts } = setUp((name) => Promise.resolve(codeOf(name, { routes: { "/secrets": load } })));
+    disabled.add("secrets");
+    loader.prefetch("secrets", "/secrets");
+    await jest.advanceTimersByTimeAsync(0);
+    expect(faces).not.toHaveBeenCalled();
+    disabled.clear();
+    texts.mockReturnValue(new Promise(() => undefined));
+    loader.prefetch("secrets", "/secrets");
+    await jest.advanceTimersByTimeAsync(0);
+    expect(load).toHaveBeenCalledTimes(1);
+  });
 });
 
 describe("parseModule", () => {

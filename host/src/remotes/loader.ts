@@ -33,17 +33,25 @@ export interface RemoteLoader {
 
 export function createRemoteLoader({ remotes, isDisabled, loadModule, fetchAnew, loadTexts, onFailure, onMeasured }: LoaderDeps): RemoteLoader {
   const loaded = <T>(name: RemoteName, run: () => Promise<T>): Promise<T> => loadWithRetry(() => fetchAnew(name).then(run), loadError, isRepeatable);
+  /** With their texts. */
   const modules = new Map<RemoteName, Promise<LoadedModule>>();
+  const codes = new Map<RemoteName, Promise<LoadedModule>>();
   const pages = new Map<LoadPage, Promise<ComponentType>>();
 
   const loadOnce = async (name: RemoteName): Promise<LoadedModule> => {
     const { manifest } = recordOf(remotes.get(name));
     const texts = loadTexts(manifest.namespaces); // has its own retries
     texts.catch(() => undefined); // awaited below
-    const known = parseModule(await loaded(name, () => loadModule(name)), manifest);
+    const known = await code(name);
     await withTimeLimit(texts);
     return known;
   };
+
+  const code = (name: RemoteName): Promise<LoadedModule> =>
+    cached(codes, name, async () => {
+      const { manifest } = recordOf(remotes.get(name));
+      return parseModule(await loaded(name, () => loadModule(name)), manifest);
+    });
 
   const load = (name: RemoteName): Promise<LoadedModule> =>
     isDisabled(name) ? Promise.reject(new PortalError("remote_disabled")) : cached(modules, name, () => measured(name, "load", loadOnce(name)));
@@ -69,12 +77,14 @@ export function createRemoteLoader({ remotes, isDisabled, loadModule, fetchAnew,
     load,
     page,
     prefetch: (name, path) => {
-      load(name)
+      if (isDisabled(name)) return;
+      load(name).catch(() => undefined); // shown, with a way to retry, when somebody goes there
+      code(name)
         .then(({ routes }) => {
           const route = routes.find((each) => each.path === path);
-          return route === undefined ? null : page(name, route);
+          return route === undefined ? null : page(name, route); // need not wait for the texts
         })
-        .catch(() => undefined); // shown, with a way to retry, when somebody goes there
+        .catch(() => undefined); // the same
     },
   });
 }

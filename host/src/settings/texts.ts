@@ -4,7 +4,7 @@ import type { FetchTexts, Texts } from "@relicario/shared/i18n";
 import { z } from "zod";
 
 import type { VerifiedDeployment } from "../deployment/verify.ts";
-import { releaseAddress } from "../remotes/federation.ts";
+import { releaseAddress } from "../deployment/integrity.ts";
 import { loadLimits } from "../remotes/load-with-retry.ts";
 
 const TextFile: z.ZodType<Texts> = z.record(z.string(), z.unknown());

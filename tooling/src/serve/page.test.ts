@@ -11,6 +11,11 @@ describe("pageFrom", () => {
     expect(html).toContain("\\u003c/script>\\u003cscript>alert(1)\\u003c/script>$&");
   });
 
+  it("asks for the vendor's document ahead, whose name ends no attribute", () => {
+    expect(pageFrom(template, content).html("n")).toContain('<link rel="preload" href="/deployments/relicario" as="fetch" crossorigin="anonymous">');
+    expect(pageFrom(template, { ...content, vendor_id: '"><b>' }).html("n")).toContain('href="/deployments/%22%3E%3Cb%3E"');
+  });
+
   it("finds the place in a page whose attributes lost their quotes", () => {
     expect(pageFrom("<script type=application/json id=portal-page></script>", content).html("n")).toContain('"vendor_id":"relicario"');
   });

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 
 import type { PortalPage } from "@relicario/shared/contract";
 
-/** The host's page with a nonce of its own in each answer, and vendor and public keys as inert JSON. */
+/** The host's page with a nonce of its own in each answer, vendor and public keys as inert JSON, and the vendor's document asked for ahead. */
 export interface Page {
   readonly html: (nonce: string) => string;
 }
@@ -14,7 +14,8 @@ export function pageFrom(template: string, content: PortalPage): Page {
   if (!slot.test(template)) throw new Error("the host's page has no <script type=\"application/json\" id=\"portal-page\">");
   // `<` would end the element early; `$` is special to replace(), so a function gives the text.
   const json = JSON.stringify(content).replaceAll("<", "\\u003c");
-  const filled = template.replace(slot, (_all, open: string, close: string) => `${open}${json}${close}`);
+  const ahead = `<link rel="preload" href="/deployments/${encodeURIComponent(content.vendor_id)}" as="fetch" crossorigin="anonymous">`;
+  const filled = template.replace(slot, (_all, open: string, close: string) => `${open}${json}${close}${ahead}`);
   return { html: (nonce) => filled.replaceAll("{{nonce}}", nonce) };
 }
 

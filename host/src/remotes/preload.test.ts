@@ -1,0 +1,36 @@
+import type { RemoteName } from "@relicario/shared/contract";
+
+import type { VerifiedRemote } from "../deployment/verify.ts";
+import { preloadArea } from "./preload.ts";
+
+const origin = "https://portal.example";
+const hash = (letter: string): string => `sha384-${letter.repeat(64)}`;
+
+function verified(name: RemoteName, paths: readonly string[], files: Readonly<Record<string, string>>): [RemoteName, VerifiedRemote] {
+  return [name, { status: "verified", record: { release: `${name}-1.0.0-0123456789ab`, files, manifest: { name, routes: paths.map((path) => ({ path })) } } } as unknown as VerifiedRemote];
+}
+
+const remotes = new Map<RemoteName, VerifiedRemote>([
+  verified("secrets", ["/home", "/edit-secret/:secretId"], { "remoteEntry.js": hash("e"), "remote.js": hash("r"), "12.js": hash("c") }),
+  verified("sharing", ["/recived"], { "remoteEntry.js": hash("s") }),
+  ["settings", { status: "refused", code: "remote_refused", manifest: null }],
+]);
+
+function asked(pathname: string): readonly string[] {
+  const page = document.implementation.createHTMLDocument();
+  preloadArea({ remotes }, { origin, pathname }, page);
+  return [...page.head.querySelectorAll("link")].map(({ rel, as, href, integrity, crossOrigin }) => [rel, as, href.replace(origin, ""), integrity.slice(0, 8), crossOrigin].join(" "));
+}
+
+const ofSecrets = ["preload script /r/secrets/secrets-1.0.0-0123456789ab/remoteEntry.js sha384-e anonymous", "preload script /r/secrets/secrets-1.0.0-0123456789ab/remote.js sha384-r anonymous"];
+
+describe("preloadArea", () => {
+  it.each(["/", "/home", "/edit-secret/3"])("asks for the first files of the area of %s, with their signed hashes", (pathname) => {
+    expect(asked(pathname)).toEqual(ofSecrets);
+  });
+
+  it("asks for no file that the record does not list, and for none of another area", () => {
+    expect(asked("/recived")).toEqual(["preload script /r/sharing/sharing-1.0.0-0123456789ab/remoteEntry.js sha384-s anonymous"]);
+    for (const pathname of ["/settings/profile", "/help"]) expect(asked(pathname)).toEqual([]);
+  });
+});
