@@ -1,25 +1,37 @@
+import type { ReleaseRecord, RemoteName } from "@relicario/shared/contract";
 import { matchPath } from "react-router-dom";
+import { z } from "zod";
 
 import { releaseAddress } from "../deployment/integrity.ts";
 import type { VerifiedDeployment } from "../deployment/verify.ts";
 
-/** What every remote begins with, as the shared webpack preset names it. */
-const firstFiles = ["remoteEntry.js", "remote.js"] as const;
+/** Of federation's manifest: the scripts that a remote's one exposed module begins with. */
+const Exposed = z.object({ exposes: z.array(z.object({ assets: z.object({ js: z.object({ sync: z.array(z.string()) }) }) })) });
 
 /**
- * Asks for the first files of the area that the address shows, with their signed hashes, while the host's own code is on its
- * way: they need not wait for it, nor for each other.
+ * Asks for the first scripts of the area that the address shows, with their signed hashes, while the host's own code is on its
+ * way: they need not wait for it, nor for each other. An area that uses the vault begins with recovery's too.
  */
 export function preloadArea({ remotes }: Pick<VerifiedDeployment, "remotes">, { origin, pathname }: Pick<Location, "origin" | "pathname">, document: Document): void {
   const path = pathname === "/" ? "/home" : pathname;
-  for (const remote of remotes.values()) {
-    if (remote.status !== "verified" || !remote.record.manifest.routes.some((route) => matchPath(route.path, path) !== null)) continue;
-    for (const file of firstFiles) {
-      const integrity = remote.record.files[file];
-      if (integrity === undefined) continue;
+  const verified = (name: RemoteName): ReleaseRecord | null => {
+    const remote = remotes.get(name);
+    return remote?.status === "verified" ? remote.record : null;
+  };
+  const shown = [...remotes.keys()].map(verified).find((record) => record?.manifest.routes.some((route) => matchPath(route.path, path) !== null) === true) ?? null;
+  if (shown === null) return;
+  const vault = shown.manifest.capabilities.includes("vault") ? verified("recovery") : null;
+  for (const record of new Set([shown, vault ?? shown])) {
+    for (const file of firstScripts(record)) {
       const link = document.createElement("link");
-      Object.assign(link, { rel: "preload", as: "script", href: `${releaseAddress(origin, remote.record)}${file}`, integrity, crossOrigin: "anonymous" });
+      Object.assign(link, { rel: "preload", as: "script", href: `${releaseAddress(origin, record)}${file}`, integrity: record.files[file], crossOrigin: "anonymous" });
       document.head.append(link);
     }
   }
+}
+
+function firstScripts({ federation, files }: ReleaseRecord): readonly string[] {
+  const exposed = Exposed.safeParse(federation);
+  const begun = exposed.success ? exposed.data.exposes.flatMap(({ assets }) => assets.js.sync) : [];
+  return ["remoteEntry.js", ...begun].filter((file) => Object.hasOwn(files, file));
 }
