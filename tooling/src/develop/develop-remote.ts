@@ -49,15 +49,16 @@ export async function developRemote({ folder, portal, port, log }: DevelopmentSe
   const hostFolder = await developmentHost(log);
   const webFolder = join(folder, "build/development");
   const release = releaseFromSource(remote, { folder, webFolder, store, vendor: portal.vendor });
+  const origin = `http://localhost:${String(port)}`;
   const middleware = webpackDevMiddleware(webpack(await configsOf(folder, remote, webFolder)), {
     publicPath: `${release.path}/`,
     writeToDisk: true, // where the hashes are taken from
     headers: { "cache-control": "no-store" },
-    hot: { client: { overlay: false } }, // the page allows no styles without its nonce; the terminal says what is wrong
+    // No other site may follow what is built here. The page allows no styles without its nonce: the terminal says what is wrong.
+    hot: { cors: origin, client: { overlay: false } },
   });
   const built = (): Promise<void> => new Promise((resolve) => { middleware.waitUntilValid(() => { resolve(); }); });
   const close = (): Promise<void> => new Promise((resolve) => { middleware.close(() => { resolve(); }); });
-  const origin = `http://localhost:${String(port)}`;
   const identityOrigin = new URL(deployment.identity.authority).origin;
   const app = await buildDevelopmentServer({ origin, portalOrigin: portal.origin, identityOrigin, vendor: portal.vendor, hostFolder, localesFolder: join(folder, "src/locales"), release, files: middleware, built });
   try {

@@ -43,7 +43,7 @@ export async function buildDevelopmentServer({ origin, portalOrigin, identityOri
     return reply.type("application/jose+json").send(await release.document(origin));
   });
   app.get("/silent-renew.html", async (_request, reply) => reply.headers(bareHeaders(policyOfRenewal)).sendFile("silent-renew.html"));
-  await app.register(fastifyStatic, { root: hostFolder, index: false, cacheControl: false, preCompressed: true, allowedPath: (path) => !path.startsWith("/index.html"), globIgnore: ["silent-renew.html"] });
+  await app.register(fastifyStatic, { root: hostFolder, index: false, cacheControl: false, preCompressed: true, allowedPath: (path) => !path.startsWith("/index.html") });
   app.setNotFoundHandler(async (request, reply) => {
     if (request.method !== "GET" || /\.[a-z0-9]+$/i.test(new URL(request.url, origin).pathname)) return reply.code(404).send({ status: 404 });
     const nonce = randomBytes(16).toString("base64url");

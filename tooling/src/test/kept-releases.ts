@@ -3,6 +3,7 @@ import { join } from "node:path";
 
 import { CONTRACT_VERSION } from "@relicario/shared/contract";
 import { isInCaretRange } from "@relicario/shared/contract/compatibility";
+import { decodeJwt } from "jose";
 import { z } from "zod";
 
 import { rootFolder } from "../paths.ts";
@@ -36,6 +37,5 @@ export function keptReleases(registry = process.env["RELEASES_FOLDER"] ?? join(r
 }
 
 function contractOf(folder: string): string {
-  const [, payload = ""] = readFileSync(join(folder, "release.json"), "utf8").split(".");
-  return Stated.parse(JSON.parse(Buffer.from(payload, "base64url").toString("utf8"))).manifest.contract;
+  return Stated.parse(decodeJwt(readFileSync(join(folder, "release.json"), "utf8"))).manifest.contract;
 }
