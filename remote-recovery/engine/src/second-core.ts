@@ -1,9 +1,12 @@
 /** A search on two cores: half of the coarse windows and half of the candidates are scored by another instance, in a worker of its own. */
+import { PortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
+
 import type { Sketch } from "./engine.ts";
 import {
   coarseScoresIn, instantiateEngine, readCandidate, takeTable, writeSketch, type Candidate, type EngineWasm, type PictureTable,
 } from "./engine-wasm.ts";
+import { createGone } from "./worker-gone.ts";
 
 /** Answers in the order of its calls. Every member may reject; the caller then does the work itself. */
 export interface SearchHelper {
@@ -75,23 +78,21 @@ export function createSearchWorkerApi(): SearchWorkerApi {
 
 /** The helper behind a worker or port. `lost` settles when that worker has failed: what was asked of it rejects then. */
 export function searchHelperOver(remote: Comlink.Remote<SearchWorkerApi>, module: WebAssembly.Module, lost: Promise<unknown>): SearchHelper {
-  const orLost = <T>(call: Promise<T>): Promise<T> => {
-    const failure = lost.then(() => {
-      throw new Error("the second worker failed");
-    });
-    return Promise.race([call, failure]);
-  };
-  const started = orLost(remote.init(module));
+  const { orGone, say } = createGone();
+  void lost.then(() => {
+    say(new PortalError("unknown")); // whoever asked does the work itself
+  });
+  const started = orGone(remote.init(module));
   started.catch(() => undefined); // each call says so
   return {
     coarse: async (table, sketches, from, to) => {
       await started;
-      return orLost(remote.coarse(Comlink.transfer(table, [table.sums.buffer]), sketches, from, to));
+      return orGone(remote.coarse(Comlink.transfer(table, [table.sums.buffer]), sketches, from, to));
     },
-    refine: async (slot, candidates) => orLost(remote.refine(slot, candidates)),
+    refine: async (slot, candidates) => orGone(remote.refine(slot, candidates)),
     wipe: async () => {
       await started;
-      return orLost(remote.wipe());
+      return orGone(remote.wipe());
     },
   };
 }

@@ -11,7 +11,7 @@
 import * as Comlink from "comlink";
 import { isErrorCode, PortalError, toPortalError, type ErrorDetails } from "@relicario/shared/errors";
 
-/** The other end of {@link serveCalls}. A worker that is gone never answers: race its calls with what says that it is gone. */
+/** The other end of {@link serveCalls}. A worker that is gone never answers: its calls go through worker-gone.ts. */
 export function callsTo<Api>(endpoint: Comlink.Endpoint): Comlink.Remote<Api> {
   prepare();
   return Comlink.wrap<Api>(endpoint);

@@ -1,10 +1,10 @@
+import { createGone, type Gone } from "@relicario/engine/worker-gone";
 import { serveCalls } from "@relicario/engine/worker-calls";
 import type { CallOptions, DeviceAccount, Http } from "@relicario/shared/contract";
-import { toPortalError } from "@relicario/shared/errors";
+import { PortalError, toPortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
 import { refuseCancelled } from "../cancelled.ts";
-import { createGone } from "../worker/gone.ts";
 import { pageHttp } from "../worker/port-http.ts";
 import type { RunningWorker } from "../worker/start-workers.ts";
 import { startedOnce } from "../worker/started-once.ts";
@@ -30,8 +30,7 @@ export interface TransferWorkers {
 
 interface Running {
   readonly remote: Comlink.Remote<TransferWorkerApi>;
-  /** Rejects when a worker fails or is ended. */
-  readonly gone: Promise<never>;
+  readonly orGone: Gone["orGone"];
   readonly end: () => void;
 }
 
@@ -41,24 +40,21 @@ export function createTransferWorkers({ account, http, startWorker, phase }: Tra
   async function start(onEnd: () => void): Promise<Running> {
     const [main, helper] = await Promise.all([startWorker(), startWorker()]);
     const [page, digests] = [new MessageChannel(), new MessageChannel()];
-    const { gone, say } = createGone();
+    const { orGone, say } = createGone();
     const end = (): void => {
       onEnd();
-      say("vault_unavailable");
+      say(new PortalError("vault_unavailable"));
       main.end();
       helper.end();
       page.port1.close();
     };
     for (const { failed } of [main, helper]) void failed.then(end);
     serveCalls(pageHttp(http), page.port1);
-    await Promise.race([
-      Promise.all([
-        helper.remote.serveDigests(Comlink.transfer(digests.port2, [digests.port2])),
-        main.remote.start(account, Comlink.transfer(page.port2, [page.port2]), Comlink.transfer(digests.port1, [digests.port1])),
-      ]),
-      gone,
+    await Promise.all([
+      orGone(helper.remote.serveDigests(Comlink.transfer(digests.port2, [digests.port2]))),
+      orGone(main.remote.start(account, Comlink.transfer(page.port2, [page.port2]), Comlink.transfer(digests.port1, [digests.port1]))),
     ]);
-    return { remote: main.remote, gone, end };
+    return { remote: main.remote, orGone, end };
   }
 
   return {
@@ -69,9 +65,9 @@ export function createTransferWorkers({ account, http, startWorker, phase }: Tra
       refuseCancelled(signal);
       signal?.addEventListener("abort", follow, { once: true });
       try {
-        const { remote, gone } = await pair.ensure();
+        const { remote, orGone } = await pair.ensure();
         refuseCancelled(controller.signal);
-        return await Promise.race([run(remote, { signal: controller.signal, onProgress: (done, total) => onProgress?.({ phase, done, total }) }), gone]);
+        return await orGone(run(remote, { signal: controller.signal, onProgress: (done, total) => onProgress?.({ phase, done, total }) }));
       } catch (error) {
         throw toPortalError(error);
       } finally {

@@ -1,3 +1,4 @@
+import type { Gone } from "@relicario/engine/worker-gone";
 import type { RecoveredSecret } from "@relicario/shared/contract";
 import { toPortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
@@ -6,10 +7,10 @@ import { refuseCancelled } from "../cancelled.ts";
 import type { Downloads } from "../transfer/downloads.ts";
 import { chosenFile, committed } from "../transfer/sinks.ts";
 
-/** A worker that keeps what it opened under a name, and what rejects when it is gone. */
+/** A worker that keeps what it opened under a name, and how it is asked. */
 interface Keeper {
   readonly remote: Comlink.Remote<{ readonly serveContentKeys: (port: MessagePort) => void; readonly putAway: (openedId: string) => void }>;
-  readonly gone: Promise<never>;
+  readonly orGone: Gone["orGone"];
 }
 
 interface OpenedThere {
@@ -20,11 +21,11 @@ interface OpenedThere {
 }
 
 /** What a page may do with a content that a worker has opened. What stays in the worker is asked of that worker, and of no later one. */
-export function openedOnPage({ openedId, content, mime }: OpenedThere, { remote, gone }: Keeper, downloads: Pick<Downloads, "save">): Pick<RecoveredSecret, "save" | "putAway"> {
+export function openedOnPage({ openedId, content, mime }: OpenedThere, { remote, orGone }: Keeper, downloads: Pick<Downloads, "save">): Pick<RecoveredSecret, "save" | "putAway"> {
   /** A port at which the worker answers the transfer's: what opens a content never passes the page. */
   async function keys(): Promise<MessagePort> {
     const { port1, port2 } = new MessageChannel();
-    await Promise.race([remote.serveContentKeys(Comlink.transfer(port2, [port2])), gone]);
+    await orGone(remote.serveContentKeys(Comlink.transfer(port2, [port2])));
     return port1;
   }
   return {

@@ -1,3 +1,4 @@
+import { createGone, type Gone } from "@relicario/engine/worker-gone";
 import { serveCalls, signalAmong } from "@relicario/engine/worker-calls";
 import { Counter, Digest, maxSmallContentBytes } from "@relicario/shared/api";
 import { accountName, autoLockMinutes, type AutoLock, type CallOptions, type DeviceAccount, type OpenedContent, type PortalForServices, type RecoveredSecret, type SecretRow, type Vault, type VaultState } from "@relicario/shared/contract";
@@ -13,7 +14,6 @@ import { forgetAllShown, forgetShown, requireChange, requireKey, requirePicture,
 import { createTransfers } from "../transfer/transfer-client.ts";
 import { refuseCancelled } from "../cancelled.ts";
 import { engineOnPage } from "./engine-on-page.ts";
-import { createGone, orGone } from "./gone.ts";
 import { openedOnPage } from "./opened-on-page.ts";
 import { pageHttp } from "./port-http.ts";
 import { browserWorkers, type RunningWorker, type WorkerStarter } from "./start-workers.ts";
@@ -52,8 +52,7 @@ const OlderStateDetails = z.looseObject({ given: Counter, given_sha256: Digest }
 /** The vault's worker. */
 interface Running {
   readonly worker: RunningWorker<VaultWorkerApi>;
-  /** Rejects when the worker is ended or fails: a call to a worker that is gone would never settle. */
-  readonly gone: Promise<never>;
+  readonly orGone: Gone["orGone"];
   readonly end: (code: "vault_locked" | "vault_unavailable") => void;
 }
 
@@ -171,15 +170,15 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
       stop("vault_unavailable"); // the channel is gone with it: both start anew
     });
     let ended = false;
-    const { gone, say } = createGone();
+    const { orGone, say } = createGone();
 
     const one: Running = {
       worker,
-      gone,
+      orGone,
       end: (code) => {
         if (ended) return;
         ended = true;
-        say(code);
+        say(new PortalError(code));
         worker.end();
         page.port1.close();
         engine.end();
@@ -200,10 +199,7 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     const [pagePort, enginePort] = [page.port2, engineChannel.port2];
     await followSignIn();
     const locked = lockedHere || (await readDevice(device)).locked;
-    await Promise.race([
-      worker.remote.start({ userId, ...device, locked }, Comlink.transfer(pagePort, [pagePort]), Comlink.transfer(enginePort, [enginePort])),
-      gone,
-    ]);
+    await orGone(worker.remote.start({ userId, ...device, locked }, Comlink.transfer(pagePort, [pagePort]), Comlink.transfer(enginePort, [enginePort])));
     if (!locked && (await readDevice(device)).locked) {
       one.end("vault_locked"); // it may have looked at the device before the lock was kept
       return start();
@@ -226,9 +222,9 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     return async (...given) => {
       const signal = signalAmong(given);
       refuseCancelled(signal);
-      const { worker, gone } = await ensureRunning();
+      const { worker, orGone } = await ensureRunning();
       refuseCancelled(signal);
-      return orGone(gone, act(worker.remote)(...given));
+      return orGone(act(worker.remote)(...given));
     };
   }
 
@@ -413,13 +409,13 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
 
   /** What stays in the worker is asked of the worker that opened it, and of no later one. */
   async function held(openedId: string, { content, mime }: Pick<OpenedContent, "content" | "mime">): Promise<Pick<OpenedContent, "save" | "putAway">> {
-    const { worker, gone } = await ensureRunning();
-    return openedOnPage({ openedId, content, mime }, { remote: worker.remote, gone }, transfers);
+    const { worker, orGone } = await ensureRunning();
+    return openedOnPage({ openedId, content, mime }, { remote: worker.remote, orGone }, transfers);
   }
 
   async function present({ openedId, ...secret }: OpenedByWorker): Promise<RecoveredSecret> {
-    const { worker, gone } = await ensureRunning();
+    const { worker, orGone } = await ensureRunning();
     const here = await held(openedId, secret);
-    return { ...secret, ...here, exportAge: () => orGone(gone, worker.remote.exportAge(openedId)) };
+    return { ...secret, ...here, exportAge: () => orGone(worker.remote.exportAge(openedId)) };
   }
 }

@@ -1,5 +1,7 @@
+import { createGone, type Gone } from "@relicario/engine/worker-gone";
 import { serveCalls, signalAmong } from "@relicario/engine/worker-calls";
 import type { PortalForVisitors, Visitor } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
 import { refuseCancelled } from "../cancelled.ts";
@@ -7,7 +9,6 @@ import { forgetShown, requirePicture } from "../shown-image.ts";
 import { createDownloads } from "../transfer/downloads.ts";
 import { createTransferWorkers } from "../transfer/transfer-workers.ts";
 import { engineOnPage } from "./engine-on-page.ts";
-import { createGone, orGone } from "./gone.ts";
 import { openedOnPage } from "./opened-on-page.ts";
 import { pageHttp } from "./port-http.ts";
 import { browserWorkers, type WorkerStarter } from "./start-workers.ts";
@@ -25,7 +26,7 @@ export async function createVisitor(portal: PortalForVisitors): Promise<VisitorC
 /** The visitor's worker. */
 interface Running {
   readonly remote: Comlink.Remote<VisitorWorkerApi>;
-  readonly gone: Promise<never>;
+  readonly orGone: Gone["orGone"];
   readonly end: (code: "link_incomplete" | "vault_unavailable") => void;
 }
 
@@ -40,10 +41,10 @@ export function createVisitorClient({ http, takeLinkSecret }: Pick<PortalForVisi
   async function start(onEnd: () => void): Promise<Running> {
     const worker = await workers.visitor();
     const [page, channel] = [new MessageChannel(), new MessageChannel()];
-    const { gone, say } = createGone();
+    const { orGone, say } = createGone();
     const end: Running["end"] = (code) => {
       onEnd();
-      say(code);
+      say(new PortalError(code));
       worker.end();
       page.port1.close();
       engine.end();
@@ -56,8 +57,8 @@ export function createVisitorClient({ http, takeLinkSecret }: Pick<PortalForVisi
     const answers: VisitorPage = { ...pageHttp(http), startEngine: engine.ensure, takeLinkSecret };
     serveCalls(answers, page.port1);
     const [pagePort, enginePort] = [page.port2, channel.port2];
-    await Promise.race([worker.remote.start(Comlink.transfer(pagePort, [pagePort]), Comlink.transfer(enginePort, [enginePort])), gone]);
-    return { remote: worker.remote, gone, end };
+    await orGone(worker.remote.start(Comlink.transfer(pagePort, [pagePort]), Comlink.transfer(enginePort, [enginePort])));
+    return { remote: worker.remote, orGone, end };
   }
 
   /** An act of the worker, with the same arguments and the same answer. */
@@ -65,9 +66,9 @@ export function createVisitorClient({ http, takeLinkSecret }: Pick<PortalForVisi
     return async (...given) => {
       const signal = signalAmong(given);
       refuseCancelled(signal);
-      const { remote, gone } = await visitor.ensure();
+      const { remote, orGone } = await visitor.ensure();
       refuseCancelled(signal);
-      return orGone(gone, act(remote)(...given));
+      return orGone(act(remote)(...given));
     };
   }
 

@@ -10,7 +10,7 @@ import { takesPassphrase } from "../open-kit.ts";
 import type { ShownSecret } from "../kit-worker-api.ts";
 import { button, make, quieten, say, spoken } from "./dom.ts";
 import { errorKey } from "./error-key.ts";
-import { orFailed, startKitWorker, type KitWorker } from "./opening.ts";
+import { startKitWorker, type KitWorker } from "./opening.ts";
 import { dateOf, secretView } from "./secret-view.ts";
 import { changeLanguage, speak } from "./speech.ts";
 import type { TextKey } from "./texts.ts";
@@ -134,8 +134,8 @@ function opening(kit: Kit & { readonly passphrase: boolean }): HTMLElement {
       secret === null
         ? make("article", { class: "card" }, spoken("h3", "damaged_title"), spoken("p", "damaged_body", {}, { class: "error" }))
         : secretView(secret, {
-            inside: () => orFailed(running.failed, running.remote.content(index)),
-            beside: (sealed) => orFailed(running.failed, running.remote.beside(index, sealed)),
+            inside: () => running.orGone(running.remote.content(index)),
+            beside: (sealed) => running.orGone(running.remote.beside(index, sealed)),
           }),
     );
     results.replaceChildren(heading, ...views, make("div", { class: "row" }, button("away_action", putAway, { class: "quiet" })), spoken("p", "away_hint", {}, { class: "hint" }));
@@ -158,7 +158,7 @@ function opening(kit: Kit & { readonly passphrase: boolean }): HTMLElement {
     try {
       worker ??= await startKitWorker();
       const { passphrase: takes, ...plain } = kit;
-      const secrets = await orFailed(worker.failed, worker.remote.open(plain, picture, takes ? passphrase.value : null, { signal: controller.signal, onProgress: tell }));
+      const secrets = await worker.orGone(worker.remote.open(plain, picture, takes ? passphrase.value : null, { signal: controller.signal, onProgress: tell }));
       passphrase.value = "";
       show(worker, secrets);
     } catch (cause) {

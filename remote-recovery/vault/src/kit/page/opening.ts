@@ -1,5 +1,6 @@
 /** What the page has of the program: its parts are read, compared with the SHA-256 that the script knows, and started. */
 import { compileModule, compileModules, type LazyCodec } from "@relicario/engine/modules";
+import { createGone, type Gone } from "@relicario/engine/worker-gone";
 import { callsTo } from "@relicario/engine/worker-calls";
 import { PortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
@@ -15,8 +16,7 @@ declare const kitParts: Readonly<Record<string, string>>;
 export interface KitWorker {
   readonly remote: Comlink.Remote<KitWorkerApi>;
   readonly end: () => void;
-  /** Settles when the worker fails by itself. */
-  readonly failed: Promise<PortalError>;
+  readonly orGone: Gone["orGone"];
 }
 
 /** Starts the worker. @throws PortalError `vault_unavailable` where the browser cannot, `decryption_failed` for a part that was changed. */
@@ -24,36 +24,25 @@ export async function startKitWorker(): Promise<KitWorker> {
   const script = await part("worker");
   const address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
   const worker = new Worker(address);
-  const failed = new Promise<PortalError>((resolve) => {
-    worker.addEventListener("error", (event) => {
-      resolve(new PortalError("vault_unavailable", { cause: event.error }));
-    });
+  const { orGone, say } = createGone();
+  worker.addEventListener("error", (event) => {
+    say(new PortalError("vault_unavailable", { cause: event.error }));
   });
   const remote = callsTo<KitWorkerApi>(worker);
   const end = (): void => {
     worker.terminate();
   };
   try {
-    await orFailed(failed, remote.ping());
+    await orGone(remote.ping());
     const modules = await compileModules(fetchPart);
-    await orFailed(failed, remote.init(modules, Comlink.proxy(loadCodec)));
-    return { remote, end, failed };
+    await orGone(remote.init(modules, Comlink.proxy(loadCodec)));
+    return { remote, orGone, end };
   } catch (error) {
     end();
     throw error;
   } finally {
     URL.revokeObjectURL(address);
   }
-}
-
-/** A call to a worker that fails would never settle. */
-export async function orFailed<T>(failed: Promise<PortalError>, call: Promise<T>): Promise<T> {
-  return Promise.race([
-    call,
-    failed.then((error) => {
-      throw error;
-    }),
-  ]);
 }
 
 async function loadCodec(name: LazyCodec) {
