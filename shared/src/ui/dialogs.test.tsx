@@ -21,6 +21,19 @@ function WithDialog() {
   );
 }
 
+/** What `look` finds once it finds anything, in that very moment however busy the machine: no animation goes on before it. */
+function atOnce<T>(look: () => T | null): Promise<T> {
+  return new Promise((resolve) => {
+    const observer = new MutationObserver(() => {
+      const found = look();
+      if (found === null) return;
+      observer.disconnect();
+      resolve(found);
+    });
+    observer.observe(document.body, { childList: true, subtree: true });
+  });
+}
+
 describe("Dialog", () => {
   it("keeps focus inside and gives it back when Escape closes it", async () => {
     await renderApp(<WithDialog />);
@@ -48,10 +61,13 @@ describe("Dialog", () => {
 
   it("is whole from its first moment on, only a little smaller", async () => {
     await renderApp(<WithDialog />, { moving: true });
+    const atItsStart = atOnce(() => {
+      const dialog = document.querySelector<HTMLElement>("[role=dialog]");
+      return dialog === null ? null : { transform: dialog.style.transform, opacity: dialog.style.opacity };
+    });
     await userEvent.click(screen.getByRole("button", { name: "Open" }));
+    expect(await atItsStart).toEqual({ transform: expect.stringMatching(/^scale\(0?\.9/) as unknown, opacity: "" });
     const { style } = screen.getByRole("dialog");
-    expect(style.transform).toMatch(/^scale\(0?\.9/);
-    expect(style.opacity).toBe("");
     await waitFor(() => {
       expect(style.transform).toBe("none");
     });
@@ -62,11 +78,13 @@ describe("Dialog", () => {
     const opener = screen.getByRole("button", { name: "Open" });
     await userEvent.click(opener);
     const shade = () => document.querySelector<HTMLElement>("body > [style*=opacity]:not([data-radix-focus-guard])");
+    const atItsEnd = atOnce(() =>
+      screen.queryByRole("dialog") !== null
+        ? null
+        : { shade: shade(), ofShade: getComputedStyle(shade() ?? document.body).pointerEvents, ofPage: document.body.style.pointerEvents },
+    );
     await userEvent.keyboard("{Escape}");
-    expect(screen.queryByRole("dialog")).not.toBeInTheDocument();
-    expect(document.body.style.pointerEvents).toBe("");
-    expect(shade()).toBeInTheDocument();
-    expect(getComputedStyle(shade() ?? document.body).pointerEvents).toBe("none");
+    expect(await atItsEnd).toEqual({ shade: expect.any(HTMLElement) as unknown, ofShade: "none", ofPage: "" });
     await waitFor(() => {
       expect(opener).toHaveFocus();
     });
