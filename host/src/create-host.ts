@@ -1,8 +1,7 @@
 import type { Http, Language, PortalForServices, PortalForVisitors, RemoteName } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
-import { createI18n, fallbackLanguage, isLanguage, type Texts } from "@relicario/shared/i18n";
+import { createI18n, loadTexts, shownLanguage, type Texts } from "@relicario/shared/i18n";
 import type { QueryClient } from "@tanstack/react-query";
-import type { i18n as I18n } from "i18next";
 import { z } from "zod";
 
 import { keptAccounts } from "./device/accounts.ts";
@@ -19,7 +18,7 @@ import { meQuery } from "./portal/use-portal-object.ts";
 import { findRoute, portalRoutes } from "./routes.ts";
 import { followFailedScripts } from "./remotes/failed-scripts.ts";
 import { loadModule, registerVerified } from "./remotes/federation.ts";
-import { createRemoteLoader, type LoaderDeps } from "./remotes/loader.ts";
+import { createRemoteLoader } from "./remotes/loader.ts";
 import { scopedHttp } from "./remotes/scoped-http.ts";
 import { createVaultSource } from "./remotes/vault-source.ts";
 import { createVisitorSource } from "./remotes/visitor-source.ts";
@@ -60,7 +59,6 @@ export async function createHost({ verified, readDeployment, sweeps, language, t
     fetchTexts: pinnedTexts(verified, origin, window.fetch.bind(window)),
     bundled: { [language]: texts },
   });
-  const currentLanguage = () => (isLanguage(i18n.resolvedLanguage) ? i18n.resolvedLanguage : fallbackLanguage);
 
   registerVerified(verified, origin);
   const failedScripts = followFailedScripts({ page: window, fetch: window.fetch.bind(window), integrityOf });
@@ -92,7 +90,7 @@ export async function createHost({ verified, readDeployment, sweeps, language, t
       const remote = verified.remotes.get(name);
       if (remote?.status === "verified") await failedScripts.fetchAnew(releaseAddress(origin, remote.record));
     },
-    loadTexts: textsLoader(i18n, currentLanguage),
+    loadTexts: (namespaces) => loadTexts(i18n, namespaces),
     onFailure: (name, error) => {
       report(name, "load", error);
     },
@@ -117,7 +115,7 @@ export async function createHost({ verified, readDeployment, sweeps, language, t
   const session = createSession({
     deployment,
     window,
-    language: currentLanguage,
+    language: () => shownLanguage(i18n),
     clearCaches: () => {
       queryClient.clear();
       clearToasts();
@@ -134,9 +132,9 @@ export async function createHost({ verified, readDeployment, sweeps, language, t
   const reachability = createReachability(() => session.repeating.publicHttp.request("GET", "/readyz", z.unknown()));
   const http = reachability.watch(session.http);
   const repeatingHttp = reachability.watch(session.repeating.http);
-  const vault = createVaultSource({ loadRecovery: () => loader.load("recovery"), portal: () => portalForVault({ session, http: repeatingHttp, verified }) });
+  const vault = createVaultSource({ loadRecovery: () => loader.code("recovery"), portal: () => portalForVault({ session, http: repeatingHttp, verified }) });
   const visitor = createVisitorSource({
-    loadRecovery: () => loader.load("recovery"),
+    loadRecovery: () => loader.code("recovery"),
     portal: (pathname) => portalForVisitor(pathname, { session, http: repeatingHttp, publicHttp: reachability.watch(session.repeating.publicHttp), verified }),
   });
   session.onLock((reason) => vault.putAway(reason));
@@ -201,17 +199,6 @@ function wishOf(session: Session, queryClient: QueryClient, http: Http): Wish {
 function whenIdle(work: () => void): void {
   if ("requestIdleCallback" in window) window.requestIdleCallback(work);
   else setTimeout(work, 2_000);
-}
-
-function textsLoader(i18n: I18n, currentLanguage: () => Language): LoaderDeps["loadTexts"] {
-  return async (namespaces) => {
-    const missing = () => namespaces.filter((namespace) => !i18n.hasResourceBundle(currentLanguage(), namespace));
-    // Makes them known for a change of language. It resolves when those of all remotes are there: a slow one would hold the others.
-    void i18n.loadNamespaces([...namespaces]);
-    // Joins what is being loaded, of these alone, and loads again what failed.
-    if (missing().length > 0) await i18n.reloadResources([currentLanguage()], missing());
-    if (missing().length > 0) throw new PortalError("remote_unreachable");
-  };
 }
 
 /** The portal as the vault sees it. Rejects with `login_required` or the error of the token exchange while nobody is signed in. */

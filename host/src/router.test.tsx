@@ -65,6 +65,7 @@ const routes = Object.entries(pages).map(([path, page]) => ({ path, load: () => 
 
 const loader: Host["loader"] = {
   load: (name) => Promise.resolve({ name, routes }),
+  code: (name) => Promise.resolve({ name, routes }),
   page: (_name, route) => route.load().then(({ default: page }) => page),
   prefetch: () => undefined,
 };

@@ -31,7 +31,7 @@ export async function startHost(settings: HostSettings, render: (page: ReactNode
   // Starting the vault's worker takes about as long as drawing the screen that will need it: both at once.
   const { pathname } = window.location;
   if (isLinkPath(pathname)) {
-    host.loader.load("recovery").catch(() => undefined); // its code alone: the link key is taken when the page is shown
+    host.loader.code("recovery").catch(() => undefined); // nothing is made of it yet: the link key is taken when the page is shown
   } else if (userOf(host.session.getState()) !== null && mayUseVault(host.routes, pathname, settings.verified.remotes)) {
     host.vault.get().catch(() => undefined); // the screen asks again and shows the error
   }

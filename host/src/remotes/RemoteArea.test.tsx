@@ -26,7 +26,7 @@ async function show({ load = () => Promise.resolve(face), page, path = "/setting
   const onCrash = jest.fn();
   const onRetry = jest.fn();
   const loads = jest.fn(load);
-  const loader: RemoteLoader = { load: loads, page: page ?? ((_name, each) => each.load().then(({ default: component }) => component)), prefetch: () => undefined };
+  const loader = { load: loads, page: page ?? ((_name, each) => each.load().then(({ default: component }) => component)) };
   const scope = jest.fn((portal: Parameters<React.ComponentProps<typeof RemoteArea>["scope"]>[0]) => portal);
   function Area() {
     const portal = usePortal();

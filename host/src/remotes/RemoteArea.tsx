@@ -12,7 +12,7 @@ export interface RemoteAreaProps {
   readonly name: RemoteName;
   /** Path pattern of the route whose screen is shown. */
   readonly path: string;
-  readonly loader: RemoteLoader;
+  readonly loader: Pick<RemoteLoader, "load" | "page">;
   readonly portal: Portal;
   /** Limits the portal object to what the remote may use. */
   readonly scope: (portal: Portal, name: RemoteName) => Portal;
@@ -56,7 +56,7 @@ function ScreenOf({ name, path, loader, module }: ScreenOfProps) {
   return <Screen key={pageOf(route, routes)} name={name} route={route} loader={loader} />;
 }
 
-function Screen({ name, route, loader }: { readonly name: RemoteName; readonly route: LazyRoute; readonly loader: RemoteLoader }) {
+function Screen({ name, route, loader }: { readonly name: RemoteName; readonly route: LazyRoute; readonly loader: Pick<RemoteLoader, "page"> }) {
   const [page] = useState(() => loader.page(name, route));
   return (
     <Suspense fallback={<AreaLoading />}>

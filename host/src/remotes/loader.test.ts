@@ -59,11 +59,22 @@ describe("createRemoteLoader", () => {
     expect(texts).toHaveBeenCalledWith(["secrets-texts"]);
   });
 
+  it("loads a remote without its texts for what it does elsewhere, and runs its entry once", async () => {
+    const { loader, faces, texts, onMeasured } = setUp();
+    await expect(loader.code("secrets")).resolves.toMatchObject({ name: "secrets" });
+    expect(texts).not.toHaveBeenCalled();
+    expect(onMeasured).toHaveBeenCalledWith("secrets", "load", { milliseconds: 0 });
+    expect(await loader.load("secrets")).toBe(await loader.code("secrets"));
+    expect(faces).toHaveBeenCalledTimes(1);
+    expect(texts).toHaveBeenCalledTimes(1);
+  });
+
   it("gives out nothing more of a remote that was switched off", async () => {
     const { loader, faces } = setUp();
     await loader.load("secrets");
     disabled.add("secrets");
     await expect(loader.load("secrets")).rejects.toMatchObject({ code: "remote_disabled" });
+    await expect(loader.code("secrets")).rejects.toMatchObject({ code: "remote_disabled" });
     expect(faces).toHaveBeenCalledTimes(1);
   });
 

@@ -23,8 +23,10 @@ export interface LoaderDeps {
 
 /** Loads remotes and their pages. Results are cached; failures are not, so that the next call loads again. */
 export interface RemoteLoader {
-  /** `remote_refused`, `remote_incompatible`, `remote_disabled`, `remote_unreachable`, `remote_timed_out`, `remote_crashed`. */
+  /** With its texts. `remote_refused`, `remote_incompatible`, `remote_disabled`, `remote_unreachable`, `remote_timed_out`, `remote_crashed`. */
   readonly load: (name: RemoteName) => Promise<LoadedModule>;
+  /** Without them, for what a remote does elsewhere than on its own screens: it loads the texts of what it draws there itself. */
+  readonly code: (name: RemoteName) => Promise<LoadedModule>;
   /** The page of a route; the same promise for routes with the same code, until it fails. */
   readonly page: (name: RemoteName, route: LazyRoute) => Promise<ComponentType>;
   /** Loads a remote and the page of this path pattern before they are needed. Failures are ignored. */
@@ -35,26 +37,31 @@ export function createRemoteLoader({ remotes, isDisabled, loadModule, fetchAnew,
   const loaded = <T>(name: RemoteName, run: () => Promise<T>): Promise<T> => loadWithRetry(() => fetchAnew(name).then(run), loadError, isRepeatable);
   /** With their texts. */
   const modules = new Map<RemoteName, Promise<LoadedModule>>();
+  /** For what a remote does elsewhere. */
   const codes = new Map<RemoteName, Promise<LoadedModule>>();
+  const entries = new Map<RemoteName, Promise<LoadedModule>>();
   const pages = new Map<LoadPage, Promise<ComponentType>>();
 
   const loadOnce = async (name: RemoteName): Promise<LoadedModule> => {
     const { manifest } = recordOf(remotes.get(name));
     const texts = loadTexts(manifest.namespaces); // has its own retries
     texts.catch(() => undefined); // awaited below
-    const known = await code(name);
+    const known = await entry(name);
     await withTimeLimit(texts);
     return known;
   };
 
-  const code = (name: RemoteName): Promise<LoadedModule> =>
-    cached(codes, name, async () => {
+  const entry = (name: RemoteName): Promise<LoadedModule> =>
+    cached(entries, name, async () => {
       const { manifest } = recordOf(remotes.get(name));
       return parseModule(await loaded(name, () => loadModule(name)), manifest);
     });
 
-  const load = (name: RemoteName): Promise<LoadedModule> =>
-    isDisabled(name) ? Promise.reject(new PortalError("remote_disabled")) : cached(modules, name, () => measured(name, "load", loadOnce(name)));
+  const unlessDisabled = (cache: Map<RemoteName, Promise<LoadedModule>>, name: RemoteName, work: (name: RemoteName) => Promise<LoadedModule>): Promise<LoadedModule> =>
+    isDisabled(name) ? Promise.reject(new PortalError("remote_disabled")) : cached(cache, name, () => measured(name, "load", work(name)));
+
+  const load = (name: RemoteName): Promise<LoadedModule> => unlessDisabled(modules, name, loadOnce);
+  const code = (name: RemoteName): Promise<LoadedModule> => unlessDisabled(codes, name, entry);
 
   const page = (name: RemoteName, route: LazyRoute): Promise<ComponentType> =>
     cached(pages, route.load, () => measured(name, "page", loaded(name, () => route.load()).then(({ default: component }) => component)));
@@ -75,11 +82,12 @@ export function createRemoteLoader({ remotes, isDisabled, loadModule, fetchAnew,
 
   return Object.freeze<RemoteLoader>({
     load,
+    code,
     page,
     prefetch: (name, path) => {
       if (isDisabled(name)) return;
       load(name).catch(() => undefined); // shown, with a way to retry, when somebody goes there
-      code(name)
+      entry(name)
         .then(({ routes }) => {
           const route = routes.find((each) => each.path === path);
           return route === undefined ? null : page(name, route); // need not wait for the texts

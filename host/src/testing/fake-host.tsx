@@ -114,7 +114,7 @@ export function fakeHost(settings: FakeHostSettings = {}): FakeHost {
     } as Partial<Host["session"]> as Host["session"],
     http,
     reachability: { isDown: down.getState, subscribe: down.subscribe, watch: (each) => each },
-    loader: { load: calls.load, page: () => Promise.reject(new PortalError("unknown")), prefetch: calls.prefetch },
+    loader: { load: calls.load, code: calls.load, page: () => Promise.reject(new PortalError("unknown")), prefetch: calls.prefetch },
     vault: { get: () => Promise.reject(new PortalError("vault_unavailable")), onLocked: () => () => undefined, putAway: () => Promise.resolve(), stop: () => Promise.resolve() },
     visitor: { get: () => Promise.reject(new PortalError("vault_unavailable")), arrive: () => undefined, close: () => undefined },
     vendor: { getState: vendor.getState, subscribe: vendor.subscribe, refresh: () => undefined },

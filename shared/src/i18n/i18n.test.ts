@@ -1,4 +1,4 @@
-import { createI18n, detectLanguage, formatsOf, languageKey, rememberLanguage, textLoading } from "./index.ts";
+import { createI18n, detectLanguage, formatsOf, languageKey, loadTexts, rememberLanguage, textLoading } from "./index.ts";
 
 const settings = { language: "es", product: "Relicario" } as const;
 
@@ -100,6 +100,34 @@ describe("createI18n", () => {
     });
     await i18n.loadNamespaces(Array.from({ length: 25 }, (_each, index) => `n${String(index)}`));
     expect(most).toBe(10);
+  });
+});
+
+describe("loadTexts", () => {
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  it("loads what is missing in the language that is shown, and nothing twice", async () => {
+    const fetchTexts = jest.fn(() => Promise.resolve({ a: "fetched" }));
+    const i18n = await createI18n({ ...settings, fetchTexts });
+    await loadTexts(i18n, ["one", "two"]);
+    await loadTexts(i18n, ["two"]);
+    expect([i18n.t("one:a"), i18n.t("two:a")]).toEqual(["fetched", "fetched"]);
+    expect(fetchTexts.mock.calls).toEqual(expect.arrayContaining([["es", "one"], ["es", "two"], ["en", "one"], ["en", "two"]]));
+    expect(fetchTexts).toHaveBeenCalledTimes(4); // English stands in for a text that Spanish lacks
+  });
+
+  it("is remote_unreachable when one does not come, and loads it when called again", async () => {
+    jest.useFakeTimers();
+    let alive = false;
+    const i18n = await createI18n({ ...settings, fetchTexts: () => (alive ? Promise.resolve({ a: "at last" }) : Promise.reject(new Error("down"))) });
+    const loading = expect(loadTexts(i18n, ["n"])).rejects.toMatchObject({ code: "remote_unreachable" });
+    await jest.advanceTimersByTimeAsync(20_000);
+    await loading;
+    alive = true;
+    await loadTexts(i18n, ["n"]);
+    expect(i18n.t("n:a")).toBe("at last");
   });
 });
 

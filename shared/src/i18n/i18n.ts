@@ -2,8 +2,9 @@ import { createInstance, type BackendModule, type i18n as I18n, type InitOptions
 import { initReactI18next } from "react-i18next";
 
 import { languages, type Language } from "../contract/index.ts";
+import { PortalError } from "../errors/index.ts";
 import { isolated } from "./isolation.ts";
-import { fallbackLanguage } from "./languages.ts";
+import { fallbackLanguage, isLanguage } from "./languages.ts";
 
 /** Texts of one namespace, nested as in its file. */
 export type Texts = Readonly<Record<string, unknown>>;
@@ -63,6 +64,26 @@ export async function createI18n(settings: I18nSettings): Promise<I18n> {
       react: { useSuspense: true },
     });
   return instance;
+}
+
+/** The language of the texts that are shown. */
+export function shownLanguage({ resolvedLanguage }: Pick<I18n, "resolvedLanguage">): Language {
+  return isLanguage(resolvedLanguage) ? resolvedLanguage : fallbackLanguage;
+}
+
+/**
+ * Loads the texts of these namespaces in the language that is shown; those of later languages follow a change of language. What
+ * did not come, with the repetitions of {@link textLoading}, is loaded again by the next call.
+ *
+ * @throws PortalError `remote_unreachable`
+ */
+export async function loadTexts(i18n: I18n, namespaces: readonly string[]): Promise<void> {
+  const missing = () => namespaces.filter((namespace) => !i18n.hasResourceBundle(shownLanguage(i18n), namespace));
+  // Makes them known for a change of language. It resolves when all that is being loaded is there: a slow one would hold the others.
+  void i18n.loadNamespaces([...namespaces]);
+  // Joins what is being loaded, of these alone, and loads again what failed.
+  if (missing().length > 0) await i18n.reloadResources([shownLanguage(i18n)], missing());
+  if (missing().length > 0) throw new PortalError("remote_unreachable");
 }
 
 function backendOf(fetchTexts: FetchTexts): BackendModule {

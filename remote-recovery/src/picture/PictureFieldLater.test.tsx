@@ -1,0 +1,46 @@
+import { act, screen } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+
+import { PortalError } from "@relicario/shared/errors";
+import { expectAccessible, renderApp } from "@relicario/shared/testing";
+
+import { createAreaVault } from "../testing/area-vault.ts";
+import { PictureFieldLater } from "./PictureFieldLater.tsx";
+
+const mockLoadTexts = jest.fn();
+jest.mock("@relicario/shared/i18n", () => ({ ...jest.requireActual<object>("@relicario/shared/i18n"), loadTexts: () => Promise.resolve(mockLoadTexts()) }));
+
+/** As another area draws it. */
+function Form() {
+  return (
+    <main>
+      <h1>Form</h1>
+      <label>
+        Title <input />
+      </label>
+      <h2>Image</h2>
+      <PictureFieldLater purpose="choose" value={null} onChange={() => undefined} />
+    </main>
+  );
+}
+
+describe("PictureFieldLater", () => {
+  it("draws the field once its code and texts are there", async () => {
+    await renderApp(<Form />, { vault: createAreaVault() });
+    expect(await screen.findByLabelText("Picture file")).toBeInTheDocument();
+  });
+
+  it("says so in its place when it does not load, keeps what was typed, and loads again", async () => {
+    mockLoadTexts.mockImplementationOnce(() => {
+      throw new PortalError("remote_unreachable");
+    });
+    await renderApp(<Form />, { vault: createAreaVault() });
+    const title = screen.getByLabelText("Title");
+    await userEvent.type(title, "Savings");
+    expect(await screen.findByRole("alert")).toHaveTextContent("This part of the portal could not be fetched");
+    await expectAccessible();
+    await act(() => userEvent.click(screen.getByRole("button", { name: "Try again" }))); // what suspends after a click goes on only inside an awaited act
+    expect(await screen.findByLabelText("Picture file")).toBeInTheDocument();
+    expect(title).toHaveValue("Savings");
+  });
+});
