@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 
-import { exportJWK, generateKeyPair, SignJWT } from "jose";
+import { exportJWK, generateKeyPair, SignJWT, type GenerateKeyPairResult } from "jose";
 
 export interface TestIssuer {
   readonly issuer: string;
@@ -18,10 +18,17 @@ export async function makeSessionKey(): Promise<Record<string, unknown>> {
   return { ...(await exportJWK(privateKey)), kid: randomUUID() };
 }
 
+let made: Promise<{ readonly own: GenerateKeyPairResult; readonly stranger: GenerateKeyPairResult }> | null = null;
+
+/** For all providers of a process: making two takes as long as all else that a provider needs. */
+function rsaKeys(): NonNullable<typeof made> {
+  made ??= Promise.all([generateKeyPair("RS256", { extractable: true }), generateKeyPair("RS256")]).then(([own, stranger]) => ({ own, stranger }));
+  return made;
+}
+
 /** An identity provider as small as it can be: discovery, RS256 keys, tokens. Real keys, a real server. */
 export async function startIssuer({ clientId = "relicario-portal", path = "/realms/relicario" }: { clientId?: string; path?: string } = {}): Promise<TestIssuer> {
-  const { publicKey, privateKey } = await generateKeyPair("RS256", { extractable: true });
-  const stranger = await generateKeyPair("RS256");
+  const { own: { publicKey, privateKey }, stranger } = await rsaKeys();
   const jwk = { ...(await exportJWK(publicKey)), kid: "test-1", alg: "RS256", use: "sig" };
   const base = path.replace(/\/$/, ""); // OpenID Connect Discovery 4.1
   const server = createServer((request, response) => {

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, statfs } from "node:fs/promises";
 import { join } from "node:path";
 
 import { startDatabase, type Database } from "./embedded.ts";
@@ -11,7 +11,7 @@ declare global {
 /** jest's globalSetup: one server for the whole run, unless `DATABASE_URL` names another. Ended by jest-teardown.ts. */
 export default async function startTestDatabase(): Promise<void> {
   if (process.env["DATABASE_URL"] !== undefined || globalThis.relicarioTestDatabase !== undefined) return;
-  const all = join(__dirname, "../../../.cache/test-databases");
+  const all = (await hasRoom(memory)) ? join(memory, "relicario-test-databases") : join(__dirname, "../../../.cache/test-databases");
   await mkdir(all, { recursive: true });
   await removeLeftBehind(all);
   const folder = join(all, String(process.pid));
@@ -19,6 +19,15 @@ export default async function startTestDatabase(): Promise<void> {
   const database = await startDatabase({ folder, settings: { fsync: "off", synchronous_commit: "off", full_page_writes: "off", max_connections: "200" } });
   globalThis.relicarioTestDatabase = { database, folder };
   process.env[testServerVariable] = database.url("postgres");
+}
+
+/** Linux's folder in memory. A database of its own for each test, some three hundred files, is made there in a tenth of the time. */
+const memory = "/dev/shm";
+
+/** Containers often have no more than 64 MB of it. */
+async function hasRoom(folder: string): Promise<boolean> {
+  const { bavail, bsize } = await statfs(folder).catch(() => ({ bavail: 0, bsize: 0 })); // other systems have none
+  return bavail * bsize > 4 * 2 ** 30;
 }
 
 /** Servers of runs that were killed. */
