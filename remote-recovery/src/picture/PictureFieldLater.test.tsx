@@ -1,5 +1,6 @@
-import { act, screen } from "@testing-library/react";
+import { act, fireEvent, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
+import { useState } from "react";
 
 import { PortalError } from "@relicario/shared/errors";
 import { expectAccessible, renderApp } from "@relicario/shared/testing";
@@ -25,11 +26,6 @@ function Form() {
 }
 
 describe("PictureFieldLater", () => {
-  it("draws the field once its code and texts are there", async () => {
-    await renderApp(<Form />, { vault: createAreaVault() });
-    expect(await screen.findByLabelText("Picture file")).toBeInTheDocument();
-  });
-
   it("says so in its place when it does not load, keeps what was typed, and loads again", async () => {
     mockLoadTexts.mockImplementationOnce(() => {
       throw new PortalError("remote_unreachable");
@@ -42,5 +38,23 @@ describe("PictureFieldLater", () => {
     await act(() => userEvent.click(screen.getByRole("button", { name: "Try again" }))); // what suspends after a click goes on only inside an awaited act
     expect(await screen.findByLabelText("Picture file")).toBeInTheDocument();
     expect(title).toHaveValue("Savings");
+  });
+
+  it("is drawn at once where one was drawn before", async () => {
+    function TwoFields() {
+      const [more, setMore] = useState(false);
+      return (
+        <main>
+          <h1>Form</h1>
+          <PictureFieldLater purpose="show" pictureOnly value={null} onChange={() => undefined} />
+          <button onClick={() => { setMore(true); }}>More</button>
+          {more && <PictureFieldLater purpose="show" pictureOnly value={null} onChange={() => undefined} />}
+        </main>
+      );
+    }
+    await renderApp(<TwoFields />, { vault: createAreaVault() });
+    await screen.findByLabelText("Picture file");
+    fireEvent.click(screen.getByRole("button", { name: "More" }));
+    expect(screen.getAllByLabelText("Picture file")).toHaveLength(2);
   });
 });

@@ -48,8 +48,21 @@ function LoadedField({ field, ...props }: LoadedFieldProps) {
   return createElement(use(field), props);
 }
 
+let loading: Promise<ComponentType<PictureFieldProps>> | null = null;
+
+/** One promise for all fields, so that those after the first are drawn at once. A failure is forgotten. */
+function loadField(i18n: I18n): Promise<ComponentType<PictureFieldProps>> {
+  if (loading !== null) return loading;
+  const begun = fieldWithTexts(i18n);
+  begun.catch(() => {
+    loading = null;
+  });
+  loading = begun;
+  return begun;
+}
+
 /** @throws PortalError `remote_unreachable` */
-async function loadField(i18n: I18n): Promise<ComponentType<PictureFieldProps>> {
+async function fieldWithTexts(i18n: I18n): Promise<ComponentType<PictureFieldProps>> {
   try {
     const [{ PictureField }] = await Promise.all([import("./PictureField.tsx"), loadTexts(i18n, namespaces)]);
     return PictureField;
