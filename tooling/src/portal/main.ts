@@ -20,6 +20,7 @@ import { Complaint } from "../start/complaint.ts";
 import { metricsToken } from "../start/secrets.ts";
 import { canary, override, promote, release, renew, rollback, setDisabled, verify, type Compatibility } from "./acts.ts";
 import { readAuditLog } from "./audit-log.ts";
+import { hostProblems, servedHost } from "./published-host.ts";
 import { auditFile, openStore, type PortalStore } from "./store.ts";
 import { statusOf } from "./status.ts";
 
@@ -74,7 +75,7 @@ try {
       const { release: found, matrix } = await verify(portal, named());
       if (matrix.some(({ objections }) => objections.length > 0)) process.exitCode = 1;
       const { files, manifest } = found.signed;
-      return [`${named()}: ${String(Object.keys(files).length)} files are what the team signed.`, ...matrix.map(described), ...(values.rebuild ? await compared(manifest.name, files) : [])];
+      return [`${named()}: ${String(Object.keys(files).length)} files are what the team signed.`, ...matrix.map(described), ...(values.rebuild ? compared(manifest.name, files, await rebuilt(manifest.name)) : [])];
     },
     promote: async (portal) => (await promote(portal, named(), { ...asked, force: values.force })).map(signed),
     canary: async (portal) => (await canary(portal, named(), Number(values.percent ?? Number.NaN), { ...asked, force: values.force })).map(signed),
@@ -124,21 +125,27 @@ function signed({ vendor_id: vendor, sequence }: Deployment): string {
   return `${vendor}: signed as number ${String(sequence)}.`;
 }
 
-/** What the sources here give, beside what was built of them elsewhere. */
-async function compared(name: string, wanted: BuiltFiles): Promise<string[]> {
+/** What the sources here give. */
+async function rebuilt(name: string): Promise<BuiltFiles> {
   if (!buildables.includes(name)) throw new Complaint(`The sources of ${name} are not in this repository.`);
-  const found = (await rebuild([name])).get(name) ?? {};
-  // Of a host elsewhere the scripts and styles alone are published.
-  const differing = differences(wanted, Object.fromEntries(Object.entries(found).filter(([path]) => path in wanted || name !== "host")));
-  if (differing.length === 0) return [`${name}: the sources here give the same ${String(Object.keys(wanted).length)} files.`];
-  process.exitCode = 1;
-  return [`${name}: the sources here give other bytes.`, ...differing.map((line) => `  ${line}`)];
+  return (await rebuild([name])).get(name) ?? {};
 }
 
+/** What the sources here give, beside what was built of them elsewhere. */
+function compared(name: string, wanted: BuiltFiles, found: BuiltFiles): string[] {
+  return verdict(name, Object.keys(wanted).length, differences(wanted, found));
+}
+
+function verdict(name: string, files: number, problems: readonly string[]): string[] {
+  if (problems.length === 0) return [`${name}: the sources here give the same ${String(files)} files.`];
+  process.exitCode = 1;
+  return [`${name}: the sources here give other bytes.`, ...problems.map((line) => `  ${line}`)];
+}
+
+/** The host that was built here, or what a portal elsewhere serves: its scripts and styles, each fetched, and the page that starts them. */
 async function verifyHost(origin: string | undefined): Promise<string[]> {
-  if (origin === undefined) return compared("host", builtFiles("host"));
-  const answer = await fetch(new URL("/host-files.json", origin));
-  if (!answer.ok) throw new Complaint(`${origin} publishes no hashes of its host (HTTP ${String(answer.status)}).`);
-  const published = z.record(z.string(), z.string()).parse(await answer.json());
-  return compared("host", Object.fromEntries(Object.entries(published).map(([path, integrity]) => [path.slice(1), integrity])));
+  const found = await rebuilt("host");
+  if (origin === undefined) return compared("host", builtFiles("host"), found);
+  const served = Object.fromEntries(Object.entries(found).filter(([path]) => path.startsWith("static/")));
+  return verdict("host", Object.keys(served).length, hostProblems(served, await servedHost(origin, Object.keys(served))));
 }
