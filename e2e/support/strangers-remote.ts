@@ -13,7 +13,7 @@ const pnpm = ["--yes", "pnpm@12.21.0"];
 
 export interface StrangersRemote {
   readonly folder: string;
-  /** What `webpack` says; `ok` is false when it ended with an error. */
+  /** What the guide's command says; `ok` is false when it ended with an error. */
   readonly build: () => Promise<{ readonly ok: boolean; readonly said: string }>;
   readonly types: () => Promise<{ readonly ok: boolean; readonly said: string }>;
   /** Its tests: the conformance kit. */
@@ -35,9 +35,11 @@ export async function strangersRemote(): Promise<StrangersRemote> {
     const target = path.join(folder, file);
     await writeFile(target, edit(existsSync(target) ? await readFile(target, "utf8") : ""));
   };
-  const inFolder = async (program: string, args: readonly string[]) => {
+  /** As somebody types it there: with the machine's own Node, not the one that comes with this workspace. */
+  const inFolder = async (script: string) => {
+    const programs = (process.env["PATH"] ?? "").split(path.delimiter).filter((each) => !each.includes("node_modules"));
     try {
-      const { stdout, stderr } = await run(process.execPath, ["--experimental-vm-modules", path.join(folder, "node_modules", program), ...args], { cwd: folder });
+      const { stdout, stderr } = await run("npx", [...pnpm, script], { cwd: folder, env: { ...process.env, PATH: programs.join(path.delimiter), NODE_OPTIONS: "" } });
       return { ok: true, said: stdout + stderr };
     } catch (error) {
       const { stdout, stderr } = z.object({ stdout: z.string(), stderr: z.string() }).parse(error);
@@ -46,9 +48,9 @@ export async function strangersRemote(): Promise<StrangersRemote> {
   };
   return {
     folder,
-    build: () => inFolder("webpack-cli/bin/cli.js", []),
-    test: () => inFolder("jest/bin/jest.js", []),
-    types: () => inFolder("typescript/bin/tsc", []),
+    build: () => inFolder("build"),
+    test: () => inFolder("test"),
+    types: () => inFolder("types"),
     change,
     takeFixture: async () => {
       await rm(path.join(folder, "src/page"), { recursive: true });

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
@@ -15,9 +16,12 @@ export function configsOf(name: Buildable, options: BuildArguments): Promise<Con
 
 /** What `webpack` alone would build in this folder. */
 export async function configsIn(folder: string, options: BuildArguments): Promise<Configuration[]> {
-  const file: unknown = await import(pathToFileURL(join(folder, "webpack.config.ts")).href);
-  const { default: config } = z.object({ default: z.custom<(environment: unknown, options: BuildArguments) => Configuration | Configuration[]>((value) => typeof value === "function") }).parse(file);
-  return [config({}, options)].flat();
+  // Of a remote elsewhere it is plain JavaScript, which older versions of Node run too.
+  const config = ["webpack.config.ts", "webpack.config.mjs"].map((name) => join(folder, name)).find((file) => existsSync(file));
+  if (config === undefined) throw new Error(`${folder} has no webpack.config.ts, and no webpack.config.mjs`);
+  const file: unknown = await import(pathToFileURL(config).href);
+  const { default: configure } = z.object({ default: z.custom<(environment: unknown, options: BuildArguments) => Configuration | Configuration[]>((value) => typeof value === "function") }).parse(file);
+  return [configure({}, options)].flat();
 }
 
 /** Builds once. @throws Error with what webpack says, also of a warning */

@@ -22,7 +22,7 @@ import { buildDevelopmentServer } from "./development-server.ts";
 import { releaseFromSource } from "./release-from-source.ts";
 
 export interface DevelopmentSettings {
-  /** The remote's package: `manifest.json`, `package.json`, `webpack.config.ts`, `src`. */
+  /** The remote's package: `manifest.json`, `package.json`, `webpack.config.ts` or `.mjs`, `src`. */
   readonly folder: string;
   /** The portal that runs beside it, and where its data is. */
   readonly portal: { readonly origin: string; readonly vendor: string; readonly dataDir: string };
