@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
 
 import type { PortalPage, ReleaseRecord, RemoteName } from "@relicario/shared/contract";
 import fastify, { type FastifyInstance } from "fastify";
@@ -128,7 +129,7 @@ describe("the gateway", () => {
     it("has the same nonce in page and policy, and another in each answer", async () => {
       const answers = [await get("/home", navigation), await get("/home", navigation)];
       const nonces = answers.map(({ headers, body }) => {
-        const nonce = /style-src 'self' 'nonce-([^']+)'/.exec(String(headers["content-security-policy"]))?.[1] ?? "";
+        const nonce = /style-src [^;]*'nonce-([^']+)'/.exec(String(headers["content-security-policy"]))?.[1] ?? "";
         expect(nonce).toMatch(/^[A-Za-z0-9_-]{22}$/);
         expect(body.split(`nonce="${nonce}"`)).toHaveLength(3);
         expect(body).not.toContain("{{nonce}}");
@@ -210,8 +211,33 @@ describe("the gateway", () => {
     it("gives the signed document, to be asked for each time", async () => {
       const answer = await get("/deployments/relicario");
       expect(answer.statusCode).toBe(200);
-      expect(answer.headers["cache-control"]).toBe("no-cache");
+      expect(answer.headers).toMatchObject({ "cache-control": "no-cache", vary: "accept-encoding" });
+      expect(answer.headers).not.toHaveProperty("content-encoding");
       expect(answer.json()).toMatchObject({ payload: expect.any(String), signatures: [{ signature: expect.any(String) }] });
+    });
+
+    it.each<[string, string, (bytes: Buffer) => Buffer]>([
+      ["br", "gzip, br", brotliDecompressSync],
+      ["gzip", "gzip;q=0.5, br;q=0", gunzipSync],
+    ])("sends it packed as %s", async (coding, accepted, unpacked) => {
+      const plain = await get("/deployments/relicario");
+      const answer = await get("/deployments/relicario", { "accept-encoding": accepted });
+      expect(answer.headers["content-encoding"]).toBe(coding);
+      expect(unpacked(answer.rawPayload).toString()).toBe(plain.body);
+    });
+
+    it("sends it once to whoever has it still", async () => {
+      const tag = String((await get("/deployments/relicario")).headers.etag);
+      const again = await get("/deployments/relicario", { "if-none-match": `"other", W/${tag}` });
+      expect([again.statusCode, again.body, again.headers.etag]).toEqual([304, "", tag]);
+      const file = join(folder, "deployments/relicario.json");
+      const document = readFileSync(file, "utf8");
+      try {
+        writeFileSync(file, ` ${document}`);
+        expect((await get("/deployments/relicario", { "if-none-match": tag })).statusCode).toBe(200);
+      } finally {
+        writeFileSync(file, document);
+      }
     });
 
     it.each(["/deployments/..%2f..%2fkeys%2fportal", "/deployments/relicario.sequence", "/deployments/Relicario"])("gives nothing else: %s", async (path) => {

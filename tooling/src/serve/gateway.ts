@@ -5,6 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { join, resolve, sep } from "node:path";
 
+import { negotiate } from "@fastify/accept-negotiator";
 import httpProxy, { type FastifyHttpProxyOptions } from "@fastify/http-proxy";
 import fastifyStatic from "@fastify/static";
 import type { Drives, PortalPage, RemoteName } from "@relicario/shared/contract";
@@ -82,10 +83,14 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
 
   app.get("/healthz", async (_request, reply) => reply.header("cache-control", "no-store").send({ status: "ok" }));
 
-  app.get<{ Params: { vendor: string } }>("/deployments/:vendor", async ({ params }, reply) => {
+  app.get<{ Params: { vendor: string } }>("/deployments/:vendor", async ({ params, headers }, reply) => {
     const document = deployments.document(params.vendor);
     if (document === null) return sendProblem(reply, 404, "not_found", "Not found");
-    return reply.header("cache-control", "no-cache").type("application/jose+json").send(document);
+    void reply.headers({ "cache-control": "no-cache", vary: "accept-encoding", etag: document.tag });
+    if (headers["if-none-match"]?.split(",").some((tag) => tag.trim().replace(/^W\//, "") === document.tag) === true) return reply.code(304).send();
+    const coding = negotiate(headers["accept-encoding"] ?? "", ["br", "gzip"]);
+    if (coding !== null) void reply.header("content-encoding", coding);
+    return reply.type("application/jose+json").send(document[coding ?? "plain"]);
   });
 
   const behind = (rules: AnswerRules, upstream: string, code: ErrorCode, options: FastifyHttpProxyOptions) =>
