@@ -20,7 +20,7 @@ const project = (name, environment, testMatch, more = {}) => ({
   testMatch: testMatch.map((pattern) => `<rootDir>/${pattern}`),
   testPathIgnorePatterns: ["/node_modules/", "/build/", "/dist/"],
   transform,
-  moduleNameMapper: { "\\.(css|svg)$": "<rootDir>/tooling/jest/empty.cjs" },
+  moduleNameMapper: { "\\.(css|svg)$": "<rootDir>/shared/jest/empty.cjs" },
   ...(environment === "node" ? {} : { setupFilesAfterEnv }),
   ...more,
 });

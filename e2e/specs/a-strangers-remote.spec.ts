@@ -5,7 +5,7 @@ import path from "node:path";
 import { startPortal } from "@relicario/tooling/portal";
 import { z } from "zod";
 
-import { newAccount, signUp } from "../pages/account.ts";
+import { newAccount, signIn, signUp } from "../pages/account.ts";
 import { expect, test as base } from "../support/portal-test.ts";
 import { releasesOf } from "../support/releases.ts";
 import { strangersRemote, type StrangersRemote } from "../support/strangers-remote.ts";
@@ -61,13 +61,14 @@ test("a remote that the guide's command made is built, tried, released and promo
   await expect(page.getByRole("heading", { level: 1, name: "Kitchen garden" })).toBeVisible();
 });
 
-test("a remote of a team that nobody here knows, built against the packed contract alone, runs in the unchanged host", async ({ page, portal, strangers }) => {
+test("a remote of a team that nobody here knows, built against the packed contract alone, runs in the unchanged host", async ({ page, browser, portal, strangers }) => {
   test.slow();
+  const account = newAccount();
   const built = (await stat(host)).mtimeMs;
   await strangers.takeFixture();
   for (const tried of [await strangers.types(), await strangers.build()]) expect(tried.ok, tried.said).toBe(true);
   await portal.publish();
-  await signUp(page, newAccount());
+  await signUp(page, account);
   await page.goto("/garden");
 
   await test.step("it uses of the shared packages what no page of ours does", async () => {
@@ -92,6 +93,33 @@ test("a remote of a team that nobody here knows, built against the packed contra
       const missing = surface[module]?.exports.filter((name) => !names.includes(name));
       expect([module, missing]).toEqual([module, missing?.filter((name) => name === "default")]);
     }
+  });
+
+  await test.step("its stylesheet is applied, and not with one byte more", async () => {
+    await expect(page.getByTestId("trans")).toHaveCSS("letter-spacing", "3px");
+    const releases = releasesOf(portal);
+    const release = await releases.stable("garden");
+    const stylesheet = Object.keys((await releases.recordOf(release)).files).find((file) => file.endsWith(".css")) ?? "";
+    const restore = await releases.tamper(release, stylesheet);
+    const other = await (await browser.newContext({ baseURL: portal.origin })).newPage();
+    await signIn(other, account);
+    await other.goto("/garden");
+    await expect(other.getByRole("main").getByRole("alert")).toContainText("not available right now", { timeout: 60_000 });
+    const applied = await other.evaluate((file) => [...document.styleSheets].some(({ href }) => href?.endsWith(file)), stylesheet);
+    expect(applied).toBe(false);
+    const withoutHash = await other.evaluate(async (address) => {
+      const link = Object.assign(document.createElement("link"), { rel: "stylesheet", href: address });
+      const outcome = new Promise((resolve) => {
+        for (const kind of ["load", "error"]) link.addEventListener(kind, resolve, { once: true });
+      }).then((event) => (event as Event).type);
+      document.head.append(link);
+      return outcome.finally(() => { link.remove(); });
+    }, `/r/garden/${release}/${stylesheet}`);
+    expect(withoutHash).toBe("error");
+    await restore();
+    await other.getByRole("main").getByRole("button", { name: "Try again" }).click();
+    await expect(other.getByTestId("trans")).toHaveCSS("letter-spacing", "3px", { timeout: 60_000 });
+    await other.context().close();
   });
 
   await test.step("useLeaveGuard asks before it is left", async () => {

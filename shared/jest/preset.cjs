@@ -8,6 +8,7 @@ module.exports = {
   testEnvironment: require.resolve("./environment.cjs"),
   setupFilesAfterEnv: [require.resolve("./setup.cjs")],
   testMatch: ["<rootDir>/src/**/*.test.{ts,tsx}"],
+  moduleNameMapper: { "\\.css$": require.resolve("./empty.cjs") }, // jsdom draws nothing
   extensionsToTreatAsEsm: [".ts", ".tsx"],
   transform: {
     "\\.tsx?$": [

@@ -7,9 +7,9 @@ function setUp() {
   const page = document.createElement("main");
   const fetch = jest.fn((_address: string, _init?: RequestInit) => Promise.resolve(answer()));
   const scripts = followFailedScripts({ page, fetch: fetch as unknown as typeof globalThis.fetch, integrityOf: (address) => `hash of ${address}` });
-  const fails = (address: string, element: "script" | "img" = "script") => {
+  const fails = (address: string, element: "script" | "link" | "img" = "script") => {
     const failing = page.appendChild(document.createElement(element));
-    failing.setAttribute("src", address);
+    failing.setAttribute(element === "link" ? "href" : "src", address);
     failing.dispatchEvent(new Event("error"));
   };
   return { scripts, fetch, fails };
@@ -25,6 +25,13 @@ describe("fetchAnew", () => {
     expect(fetch.mock.calls).toEqual([[`${base}1.js`, { cache: "reload", integrity: `hash of ${base}1.js`, signal: expect.any(AbortSignal) }]]);
     await scripts.fetchAnew(base);
     expect(fetch).toHaveBeenCalledTimes(1);
+  });
+
+  it("fetches stylesheets too", async () => {
+    const { scripts, fetch, fails } = setUp();
+    fails(`${base}1.css`, "link");
+    await scripts.fetchAnew(base);
+    expect(fetch.mock.calls.map(([address]) => address)).toEqual([`${base}1.css`]);
   });
 
   it.each<[string, () => Promise<Response>]>([

@@ -1,6 +1,6 @@
 import { loadLimits } from "./load-with-retry.ts";
 
-/** The scripts of this page that did not load. */
+/** The scripts and stylesheets of this page that did not load. */
 export interface FailedScripts {
   /**
    * Fetches those below `base` past the browser's cache, into it: files of a release are kept as immutable, the wrong bytes
@@ -10,7 +10,7 @@ export interface FailedScripts {
 }
 
 export interface FailedScriptsDeps {
-  /** Gets the error events of script elements, which do not bubble. */
+  /** Gets the error events of script and link elements, which do not bubble. */
   readonly page: EventTarget;
   readonly fetch: typeof globalThis.fetch;
   /** The signed hash of an address; integrity.ts. */
@@ -21,6 +21,7 @@ export function followFailedScripts({ page, fetch, integrityOf }: FailedScriptsD
   const failed = new Set<string>();
   const handleError = ({ target }: Event) => {
     if (target instanceof HTMLScriptElement) failed.add(target.src);
+    else if (target instanceof HTMLLinkElement) failed.add(target.href);
   };
   page.addEventListener("error", handleError, { capture: true });
 

@@ -8,7 +8,7 @@ import { loadLimits } from "./load-with-retry.ts";
 
 /**
  * Registers the verified releases with the federation runtime by the addresses of their entries, so that it fetches no
- * manifest. Every script that it or a remote loads must have the hash that the signed record gives.
+ * manifest. Every script and stylesheet that it or a remote loads must have the hash that the signed record gives.
  */
 export function registerVerified(verified: Pick<VerifiedDeployment, "remotes">, origin: string): void {
   const remotes = [];
@@ -27,6 +27,12 @@ export function registerVerified(verified: Pick<VerifiedDeployment, "remotes">, 
         script.crossOrigin = "anonymous";
         script.fetchPriority = "high";
         return { script, timeout: loadLimits.attemptMs };
+      },
+      createLink: ({ url, attrs }) => {
+        const link = document.createElement("link");
+        for (const [name, value] of Object.entries(attrs ?? {})) link.setAttribute(name, String(value));
+        Object.assign(link, { href: url, integrity: integrityOf(url), crossOrigin: "anonymous", nonce: document.querySelector<HTMLMetaElement>("meta[property=csp-nonce]")?.nonce });
+        return link;
       },
     },
   ]);

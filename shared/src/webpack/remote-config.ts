@@ -11,7 +11,7 @@ import { takenFromHost } from "./shared-packages.ts";
 import { SurfacePlugin } from "./SurfacePlugin.ts";
 
 /**
- * How a remote is built: one exposed face, nothing shared brought along. For the `webpack.config.ts` of a package with
+ * How a remote is built: one exposed face, nothing shared brought along. For the `webpack.config.ts` or `.mjs` of a package with
  * `manifest.json` and `src/remote.tsx`: `export default remoteConfig(import.meta.dirname)`. Built into `build/web`.
  */
 export function remoteConfig(folder: string): (environment: unknown, options: BuildArguments) => Configuration {
@@ -20,12 +20,14 @@ export function remoteConfig(folder: string): (environment: unknown, options: Bu
   return (_environment, { mode = "production", refresh }) => ({
     ...baseConfig({ name, context: folder, mode, refresh }),
     entry: {},
+    experiments: { css: true },
     output: {
       path: join(folder, "build/web"),
       publicPath: "auto",
       // The folder of a release is named by the hash of its files, so what is in it needs no hash of its own.
       filename: "[name].js",
       chunkFilename: "[name].js",
+      cssChunkFilename: "[name].css",
       assetModuleFilename: "[name].[contenthash:8][ext]",
       hashFunction: "sha256",
       uniqueName: container,

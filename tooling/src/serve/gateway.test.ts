@@ -151,7 +151,7 @@ describe("the gateway", () => {
       expect(policy.split("; ")).toEqual([
         "default-src 'none'",
         "script-src http://localhost:3000/static/ http://localhost:3000/r/ 'nonce-N' 'wasm-unsafe-eval'",
-        "style-src 'self' 'nonce-N'",
+        "style-src http://localhost:3000/static/ 'nonce-N'",
         "font-src 'self'",
         "img-src 'self' data: blob:",
         "connect-src 'self' http://localhost:3001 http://localhost:3000 https://drive.example", // the drive of the deployment document, and no other

@@ -40,7 +40,7 @@ export function policyOfHost({ nonce, origin, identityOrigin, apiBase, drives = 
   return policy({
     "default-src": "'none'",
     "script-src": `${origin}/static/ ${origin}/r/ 'nonce-${nonce}' 'wasm-unsafe-eval'`,
-    "style-src": `'self' 'nonce-${nonce}'`,
+    "style-src": `${origin}/static/ 'nonce-${nonce}'`, // one of a remote has the nonce, and its signed hash, from the way in which it is loaded
     "font-src": "'self'",
     "img-src": "'self' data: blob:",
     "connect-src": [...new Set(["'self'", identityOrigin, originOf(apiBase), ...callsOf(drives)])].join(" "),
