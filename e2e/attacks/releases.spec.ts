@@ -44,6 +44,38 @@ async function restIsAlive(page: Page): Promise<void> {
   await expect(page.getByRole("button", { name: /^Log out/ }).first()).toBeEnabled();
 }
 
+type Firefox = NonNullable<Awaited<ReturnType<typeof start>>>;
+type FirefoxPage = Awaited<ReturnType<Firefox["newPage"]>>;
+
+/** Shows `tell` a page of somebody who has just signed in. */
+async function inFirefox(origin: string, account: Account, tell: (page: FirefoxPage, browser: Firefox) => Promise<void>): Promise<void> {
+  const browser = await start("Firefox");
+  if (browser === null) throw new Error("There is no Firefox to try the attacks in. Install one (Debian: apt-get install firefox-esr), or name one with RELICARIO_FIREFOX.");
+  try {
+    const page = await browser.newPage();
+    await page.setViewport({ width: 1280, height: 900 });
+    page.setDefaultTimeout(60_000);
+    await page.evaluateOnNewDocument(seeNoTour);
+    await page.goto(origin);
+    await page.locator("input[autocomplete=username]").fill(account.userName);
+    await page.locator("input[type=password]").fill(account.password);
+    await page.locator("form button[type=submit]").click();
+    await page.locator("nav a[href=\"/secrets\"]").wait();
+    await tell(page, browser);
+  } finally {
+    await browser.close();
+  }
+}
+
+const goTo = (page: FirefoxPage, path: string): Promise<void> => page.locator(`nav a[href="${path}"]`).click();
+
+async function restIsAliveInFirefox(page: FirefoxPage): Promise<void> {
+  for (const [address, heading] of [["/recived", "Shared with me"], ["/secrets", "Secrets"]] as const) {
+    await goTo(page, address);
+    await page.locator(`main h1::-p-text(${heading})`).wait();
+  }
+}
+
 /** The chunk of the profile, which is where "Settings" leads. */
 async function lazyChunk(folder: string): Promise<string> {
   for (const file of await readdir(folder)) {
@@ -122,26 +154,14 @@ for (const { name, make, recovers } of attacks) {
   });
 
   test(`${name} of a remote, in Firefox: its area says so, and the rest works`, async ({ portal, account }) => {
-    const browser = await start("Firefox");
-    if (browser === null) throw new Error("There is no Firefox to try the attacks in. Install one (Debian: apt-get install firefox-esr), or name one with RELICARIO_FIREFOX.");
     const restore = await make(releasesOf(portal));
     try {
-      const page = await browser.newPage();
-      await page.setViewport({ width: 1280, height: 900 });
-      page.setDefaultTimeout(60_000);
-      await page.evaluateOnNewDocument(seeNoTour);
-      await page.goto(portal.origin);
-      await page.locator("input[autocomplete=username]").fill(account.userName);
-      await page.locator("input[type=password]").fill(account.password);
-      await page.locator("form button[type=submit]").click();
-      await page.locator('nav a[href="/settings/profile"]').click();
-      await page.locator("main [role=alert]").filter((alert) => alert.textContent.includes("not available right now")).wait();
-      for (const [address, heading] of [["/recived", "Shared with me"], ["/secrets", "Secrets"]] as const) {
-        await page.locator(`nav a[href="${address}"]`).click();
-        await page.locator(`main h1 ::-p-text(${heading}), main h1::-p-text(${heading})`).wait();
-      }
+      await inFirefox(portal.origin, account, async (page) => {
+        await goTo(page, "/settings/profile");
+        await page.locator("main [role=alert]::-p-text(not available right now)").wait();
+        await restIsAliveInFirefox(page);
+      });
     } finally {
-      await browser.close();
       await restore();
     }
   });
@@ -158,6 +178,39 @@ test("one byte more in the vault's worker: no vault is started, and the rest wor
   await expect(profile(page)).toBeVisible();
   await context.close();
   await restore();
+});
+
+test("one byte more in the vault's worker, in Firefox: no vault is started, and the rest works", async ({ portal, account }) => {
+  const releases = releasesOf(portal);
+  const release = await releases.stable("recovery");
+  const restore = await releases.tamper(release, await assetOf(releases, release, /vault-worker\.[0-9a-f]+\.js$/));
+  try {
+    await inFirefox(portal.origin, account, async (page) => {
+      await goTo(page, "/secrets");
+      await page.locator("main::-p-text(The part that seals and opens secrets did not load)").wait();
+      await goTo(page, "/settings/profile");
+      await page.locator("main::-p-text(Profile)").wait();
+    });
+  } finally {
+    await restore();
+  }
+});
+
+test("one byte more in the engine's WASM, in Firefox: no picture is tried, and the rest works", async ({ portal, account }) => {
+  const releases = releasesOf(portal);
+  const release = await releases.stable("recovery");
+  const restore = await releases.tamper(release, await assetOf(releases, release, /engine-simd\.[0-9a-f]+\.wasm$/));
+  try {
+    await inFirefox(portal.origin, account, async (page) => {
+      await goTo(page, "/add-secret");
+      const chooser = await page.waitForSelector("main input[type=file]");
+      await chooser?.uploadFile(photographs.small);
+      await page.locator("main::-p-text(The part that seals and opens secrets did not load)").wait();
+      await restIsAliveInFirefox(page);
+    });
+  } finally {
+    await restore();
+  }
 });
 
 test("one byte more in the engine's WASM: no picture is tried, the rest works, and trying again brings it back", async ({ browser, portal, account }) => {
@@ -220,6 +273,23 @@ for (const [kind, change, words, key] of [
     await another.getByRole("button", { name: "Try again" }).click();
     await expect(another.getByRole("alert")).toHaveCount(0);
     await context.close();
+  });
+
+  test(`a document ${kind}, in Firefox: an open page goes on, and a new one says why it does not start`, async ({ portal, account }) => {
+    const releases = releasesOf(portal);
+    await inFirefox(portal.origin, account, async (page, browser) => {
+      const now = await releases.document();
+      const restore = await releases.replaceDocument({ sequence: now.sequence + 1, ...change(now) }, key?.((await releases.portalKey()).kid));
+      try {
+        await restIsAliveInFirefox(page);
+        const another = await browser.newPage();
+        another.setDefaultTimeout(60_000);
+        await another.goto(`${portal.origin}/home`);
+        await another.locator(`[role=alert]::-p-text(${words})`).wait();
+      } finally {
+        await restore();
+      }
+    });
   });
 }
 

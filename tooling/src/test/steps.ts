@@ -74,7 +74,7 @@ export const steps: readonly Step[] = [
   { group: "build", sentence: "Each bundle holds only what belongs there", run: check("bundles.ts") },
   { group: "build", sentence: "What browsers download stays within its budget", run: async () => asOne(await run(bin("size-limit"), [])) },
   { group: "releases", oneThread: true, beside: "e2e", sentence: "Every release that is kept keeps to the contract in this host", run: releasesConform },
-  { group: "e2e", sentence: "People can do what we promise, in a real browser", run: ({ more, whole }) => playwright([...(whole ? [] : ["--grep-invert", longTests]), ...more], whole) },
+  { group: "e2e", sentence: "People can do what we promise, in a real browser", run: ({ more, whole }) => playwright([...(whole || more.length > 0 ? [] : ["--grep-invert", longTests]), ...more], whole) }, // who names a file means all of it
   { group: "session", onlyNamed: true, sentence: "A page left open stays signed in, in a real browser", run: session },
   { group: "attacks", onlyNamed: true, sentence: "Attackers of the page do not get what they want, in Chromium and in Firefox", run: attacks },
   { group: "neighbours", onlyNamed: true, sentence: "Whatever one account does, others are served", run: ({ more }) => onStand("neighbours", more) },
