@@ -37,6 +37,7 @@ export async function buildOneApplication({ packages, target }: OneApplicationSe
     plugins: [
       ...(host.plugins ?? []).filter((plugin) => typeof plugin !== "object" || plugin?.constructor.name !== "ModuleFederationPlugin"),
       new webpack.NormalModuleReplacementPlugin(/\/remotes\/federation\.ts$/, lazyRemotes(work)),
+      new webpack.NormalModuleReplacementPlugin(/\/remotes\/preload\.ts$/, nothingAhead(work)),
       new AssetsPlugin(),
     ],
   };
@@ -51,6 +52,13 @@ function wholePackages(folder: string): string {
   const given = (name: string): string => (["zod", "react-router-dom"].includes(name) ? join(rootFolder, "host/src/shared-packages", `${name}.ts`) : name);
   const imports = Object.keys(sharedModules).map((name) => `import(${JSON.stringify(given(name))})`);
   writeFileSync(file, `globalThis.wholePackages = () => [${imports.join(", ")}];\n`);
+  return file;
+}
+
+/** Writes what takes the place of host/src/remotes/preload.ts: releases are not run, so nothing of them is asked for. */
+function nothingAhead(folder: string): string {
+  const file = join(folder, "preload.js");
+  writeFileSync(file, "export function preloadArea() {}\n");
   return file;
 }
 
