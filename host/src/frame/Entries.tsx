@@ -3,7 +3,7 @@ import { Tooltip } from "@relicario/shared/ui";
 import { LogIn, LogOut, MessageSquare, Moon, Sun, type LucideIcon } from "lucide-react";
 import { useSyncExternalStore, type ReactElement } from "react";
 import { useTranslation } from "react-i18next";
-import { NavLink, useLocation } from "react-router-dom";
+import { Link, useLocation } from "react-router-dom";
 import { styled } from "styled-components";
 
 import { useHost } from "../host-context.ts";
@@ -137,7 +137,7 @@ export function WithTooltip({ compact = false, label, children }: CompactProps &
   );
 }
 
-const EntryLink = styled(NavLink)`
+const EntryLink = styled(Link)`
   ${entryLook}
 `;
 

@@ -1,7 +1,7 @@
 import { depths, s, space, VisuallyHidden } from "@relicario/shared/ui";
 import { LogOut } from "lucide-react";
 import { useTranslation } from "react-i18next";
-import { NavLink, useLocation } from "react-router-dom";
+import { Link, useLocation } from "react-router-dom";
 import { css, styled } from "styled-components";
 
 import { frameSizes } from "./styles.ts";
@@ -88,7 +88,7 @@ const placeLook = css`
   &[aria-current="page"] { color: ${s("accentText")}; }
 `;
 
-const Place = styled(NavLink)`
+const Place = styled(Link)`
   ${placeLook}
 `;
 

@@ -56,6 +56,19 @@ describe("Frame on a wide screen", () => {
     expect(links.filter((link) => link.getAttribute("aria-current") === "page").map(({ textContent }) => textContent)).toEqual(["Secrets"]);
   });
 
+  it.each([
+    ["/settings/security", "Settings"],
+    ["/settings/delete-account", "Settings"],
+    ["/edit-secret/0190", "Secrets"],
+    ["/secret-history/0190", "Secrets"],
+    ["/recived", "Shared with me"],
+    ["/shared/abc", null],
+    ["/secrets-of-others", null],
+  ])("says that %s belongs to %s", async (path, current) => {
+    await show({ path });
+    expect(screen.queryAllByRole("link", { current: "page" }).map(({ textContent }) => textContent)).toEqual(current === null ? [] : [current]);
+  });
+
   it("becomes narrow: icons only, each with its name", async () => {
     await show();
     await userEvent.click(screen.getByRole("button", { name: "Narrow sidebar" }));

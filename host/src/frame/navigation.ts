@@ -15,9 +15,13 @@ export const destinations: readonly Destination[] = [
   { name: "settings", path: "/settings/profile", icon: Settings },
 ];
 
-/** Whether a destination is the current one. */
-export function isCurrent(destination: Destination, pathname: string): boolean {
-  if (destination.name === "settings") return pathname.startsWith("/settings");
-  if (destination.name === "secrets") return ["/secrets", "/user-secrets"].includes(pathname) || pathname.startsWith("/edit-secret/");
-  return pathname === destination.path;
+/** Paths that belong to a destination, beside its own. */
+const below: Readonly<Partial<Record<Destination["name"], readonly string[]>>> = {
+  secrets: ["/user-secrets", "/edit-secret", "/secret-history", "/share"],
+  settings: ["/settings"],
+};
+
+/** Whether the page of this path is the destination's, or below it. */
+export function isCurrent({ name, path }: Destination, pathname: string): boolean {
+  return pathname === path || (below[name] ?? []).some((start) => pathname === start || pathname.startsWith(`${start}/`));
 }
