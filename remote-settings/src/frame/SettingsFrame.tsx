@@ -55,16 +55,16 @@ export function SettingsFrame({ page, children }: SettingsFrameProps) {
 
 const Columns = styled.div`
   display: grid;
-  grid-template-columns: 200px minmax(0, 1fr);
-  gap: ${space(8)};
-  ${media.mobile} { grid-template-columns: minmax(0, 1fr); gap: ${space(5)}; }
+  grid-template-columns: minmax(0, 1fr);
+  gap: ${space(5)};
+  ${media.wide} { grid-template-columns: 200px minmax(0, 1fr); gap: ${space(8)}; }
 `;
 
 const Menu = styled.ul`
   display: flex;
-  flex-direction: column;
+  flex-wrap: wrap;
   gap: ${space(1)};
-  ${media.mobile} { flex-direction: row; flex-wrap: wrap; }
+  ${media.wide} { flex-direction: column; }
 `;
 
 const entryLook = css`
