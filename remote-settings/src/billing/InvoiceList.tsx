@@ -54,6 +54,7 @@ const List = styled.ul`
 const Row = styled.li`
   display: flex;
   flex-wrap: wrap;
+  align-items: center;
   justify-content: space-between;
   gap: ${space(1)} ${space(4)};
   padding: ${space(3)} 0;

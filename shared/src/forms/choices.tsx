@@ -147,6 +147,7 @@ const SwitchBox = styled.button`
   border: 0;
   border-radius: ${s("radius")};
   background: transparent;
+  text-align: start;
   cursor: pointer;
   &:disabled { opacity: 0.55; cursor: not-allowed; }
 `;
