@@ -40,7 +40,7 @@ interface PartialRows {
 
 /**
  * All rows including the trash, newest first. The vault's status is part of the key, because locked rows have no label.
- * The first fetch publishes its rows under `partialRows` while it runs; a refetch does not, so the previous rows stay.
+ * The first fetch publishes its rows under `partialRows` while more are to come; a refetch does not, so the previous rows stay.
  */
 export function rowsQuery(vault: Vault | null, userId: string, status: VaultState["status"]) {
   return queryOptions({
@@ -54,6 +54,7 @@ export function rowsQuery(vault: Vault | null, userId: string, status: VaultStat
             let rows: readonly SecretRow[] = [];
             const onRows = (batch: readonly SecretRow[], progress: { readonly opened: number; readonly total: number }) => {
               if (signal.aborted) return; // locked meanwhile: plaintext must not be put back into the cache
+              if (progress.opened === progress.total) return; // all of them: the answer follows, and nothing is drawn twice
               opened.push(...batch);
               if (opened.length >= 2 * rows.length) rows = [...opened]; // each time all are sorted and drawn anew: as seldom as keeps that work in proportion to their number
               client.setQueryData<PartialRows>(secretKeys.partialRows(userId, status), { rows, ...progress });

@@ -484,6 +484,24 @@ describe("SecretsPage", () => {
     expect(screen.queryByRole("progressbar")).not.toBeInTheDocument();
   });
 
+  it("draws rows that are opened all at once with their answer, and no progress before it", async () => {
+    const fake = createFakeVault({ secrets: some });
+    let end: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const list: typeof fake.list = async (options) => {
+      const rows = await fake.list(options);
+      await held;
+      return rows;
+    };
+    await renderApp(<SecretsPage />, { vault: { ...fake, list } });
+    expect(await screen.findByText("Loading your secrets")).toBeInTheDocument();
+    expect(screen.queryByRole("progressbar")).not.toBeInTheDocument();
+    end();
+    expect(await screen.findByText("2 secrets")).toBeVisible();
+  });
+
   it("remembers which row was chosen", async () => {
     const { vault, ...app } = await draw();
     await userEvent.click(await screen.findByRole("link", { name: "Cold wallet" }));
