@@ -1,7 +1,7 @@
 import { usePortal, type SecretRow, type Vault, type VaultState } from "@relicario/shared/contract";
 import { isPortalError } from "@relicario/shared/errors";
 import { useVault, useVaultState, type VaultAccess } from "@relicario/shared/ui";
-import { queryOptions, skipToken, useQuery, useQueryClient } from "@tanstack/react-query";
+import { queryOptions, skipToken, useQuery, useQueryClient, type UseQueryResult } from "@tanstack/react-query";
 import { useEffect } from "react";
 
 import { readLiveShares } from "./live-shares.ts";
@@ -165,6 +165,8 @@ export type Secrets =
       readonly rows: readonly SecretRow[];
       /** Progress while `rows` are incomplete; null once they are complete. */
       readonly openingProgress: { readonly opened: number; readonly total: number } | null;
+      /** Whether uploads, which stand above the rows, and the marks of shares in them are known too, so that neither moves a row. */
+      readonly settled: boolean;
     };
 
 export function useSecrets(): Secrets {
@@ -176,9 +178,9 @@ export function useSecrets(): Secrets {
   const rows = useQuery(rowsQuery(vault, user.userId, state.status));
   const partial = useQuery(partialRowsQuery(user.userId, state.status));
   // Prefetched with the rows, for the components of the screens that use them.
-  useQuery(uploadsQuery(vault, user.userId, state.status));
+  const uploads = useQuery(uploadsQuery(vault, user.userId, state.status));
+  const shares = useQuery(liveSharesQuery(vault, user.userId, state.status));
   useQuery(imagesQuery(vault, user.userId, state.status));
-  useQuery(liveSharesQuery(vault, user.userId, state.status));
   useClearOnLock();
 
   if (access.status === "failed") return { status: "failed", failure: { error: access.error, vault: null, retry: access.retry } };
@@ -186,9 +188,15 @@ export function useSecrets(): Secrets {
   const failure = failed === null ? null : { error: failed.error, vault, retry: () => void failed.refetch() };
   if (failure !== null && (rows.data === undefined || !isConnectionError(failure.error))) return { status: "failed", failure };
   if (vault === null || state.status === "unknown") return { status: "loading" };
-  if (rows.data !== undefined) return { status: "ready", failure, vault, vaultStatus: state.status, rows: rows.data, openingProgress: null };
+  const settled = !isOnItsWay(uploads) && !isOnItsWay(shares);
+  if (rows.data !== undefined) return { status: "ready", failure, vault, vaultStatus: state.status, rows: rows.data, openingProgress: null, settled };
   if (partial.data === undefined || partial.data.rows.length === 0) return { status: "loading" };
-  return { status: "ready", failure, vault, vaultStatus: state.status, rows: partial.data.rows, openingProgress: partial.data };
+  return { status: "ready", failure, vault, vaultStatus: state.status, rows: partial.data.rows, openingProgress: partial.data, settled };
+}
+
+/** Whether a first answer is still to come, for what stands below it. A failure ends that for good: nothing waits for further tries. */
+export function isOnItsWay({ isFetched, isFetching, failureCount }: Pick<UseQueryResult, "isFetched" | "isFetching" | "failureCount">): boolean {
+  return isFetching && !isFetched && failureCount === 0;
 }
 
 /** A failure of transport or service: unlike `older_state` or a failed decryption it casts no doubt on the rows already read. */

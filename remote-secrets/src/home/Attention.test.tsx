@@ -3,6 +3,7 @@ import userEvent from "@testing-library/user-event";
 
 import type { SecretRow } from "@relicario/shared/contract";
 import { createFakeHttp, createFakeVault, expectAccessible, renderApp } from "@relicario/shared/testing";
+import { me } from "../testing/me.ts";
 import { Attention, endingSoon } from "./Attention.tsx";
 
 const day = 86_400_000;
@@ -26,20 +27,6 @@ describe("endingSoon", () => {
   it("names no share of a secret that is not there", () => {
     expect(endingSoon([share("other", 3)], rows, now)).toEqual([]);
   });
-});
-
-const me = (contact_email: string | null, contact_email_verified: boolean) => ({
-  user_id: "01890a5d-ac96-7000-8000-00000000a11c",
-  user_name: "alba",
-  username: "alba",
-  contact_email,
-  contact_email_verified,
-  licence: { plan: "free", storage_quota: 1, storage_used: 0, secrets: 0, shares: 0 },
-  rehearsal_due_at: null,
-  notifications: { share_opened: true, share_expiring: true, request_answered: true, shared_with_you: true, new_device: true, rehearsal: true },
-  telemetry: true,
-  deletion_due_at: null,
-  created_at: "2026-11-01T09:00:00.000Z",
 });
 
 describe("Attention", () => {

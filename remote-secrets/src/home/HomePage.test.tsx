@@ -1,7 +1,10 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
+import type { Me } from "@relicario/shared/api";
 import { createFakeHttp, createFakeVault, expectAccessible, renderApp, type FakeVault, type FakeVaultSettings } from "@relicario/shared/testing";
+import { secretKeys } from "../data/secrets.ts";
+import { me } from "../testing/me.ts";
 import HomePage from "./HomePage.tsx";
 
 async function draw(vaultSettings: FakeVaultSettings = {}, settings: Parameters<typeof renderApp>[1] = {}) {
@@ -66,6 +69,52 @@ describe("HomePage", () => {
     await renderApp(<HomePage />, { vault: waiting, http, path: "/home", route: "/home" });
     expect(await screen.findByText("Loading your secrets")).toBeInTheDocument();
     expect(http.calls.map(({ path }) => path)).toEqual(["/user/me"]);
+  });
+
+  it("draws its lists with what stands above them, not before", async () => {
+    let answer: (account: Me) => void = () => undefined;
+    const http = createFakeHttp({ "GET /user/me": () => new Promise((resolve) => { answer = resolve; }) });
+    const { queryClient } = await draw({ secrets: [{ title: "Keys", content: "x" }] }, { http });
+    await waitFor(() => {
+      expect(queryClient.isFetching()).toBe(1);
+    });
+    expect(screen.getByText("Loading your secrets")).toBeInTheDocument();
+    expect(screen.queryByRole("list", { name: "Recent" })).not.toBeInTheDocument();
+    answer(me(null, false));
+    expect(await screen.findByRole("list", { name: "Recent" })).toBeVisible();
+    expect(screen.getByRole("heading", { name: "Needs your attention" })).toBeVisible();
+  });
+
+  it("draws its lists at the first failure of what stands above them, and goes on without it", async () => {
+    const http = createFakeHttp({});
+    const { queryClient } = await draw({ secrets: [{ title: "Keys", content: "x" }] }, { http });
+    expect(await screen.findByRole("list", { name: "Recent" })).toBeVisible();
+    await waitFor(() => {
+      expect(queryClient.isFetching()).toBe(0);
+    });
+    expect(screen.getByRole("list", { name: "Recent" })).toBeVisible();
+  });
+
+  it("waits for all rows: only they tell which are favourites", async () => {
+    const fake = createFakeVault({ secrets: [{ title: "Keys", content: "x", favorite: true }, { title: "Letter", content: "x" }], batch: 1 });
+    let end: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const list: FakeVault["list"] = async (options) => {
+      const rows = await fake.list(options);
+      await held;
+      return rows;
+    };
+    const { queryClient, portal } = await draw({}, { vault: { ...fake, list } });
+    await waitFor(() => {
+      expect(queryClient.getQueryData(secretKeys.partialRows(portal.user.userId, "unlocked"))).toMatchObject({ opened: 1 });
+    });
+    expect(await screen.findByText("Loading your secrets")).toBeInTheDocument();
+    expect(screen.queryByRole("list")).not.toBeInTheDocument();
+    end();
+    expect(await screen.findByRole("list", { name: "Favourites" })).toBeVisible();
+    expect(screen.getByRole("list", { name: "Recent" })).toBeVisible();
   });
 
   it("offers to unlock", async () => {

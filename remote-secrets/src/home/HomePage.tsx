@@ -6,7 +6,7 @@ import { useTranslation } from "react-i18next";
 import { Link } from "react-router-dom";
 import { styled } from "styled-components";
 
-import { useSecrets, type Secrets } from "../data/secrets.ts";
+import { isOnItsWay, useSecrets, type Secrets } from "../data/secrets.ts";
 import { SecretList } from "./SecretList.tsx";
 import { ReadFailureNotice } from "../notices/ReadFailureNotice.tsx";
 import { startAnewQuery, StartAnewNotice } from "../notices/StartAnewNotice.tsx";
@@ -22,9 +22,11 @@ export default function HomePage() {
   const { user, http } = usePortal();
   const secrets = useSecrets();
   const access = useVault();
-  // Fetched with the secrets: their notices are above them, and would shift them if they came later.
-  useQuery(accountQuery(http, user.userId));
-  useQuery(startAnewQuery(access.status === "ready" ? access.vault : null, user.userId));
+  // Fetched with the secrets, and known before the lists are drawn: their notices are above them. So are favourites and what was
+  // not opened for long, of which only all rows tell.
+  const account = useQuery(accountQuery(http, user.userId));
+  const startAnew = useQuery(startAnewQuery(access.status === "ready" ? access.vault : null, user.userId));
+  const loading = secrets.status === "loading" || (secrets.status === "ready" && (!secrets.settled || secrets.openingProgress !== null || isOnItsWay(account) || isOnItsWay(startAnew)));
   return (
     <Page width="wide" title={t("home.title", { name: user.userName })} lead={t("home.lead_body")}>
       <Hero data-tour="home-create">
@@ -36,27 +38,27 @@ export default function HomePage() {
           {t("home.create_action")}
         </ButtonLink>
       </Hero>
-      {secrets.status === "loading" && (
+      {loading && (
         <Loading label={t("list.loading_status")}>
           <Stack $gap={3}>
-            <Skeleton width="160px" height="30px" />
-            <Skeleton height="80px" />
-            <Skeleton height="80px" />
+            <Skeleton width="160px" height="24px" />
+            <Skeleton height="78px" />
+            <Skeleton height="78px" />
           </Stack>
         </Loading>
       )}
-      {secrets.status !== "loading" && <StartAnewNotice />}
-      {secrets.status !== "loading" && <ReadFailureNotice failure={secrets.failure} />}
-      {secrets.status === "ready" && (
+      {!loading && <StartAnewNotice />}
+      {!loading && <ReadFailureNotice failure={secrets.failure} />}
+      {!loading && secrets.status === "ready" && (
         <>
           {secrets.vaultStatus === "empty" && <HowItWorks />}
           {secrets.vaultStatus === "locked" && <UnlockNotice vault={secrets.vault} returnTo="/home" />}
           <WaitingUploads vault={secrets.vault} status={secrets.vaultStatus} />
-          {secrets.vaultStatus !== "empty" && secrets.openingProgress === null && <Attention vault={secrets.vault} rows={secrets.rows} />}
+          {secrets.vaultStatus !== "empty" && <Attention vault={secrets.vault} rows={secrets.rows} />}
           <ShortLists vault={secrets.vault} rows={secrets.rows} />
         </>
       )}
-      {secrets.status !== "loading" && <Messages />}
+      {!loading && <Messages />}
     </Page>
   );
 }

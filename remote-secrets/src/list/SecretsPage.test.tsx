@@ -502,6 +502,19 @@ describe("SecretsPage", () => {
     expect(await screen.findByText("2 secrets")).toBeVisible();
   });
 
+  it.each(["uploads", "shares"] as const)("draws no row before %s, which would move it, and does not wait for a second try", async (what) => {
+    const fake = createFakeVault({ secrets: some });
+    let fail: (error: PortalError) => void = () => undefined;
+    const held = new Promise<never>((_resolve, reject) => {
+      fail = reject;
+    });
+    await renderApp(<SecretsPage />, { vault: { ...fake, ...(what === "uploads" ? { uploads: () => held } : { shares: { ...fake.shares, all: () => held } }) } });
+    expect(await screen.findByText("Loading your secrets")).toBeInTheDocument();
+    expect(screen.queryByRole("list", { name: "Secrets" })).not.toBeInTheDocument();
+    fail(new PortalError("service_unavailable"));
+    expect(await screen.findByText("2 secrets")).toBeVisible();
+  });
+
   it("remembers which row was chosen", async () => {
     const { vault, ...app } = await draw();
     await userEvent.click(await screen.findByRole("link", { name: "Cold wallet" }));

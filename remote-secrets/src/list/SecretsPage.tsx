@@ -17,6 +17,7 @@ const recoverIdKey = "recoverId";
 export default function SecretsPage() {
   const { t } = useTranslation(["beta-home", "file-upload"]);
   const secrets = useSecrets();
+  const loading = secrets.status === "loading" || (secrets.status === "ready" && !secrets.settled);
   useEffect(
     () => () => {
       sessionStorage.removeItem(recoverIdKey);
@@ -36,9 +37,9 @@ export default function SecretsPage() {
         </>
       }
     >
-      {secrets.status === "loading" && <LoadingList />}
-      {secrets.status !== "loading" && <ReadFailureNotice failure={secrets.failure} />}
-      {secrets.status === "ready" && (
+      {loading && <LoadingList />}
+      {!loading && <ReadFailureNotice failure={secrets.failure} />}
+      {!loading && secrets.status === "ready" && (
         <>
           <LinkedSecret rows={secrets.rows} />
           <WaitingUploads vault={secrets.vault} status={secrets.vaultStatus} />

@@ -1,0 +1,16 @@
+import type { Me } from "@relicario/shared/api";
+
+/** The account as the service answers it, with this contact address. */
+export const me = (contact_email: string | null, contact_email_verified: boolean): Me => ({
+  user_id: "01890a5d-ac96-7000-8000-00000000a11c",
+  user_name: "alba",
+  username: "alba",
+  contact_email,
+  contact_email_verified,
+  licence: { plan: "free", storage_quota: 1, storage_used: 0, secrets: 0, shares: 0 },
+  rehearsal_due_at: null,
+  notifications: { share_opened: true, share_expiring: true, request_answered: true, shared_with_you: true, new_device: true, rehearsal: true },
+  telemetry: true,
+  deletion_due_at: null,
+  created_at: "2026-11-01T09:00:00.000Z",
+});
