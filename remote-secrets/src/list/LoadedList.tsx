@@ -1,11 +1,12 @@
 import { usePortal, type SecretRow, type Vault } from "@relicario/shared/contract";
 import { ListTools } from "@relicario/shared/forms";
-import { Button, ButtonLink, EmptyState, ErrorNotice, Progress, SmallText, SpacedRow, Stack } from "@relicario/shared/ui";
+import { Button, ButtonLink, EmptyState, ErrorNotice, Progress, s, SmallText, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useQuery } from "@tanstack/react-query";
 import { ListChecks, Search, ShieldPlus, Trash2 } from "lucide-react";
 import { useId, useMemo, useState, type KeyboardEvent } from "react";
 import { useTranslation } from "react-i18next";
 import { useSearchParams } from "react-router-dom";
+import { styled } from "styled-components";
 
 import { useChangeListMemory, useListMemory } from "../data/list-memory.ts";
 import { imagesQuery, liveSharesQuery } from "../data/secrets.ts";
@@ -93,11 +94,14 @@ export function LoadedList({ vault, rows, locked, openingProgress }: LoadedListP
         />
       )}
       {!locked && filterOpen && <FilterPanel id={panelId} view={view} onChange={setView} tags={tags} images={images.data ?? []} />}
-      {openingProgress !== null && <Progress label={t("list.opening_status")} done={openingProgress.opened} total={openingProgress.total} />}
-      {selection.active ? (
+      {openingProgress !== null ? (
+        <Tally>
+          <Progress label={t("list.opening_status")} done={openingProgress.opened} total={openingProgress.total} />
+        </Tally>
+      ) : selection.active ? (
         <SelectionBar folder={folder} chosen={selection.chosen} total={visible.length} actions={actions} onPurge={requestPurge} onExport={locked ? null : setExporting} onAll={selection.setAll} onEnd={selection.end} />
       ) : (
-        <SpacedRow $justify="between">
+        <Tally $justify="between">
           <SmallText role="status" data-tour="secrets-total">
             {narrowed ? t("list.found_status", { count: visible.length, total: inFolder.length }) : t(folder === "kept" ? "list.total_status" : "list.trash_status", { count: inFolder.length })}
           </SmallText>
@@ -120,7 +124,7 @@ export function LoadedList({ vault, rows, locked, openingProgress }: LoadedListP
               </Button>
             )}
           </SpacedRow>
-        </SpacedRow>
+        </Tally>
       )}
       <ErrorNotice error={actions.error} />
       {folder === "trash" && trashed.length > 0 && (
@@ -211,3 +215,9 @@ function NoVisibleRows({ folder, narrowed, anyKept }: NoVisibleRowsProps) {
   }
   return <EmptyState icon={<Trash2 />} title={t(folder === "kept" ? "list.all_trashed_title" : "list.trash_empty_title")} />;
 }
+
+/** The total and what can be done with the list; as high while names are still being opened, and the rows below stay where they are. */
+const Tally = styled(SpacedRow)`
+  min-height: ${s("target")};
+  & > :only-child { flex: 1 1 auto; }
+`;

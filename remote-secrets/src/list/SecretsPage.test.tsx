@@ -477,11 +477,13 @@ describe("SecretsPage", () => {
     await renderApp(<SecretsPage />, { vault: slow });
     expect(await screen.findByRole("progressbar", { name: "Opening the names of your secrets" })).toBeVisible();
     expect(names()).toEqual(["House keys"]);
+    expect(screen.queryByText("1 secret")).not.toBeInTheDocument(); // its place is taken
     end();
     await waitFor(() => {
       expect(names()).toEqual(["House keys", "Cold wallet"]);
     });
     expect(screen.queryByRole("progressbar")).not.toBeInTheDocument();
+    expect(screen.getByText("2 secrets")).toBeVisible();
   });
 
   it("draws rows that are opened all at once with their answer, and no progress before it", async () => {
