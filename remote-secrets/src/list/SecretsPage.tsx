@@ -30,7 +30,7 @@ export default function SecretsPage() {
       title={t("list.title")}
       actions={
         <>
-          {secrets.status === "ready" && secrets.vaultStatus === "unlocked" && <LockButton vault={secrets.vault} />}
+          {secrets.status === "ready" && secrets.vaultStatus === "unlocked" ? <LockButton vault={secrets.vault} /> : loading && <LockPlace />}
           <AddLink to="/add-secret" icon={<Plus aria-hidden />}>
             {t("list.add_action")}
           </AddLink>
@@ -56,6 +56,16 @@ function LockButton({ vault }: { readonly vault: Vault }) {
     <SmallOnPhone tone="quiet" icon={<Lock aria-hidden />} onClick={() => void vault.lock()}>
       {t("list.lock_action")}
     </SmallOnPhone>
+  );
+}
+
+/** Its place, while it is not known whether there is something to lock. */
+function LockPlace() {
+  const { t } = useTranslation("beta-home");
+  return (
+    <Unseen tone="quiet" icon={<Lock aria-hidden />}>
+      {t("list.lock_action")}
+    </Unseen>
   );
 }
 
@@ -90,10 +100,14 @@ function LoadingList() {
   const { t } = useTranslation("beta-home");
   return (
     <Loading label={t("list.loading_status")}>
-      <Stack $gap={3}>
-        {[0, 1, 2, 3].map((each) => (
-          <Skeleton key={each} height="80px" />
-        ))}
+      <Stack $gap={4}>
+        <Skeleton height="74px" />
+        <Skeleton height="44px" width="104px" />
+        <Stack $gap={3}>
+          {[0, 1, 2, 3].map((each) => (
+            <Skeleton key={each} height="78px" />
+          ))}
+        </Stack>
       </Stack>
     </Loading>
   );
@@ -114,4 +128,8 @@ const SmallOnPhone = styled(Button)`
     padding: 0;
     & > span { ${visuallyHidden} }
   }
+`;
+
+const Unseen = styled(SmallOnPhone)`
+  visibility: hidden;
 `;
