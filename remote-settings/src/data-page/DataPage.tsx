@@ -7,7 +7,10 @@ import { SettingsFrame } from "../frame/SettingsFrame.tsx";
 import { ImportPanel } from "./ImportPanel.tsx";
 import { Measurements } from "./Measurements.tsx";
 
-/** Route `/settings/data`: everything leaves, what people have elsewhere comes in, and what the portal measures is switched off. */
+/**
+ * Route `/settings/data`: everything leaves, what the portal measures is switched off, and what people have elsewhere comes in; that
+ * last, because it depends on the vault, and grows with what is read.
+ */
 export default function DataPage() {
   const { t } = useTranslation("settings-data");
   const access = useVault();
@@ -32,6 +35,7 @@ export default function DataPage() {
             </SpacedRow>
           </Stack>
         </Card>
+        <Measurements />
         {vault !== null && (status === "unlocked" || status === "empty") && <ImportPanel vault={vault} begins={status === "empty"} asksDevice={state.status === "unlocked" && state.device === null} />}
         {status === "locked" && (
           <Card>
@@ -46,7 +50,6 @@ export default function DataPage() {
             </Stack>
           </Card>
         )}
-        <Measurements />
       </Stack>
     </SettingsFrame>
   );

@@ -173,6 +173,12 @@ describe("the page of one's data", () => {
     await expectAccessible();
   });
 
+  it.each([["unlocked", true, "Bring secrets here"], ["locked", false, "Unlock first"]])("has last what depends on the vault: %s", async (_what, unlocked, last) => {
+    await draw(vaultWith({ unlocked }));
+    await screen.findByRole("heading", { name: last });
+    expect(screen.getAllByRole("heading", { level: 2 }).map((each) => each.textContent)).toEqual(["Take everything along", "Measurements", last]);
+  });
+
   it("has its texts in both languages", () => {
     const [english, spanish] = [readTexts("en", "settings-data"), readTexts("es", "settings-data")];
     if (english === null || spanish === null) throw new Error("a file is missing");
