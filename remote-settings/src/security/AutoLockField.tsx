@@ -1,6 +1,6 @@
 import { autoLockMinutes, type Vault } from "@relicario/shared/contract";
 import { SelectField } from "@relicario/shared/forms";
-import { ErrorNotice, Loading, Skeleton, useVault } from "@relicario/shared/ui";
+import { ErrorNotice, Loading, useVault } from "@relicario/shared/ui";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
@@ -15,7 +15,7 @@ export function AutoLockField() {
   if (access.status === "loading") {
     return (
       <Loading label={t("lock.loading_status")}>
-        <Skeleton height="72px" />
+        <SelectField label={t("lock.minutes_label")} hint={t("lock.minutes_hint")} value="" choices={[]} disabled onChange={() => undefined} />
       </Loading>
     );
   }

@@ -14,13 +14,12 @@ const places = [
   { place: "activity", to: "/settings/activity" },
 ] as const;
 
-/** Route `/settings/security`. */
+/** Route `/settings/security`. The sign-ins are last: nobody knows how many there are until they came. */
 export default function SecurityPage() {
   const { t } = useTranslation("settings-security");
   return (
     <SettingsFrame page="security">
       <Stack $gap={6}>
-        <SessionList />
         <Card aria-labelledby="auto-lock">
           <Stack $gap={3}>
             <SectionTitle id="auto-lock">{t("lock.title")}</SectionTitle>
@@ -41,6 +40,7 @@ export default function SecurityPage() {
             </Places>
           </Stack>
         </Card>
+        <SessionList />
       </Stack>
     </SettingsFrame>
   );

@@ -36,7 +36,7 @@ export function SessionList() {
         {sessions.isError && <ErrorNotice error={sessions.error} onRetry={() => void sessions.refetch()} />}
         {sessions.data === undefined && !sessions.isError && (
           <Loading label={t("sessions.loading_status")}>
-            <Skeleton height="160px" />
+            <Skeleton height="70px" />
           </Loading>
         )}
         <ErrorNotice error={isPortalError(end.error, "not_found") ? null : end.error} />

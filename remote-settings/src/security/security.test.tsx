@@ -91,11 +91,26 @@ describe("the security page", () => {
   it("sets after how long this browser locks", async () => {
     const vault = createFakeVault();
     await renderApp(<SecurityPage />, { http: service(own), vault });
-    const field = await screen.findByRole("combobox", { name: "Lock this browser after" });
-    expect(field).toHaveDisplayValue("15 minutes");
+    const field = await screen.findByDisplayValue("15 minutes");
+    expect(field).toHaveAccessibleName("Lock this browser after");
     await userEvent.selectOptions(field, "4 hours");
     expect(vault.autoLock.get()).toBe(240);
     expect(field).toHaveDisplayValue("4 hours");
+  });
+
+  it("keeps the field's place while the vault is on its way", async () => {
+    await renderApp(<SecurityPage />, { http: service(own), vault: new Promise(() => undefined) });
+    await rows();
+    const field = screen.getByRole("combobox", { name: "Lock this browser after" });
+    expect(field).toBeDisabled();
+    expect(field).toHaveAccessibleDescription(/^Kept in this browser/);
+    await expectAccessible();
+  });
+
+  it("has its sign-ins last, whose number nobody knows before", async () => {
+    await renderApp(<SecurityPage />, { http: service(own, phone) });
+    await rows();
+    expect(screen.getAllByRole("heading", { level: 2 }).map((each) => each.textContent)).toEqual(["Locking by itself", "More about your security", "Devices and sign-ins"]);
   });
 
   it("shows its list where the vault does not load", async () => {
