@@ -9,7 +9,7 @@ import { LicenceCard } from "./LicenceCard.tsx";
 import { NameAndAddress } from "./NameAndAddress.tsx";
 import { PasswordCard } from "./PasswordCard.tsx";
 
-/** Loads the account, then shows its name and contact address, the password, and the licence with what is used of it. */
+/** Loads the account, then shows its name and contact address, the licence with what is used of it, and the password, whose rules come later. */
 export function ProfileForm() {
   const { t } = useTranslation("settings");
   const portal = usePortal();
@@ -27,9 +27,9 @@ export function ProfileForm() {
       <NameAndAddress me={me.data}>
         <AddressState key={me.data.contact_email} me={me.data} onLook={() => void me.refetch()} />
       </NameAndAddress>
-      <PasswordCard username={me.data.username} />
       <LicenceCard me={me.data} />
       <SmallText>{t("profile.sealed_hint")}</SmallText>
+      <PasswordCard username={me.data.username} />
     </Stack>
   );
 }
