@@ -47,7 +47,16 @@ function OwnWords({ vault }: { readonly vault: Vault }) {
         <Muted>{t("people.own_body")}</Muted>
         {mine.isError && <ErrorNotice error={mine.error} onRetry={() => void mine.refetch()} />}
         {mine.data === undefined ? (
-          !mine.isError && <Waiting height="260px" />
+          !mine.isError && (
+            <Loading label={t("people.loading_status")}>
+              <Own>
+                <Skeleton height="180px" />
+                <Square>
+                  <Skeleton height="100%" />
+                </Square>
+              </Own>
+            </Loading>
+          )
         ) : (
           <Own>
             <WordList words={mine.data.words} label={t("people.own_words_label", { name: mine.data.userName })} />
@@ -67,7 +76,11 @@ function KnownPeople({ vault }: { readonly vault: Vault }) {
     <Stack $gap={4} role="region" aria-labelledby="known-people">
       <SectionTitle id="known-people">{t("people.known_title")}</SectionTitle>
       {people.isError && <ErrorNotice error={people.error} onRetry={() => void people.refetch()} />}
-      {people.data === undefined && !people.isError && <Waiting height="120px" />}
+      {people.data === undefined && !people.isError && (
+        <Loading label={t("people.loading_status")}>
+          <Skeleton height="120px" />
+        </Loading>
+      )}
       {people.data?.length === 0 && (
         <EmptyState icon={<Users />} title={t("people.empty_title")}>
           <p>{t("people.empty_body")}</p>
@@ -86,21 +99,18 @@ function KnownPeople({ vault }: { readonly vault: Vault }) {
   );
 }
 
-function Waiting({ height }: { readonly height: string }) {
-  const { t } = useTranslation("beta-share");
-  return (
-    <Loading label={t("people.loading_status")}>
-      <Skeleton height={height} />
-    </Loading>
-  );
-}
-
 const Own = styled.div`
   display: grid;
   grid-template-columns: minmax(0, 1fr) minmax(0, 220px);
   align-items: start;
   gap: ${space(5)};
   @media (max-width: 560px) { grid-template-columns: 1fr; }
+`;
+
+/** As large as the code. */
+const Square = styled.div`
+  width: min(100%, 260px);
+  aspect-ratio: 1;
 `;
 
 const List = styled.ul`
