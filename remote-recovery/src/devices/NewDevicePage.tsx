@@ -1,6 +1,6 @@
 import { usePortal } from "@relicario/shared/contract";
 import { DeviceQuestion } from "@relicario/shared/forms";
-import { ButtonLink, EmptyState, ErrorNotice, Notice, Page, Skeleton, useVault, useVaultState } from "@relicario/shared/ui";
+import { ButtonLink, EmptyState, ErrorNotice, Muted, Notice, Page, Skeleton, useVault, useVaultState } from "@relicario/shared/ui";
 import { KeyRound } from "lucide-react";
 import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -26,7 +26,6 @@ export default function NewDevicePage() {
   return (
     <Page
       title={t("new.title")}
-      lead={state.status === "locked" ? t("new.lead_body") : undefined}
       actions={
         <ButtonLink tone="quiet" size="small" to={`/provide-image-recovery?${new URLSearchParams({ then }).toString()}`}>
           {t("new.back_action")}
@@ -42,13 +41,16 @@ export default function NewDevicePage() {
         </EmptyState>
       )}
       {access.status === "ready" && state.status === "locked" && (
-        <OfferDevice
-          vault={access.vault}
-          then={then}
-          onOffered={() => {
-            setOffered(true);
-          }}
-        />
+        <>
+          <Muted>{t("new.lead_body")}</Muted>
+          <OfferDevice
+            vault={access.vault}
+            then={then}
+            onOffered={() => {
+              setOffered(true);
+            }}
+          />
+        </>
       )}
       {access.status === "ready" && state.status === "unlocked" && state.device === null && <DeviceQuestion vault={access.vault} />}
       {state.status === "unlocked" && state.device !== null && !offered && (
