@@ -6,54 +6,9 @@ import { expectAccessible, expectNoSidewaysScroll, wear, type Look } from "../su
 import { withoutTours } from "../support/onboarding.ts";
 import { photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
+import { routes } from "../support/routes.ts";
 
 test.use({ contextOptions: { reducedMotion: "no-preference" } });
-
-/** Every path of the specification's section 2 and its aliases. `:id` is the secret that the test protects. */
-const routes = [
-  "/home",
-  "/add-secret",
-  "/edit-secret",
-  "/edit-secret/:id",
-  "/secret-history/:id",
-  "/secrets",
-  "/user-secrets",
-  "/recived",
-  "/people",
-  "/share/:id",
-  "/asked-for",
-  "/ask-for-secret",
-  "/welcome",
-  "/welcome-backup",
-  "/provide-secret",
-  "/processing",
-  "/safeguard",
-  "/congrats",
-  "/welcome-recovery",
-  "/processing-recovery",
-  "/congrats-recover",
-  "/settings/profile",
-  "/settings/security",
-  "/settings/activity",
-  "/settings/notifications",
-  "/settings/billing",
-  "/settings/payments",
-  "/settings/feedback",
-  "/settings/data",
-  "/settings/delete-account",
-  "/p-shared/abcdefghijklmnopqrstuA",
-  "/shared/abcdefghijklmnopqrstuA",
-  "/request/abcdefghijklmnopqrstuA",
-  "/status",
-  "/help",
-  "/validate-email",
-  "/_debug_flags_",
-  // the group without shell
-  "/provide-image",
-  "/upload-image",
-  "/provide-image-recovery",
-  "/secret-landing",
-];
 
 /** Both languages and both themes at every run; `npm run test:all` takes the other two pairs too. */
 const looks: readonly Look[] = [["en", "light"], ["es", "dark"], ...(process.env["RELICARIO_TESTS"] === "all" ? ([["en", "dark"], ["es", "light"]] as const) : [])];
