@@ -1,0 +1,50 @@
+import { newAccount, signUp } from "../pages/account.ts";
+import { answerDevice, protect } from "../pages/secrets.ts";
+import { photographs } from "../support/photographs.ts";
+import { expect, test } from "../support/portal-test.ts";
+import { routes } from "../support/routes.ts";
+import { expectNoShift } from "../support/shifts.ts";
+
+interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+const wide: Size = { width: 1280, height: 900 };
+const narrow: Size = { width: 360, height: 740 };
+const both: readonly Size[] = [wide, narrow];
+/** What looks different while nothing is kept yet, and while the device is locked. */
+const telling = ["/home", "/secrets", "/settings/data"];
+
+/** Each is loaded anew, since what is in the cache comes at once. That takes a second or two, so only `npm run test:all` takes all of them narrow too. */
+test("nothing on a screen jumps while the screen comes", async ({ page }) => {
+  test.setTimeout(900_000);
+  const walk = async (paths: readonly string[], when: string, sizes: readonly Size[]) => {
+    for (const size of sizes) {
+      await page.setViewportSize(size);
+      for (const path of paths) {
+        await test.step(`${path}, ${String(size.width)} px wide, ${when}`, async () => {
+          await expectNoShift(page, path);
+        });
+      }
+    }
+  };
+
+  await signUp(page, newAccount());
+  await walk(telling, "empty", both);
+  await page.setViewportSize(wide);
+  await protect(page, { text: "a text", title: "Kept", tags: ["looks"], image: { file: photographs.small, passphrase: null } });
+  await answerDevice(page, "My own device");
+  await page.goto("/secrets");
+  await page.getByRole("button", { name: /More for/ }).click();
+  await page.getByRole("menuitem", { name: "Edit" }).click();
+  await expect(page).toHaveURL(/\/edit-secret\//);
+  const secretId = new URL(page.url()).pathname.split("/")[2] ?? "";
+  await walk(routes.map((route) => route.replace(":id", secretId)), "unlocked", process.env["RELICARIO_TESTS"] === "all" ? both : [wide]);
+  await walk(telling, "unlocked", [narrow]);
+
+  await page.setViewportSize(wide);
+  await page.goto("/secrets");
+  await page.getByRole("button", { name: "Lock", exact: true }).click();
+  await expect(page.getByText("This device is locked")).toBeVisible();
+  await walk([...telling, "/new-device"], "locked", both);
+});
