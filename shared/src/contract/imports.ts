@@ -33,6 +33,11 @@ export interface ImportItem {
   readonly origin: string;
   /** What it holds, the same in every language of the portal; null where that is the content. It leaves the device in a keyed digest alone. */
   readonly holds: string | null;
+  /**
+   * Where the title is partly ours, that title as its mark has it, in the same language whatever the portal's, and then as earlier
+   * marks may have it. Absent where the title is the item's own.
+   */
+  readonly markTitles?: readonly [string, ...string[]];
   /** What had to be made different: a title that was empty, or what was longer than a secret may have. */
   readonly changed: readonly ("title_made" | "title_cut" | "name_cut" | "tags_cut")[];
 }

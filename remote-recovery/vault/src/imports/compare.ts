@@ -5,7 +5,7 @@ import type { ActOptions, VaultContext } from "../vault-context.ts";
 import { labelOf, readAccount, type AccountView } from "../steps/read-account.ts";
 import { requireOpened } from "../steps/publish.ts";
 import { refuseCancelled } from "../cancelled.ts";
-import { sourceOf, whichItem } from "./source.ts";
+import { sourcesOf, whichItem } from "./source.ts";
 
 /** An item with its mark, null before there is a key for marks; `version` is that of its secret, 0 of what is new. */
 export type ComparedItem = ImportStanding & { readonly source: string | null; readonly version: number };
@@ -45,9 +45,10 @@ export async function compareWith(vault: VaultContext, account: AccountView | nu
     refuseCancelled(options.signal);
     const ownId = item.origin.startsWith(ownOrigin) ? item.origin.slice(ownOrigin.length) : null;
     const own = ownId === null ? undefined : rows.get(ownId);
-    const source = importKey === null ? null : await sourceOf(importKey, item);
+    const sources = importKey === null ? null : await sourcesOf(importKey, item);
+    const source = sources?.[0] ?? null;
     const known = source === null ? undefined : kept.get(whichItem(source));
-    if (known !== undefined) compared.push({ standing: known.source === source ? "same" : "changed", secretId: known.secretId, source, version: known.version });
+    if (known !== undefined) compared.push({ standing: sources?.includes(known.source) === true ? "same" : "changed", secretId: known.secretId, source, version: known.version });
     else if (own !== undefined && own.stored.deleted_at === undefined) compared.push({ standing: "same", secretId: own.secretId, source, version: own.version });
     else compared.push({ standing: "new", source, version: 0 });
   }

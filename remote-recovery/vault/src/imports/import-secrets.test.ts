@@ -82,6 +82,17 @@ describe("an import", () => {
     expect(await importSecrets(vault, [changed], market)).toMatchObject({ same: 1, updated: 0 });
   });
 
+  it("knows an item in another language, and one that an earlier release marked in that language", async () => {
+    const { vault } = await keeper();
+    const titles = ["Mail (One-time password)", "Mail (Contraseña de un solo uso)"] as const;
+    const [english, spanish] = titles.map((title) => item(title, { origin: "bitwarden:b1 otp 0", text: "seed" }));
+    if (english === undefined || spanish === undefined) throw new Error("there are two");
+    await importSecrets(vault, [spanish], market); // no other title is known of it
+    expect((await compareImport(vault, [{ ...english, markTitles: titles }, english])).map(({ standing }) => standing)).toEqual(["same", "changed"]);
+    await importSecrets(vault, [item("Untitled", { origin: "b2", markTitles: ["Untitled", "Sin título"] })], market);
+    expect(await importSecrets(vault, [item("Sin título", { origin: "b2", text: "content of Untitled", markTitles: ["Untitled", "Sin título"] })], market)).toMatchObject({ same: 1, updated: 0 });
+  });
+
   it("knows an item again after its secret was edited here", async () => {
     const { vault } = await keeper();
     await importSecrets(vault, many(1), market);

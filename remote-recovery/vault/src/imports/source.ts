@@ -13,11 +13,18 @@ const halfBytes = 16;
  * 16 over what it holds. So the same item is known again, and what differs in it is seen, and without the key it says nothing.
  */
 export async function sourceOf(importKey: Bytes, item: ImportItem): Promise<string> {
-  const { origin, title, tags, contentKind, name, mime, holds, content } = item;
+  const [source] = await sourcesOf(importKey, item);
+  return source;
+}
+
+/** The `source` that is given today, and those that earlier releases gave the same item: they had the portal's language in titles of ours. */
+export async function sourcesOf(importKey: Bytes, item: ImportItem): Promise<readonly [string, ...string[]]> {
+  const { origin, tags, contentKind, name, mime, holds, content } = item;
+  const [first, ...earlier] = item.markTitles ?? [item.title];
   const digest = toB64u(await digestOf(holds === null ? new Uint8Array(await content.arrayBuffer()) : utf8(holds)));
   const which = mark(importKey, { v: 1, origin });
-  const what = mark(importKey, { v: 1, title, tags: [...tags], content_kind: contentKind, name, mime, content_sha256: digest });
-  return toB64u(concat(which, what));
+  const sourceWith = (title: string): string => toB64u(concat(which, mark(importKey, { v: 1, title, tags: [...tags], content_kind: contentKind, name, mime, content_sha256: digest })));
+  return [sourceWith(first), ...earlier.map(sourceWith)];
 }
 
 function mark(importKey: Bytes, document: Parameters<typeof canonicalBytes>[0]): Uint8Array {

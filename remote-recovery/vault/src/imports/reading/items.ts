@@ -3,7 +3,7 @@ import type { ImportFailure, ImportItem, ImportKind } from "@relicario/shared/co
 
 import { maxItems } from "./limits.ts";
 import { Refused } from "./refused.ts";
-import type { Word, Words } from "./words.ts";
+import { allWords, type Word, type Words } from "./words.ts";
 
 /** A field by one of our names, or by the one that it had. */
 export interface Field {
@@ -60,10 +60,10 @@ export class Items {
     if (filled.length > 0 || note.trim() !== "") {
       const lines = filled.map(({ name, value }) => `${typeof name === "string" ? this.#words[name] : name.own}: ${value}`);
       const text = [lines.join("\n"), note].filter((part) => part !== "").join("\n\n");
-      this.#text({ ...entry, title, which, text, holds: JSON.stringify([filled, note]) });
+      this.#text({ ...entry, title: () => title, which, text, holds: JSON.stringify([filled, note]) });
     }
     for (const [at, seed] of seeds.entries()) {
-      this.#text({ ...entry, kind: "one_time_password", title: `${title === "" ? this.#words.untitled : title} (${this.#words.otp})`, which: `${which} otp ${String(at)}`, text: `${seed}\n\n${this.#words.otpSeed}`, holds: seed });
+      this.#text({ ...entry, kind: "one_time_password", title: ({ untitled, otp }) => `${title === "" ? untitled : title} (${otp})`, which: `${which} otp ${String(at)}`, text: `${seed}\n\n${this.#words.otpSeed}`, holds: seed });
     }
     for (const { name, content, mime = "application/octet-stream" } of attachments) {
       this.file({ kind: "attachment", title: title === "" ? name : `${title}: ${name}`, tags: entry.tags, name, mime, content, which: `${which} file ${name}` });
@@ -72,20 +72,22 @@ export class Items {
 
   /** A file as it is. */
   file({ kind, title, tags, name, mime, content, which, contentKind = "file" }: { readonly kind: ImportKind; readonly title: string; readonly tags: Entry["tags"]; readonly name: string; readonly mime: string; readonly content: Blob; readonly which: string; readonly contentKind?: ImportItem["contentKind"] }): void {
-    this.#push({ kind, title, tags, contentKind, name, mime, content, which, holds: null });
+    this.#push({ kind, title: () => title, tags, contentKind, name, mime, content, which, holds: null });
   }
 
-  #text({ text, place, ...rest }: Pick<Entry, "kind" | "tags" | "place"> & { readonly title: string; readonly which: string; readonly text: string; readonly holds: string }): void {
+  #text({ text, place, ...rest }: Pick<Entry, "kind" | "tags" | "place"> & { readonly title: Title; readonly which: string; readonly text: string; readonly holds: string }): void {
     const content = new Blob([text.toWellFormed()]);
     if (content.size > maxSmallContentBytes) this.fail(place, "too_large");
     else this.#push({ ...rest, contentKind: "text", name: "secret.txt", mime: "text/plain", content });
   }
 
-  #push({ which, title, tags, name, holds, ...rest }: Pick<ImportItem, "kind" | "title" | "contentKind" | "name" | "mime" | "content" | "holds"> & { readonly tags: Entry["tags"]; readonly which: string }): void {
+  #push({ which, title, tags, name, holds, ...rest }: Pick<ImportItem, "kind" | "contentKind" | "name" | "mime" | "content" | "holds"> & { readonly title: Title; readonly tags: Entry["tags"]; readonly which: string }): void {
     if (this.items.length >= maxItems) throw new Refused("too_large");
     const changed: ImportItem["changed"][number][] = [];
-    const wanted = oneLine(title);
-    const made = wanted === "" ? this.#words.untitled : cut(wanted, maxTitleLength);
+    const wanted = oneLine(title(this.#words));
+    const made = titleIn(this.#words, title);
+    const [english, ...others] = allWords.map((words) => titleIn(words, title));
+    const isOurs = english !== undefined && others.some((other) => other !== english);
     if (wanted === "") changed.push("title_made");
     else if (made !== wanted) changed.push("title_cut");
     const given = [...new Set(tags.flatMap((tag) => (tag == null || oneLine(tag) === "" ? [] : [oneLine(tag)])))];
@@ -96,8 +98,16 @@ export class Items {
     const before = this.#origins.get(which) ?? 0;
     this.#origins.set(which, before + 1);
     const origin = `${this.#format}:${which}${before === 0 ? "" : ` ${String(before + 1)}`}`.toWellFormed();
-    this.items.push({ ...rest, title: made, tags: fitting, name: fileName === "" ? "file" : fileName, origin, holds: holds === null ? null : holds.toWellFormed(), changed });
+    this.items.push({ ...rest, title: made, ...(isOurs ? { markTitles: [english, ...others] } : {}), tags: fitting, name: fileName === "" ? "file" : fileName, origin, holds: holds === null ? null : holds.toWellFormed(), changed });
   }
+}
+
+/** A title, some of which may be words of ours. */
+type Title = (words: Words) => string;
+
+function titleIn(words: Words, title: Title): string {
+  const wanted = oneLine(title(words));
+  return wanted === "" ? words.untitled : cut(wanted, maxTitleLength);
 }
 
 /** Without what breaks a line or cannot be seen. */

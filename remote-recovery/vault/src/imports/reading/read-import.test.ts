@@ -13,6 +13,7 @@ import { copyOf, type Bytes } from "../../seal/bytes.ts";
 import { createWorld, shown, textSecret } from "../../testing/world.ts";
 import type { Sink } from "../../transfer/sinks.ts";
 import { importSecrets } from "../import-secrets.ts";
+import { sourceOf, sourcesOf } from "../source.ts";
 import { readImport } from "./read-import.ts";
 
 jest.setTimeout(60_000); // for a busy machine
@@ -148,6 +149,38 @@ describe("reading what people have", () => {
     const read = await readOne("name,url,username,password,note\nA,https://a.example,ana,one,\nA,https://a.example,ana,two,\n");
     if (read.status !== "read") throw new Error("it is read");
     expect(new Set(read.items.map(({ origin }) => origin)).size).toBe(2);
+  });
+});
+
+/** Every kind of file with an item that has no title and one that has a seed, as far as the format can have them. */
+const untitledAndSeeds: readonly (readonly [name: string, content: () => BlobPart | Promise<BlobPart>, made: number])[] = [
+  ["Bitwarden's JSON", () => JSON.stringify({ items: [{ id: "b1", type: 1, name: "", login: { totp: "JBSWY3DP" } }, { id: "b2", type: 2, name: " ", notes: "x" }] }), 2],
+  ["Bitwarden's CSV", () => "folder,favorite,type,name,notes,fields,reprompt,login_uri,login_username,login_password,login_totp\n,,login,Mail,,,0,,ana,pw,JBSWY3DP\n,,note,,x,,0,,,,\n", 2],
+  ["1PUX", () => zipOf({ "export.data": JSON.stringify({ accounts: [{ vaults: [{ attrs: { name: "V" }, items: [{ uuid: "o1", details: { notesPlain: "x", sections: [{ title: "", fields: [{ title: "otp", value: { totp: "JBSWY3DP" } }] }] }, overview: { title: "" } }] }] }] }) }), 2],
+  ["1Password's CSV", () => "Title,Url,Username,Password,OTPAuth,Tags,Notes\n,,,,JBSWY3DP,,x\n", 2],
+  ["Proton's JSON", () => zipOf({ "Proton Pass/data.json": JSON.stringify({ vaults: { v: { name: "V", items: [{ itemId: "p1", data: { type: "login", metadata: { name: "", note: "x" }, extraFields: [], content: { totpUri: "JBSWY3DP" } } }] } } }) }), 2],
+  ["Proton's CSV", () => "type,name,url,email,username,password,note,totp,createTime,modifyTime,vault\nnote,,,,,,x,JBSWY3DP,1,1,V\n", 2],
+  ["KeePass XML", () => "<KeePassFile><Root><Group><Entry><UUID>a</UUID><String><Key>otp</Key><Value>JBSWY3DP</Value></String><String><Key>Notes</Key><Value>x</Value></String></Entry></Group></Root></KeePassFile>", 2],
+  ["Google's CSV", () => "name,url,username,password,note\n,,,pw,\n", 1],
+  ["Firefox's CSV", () => "url,username,password,httpRealm,formActionOrigin\n,,pw,,\n", 1],
+];
+
+describe("the same file in another language", () => {
+  const inLanguage = async (content: BlobPart, language: "en" | "es"): Promise<readonly ImportItem[]> => {
+    const read = await readImport([{ path: "export", content: new Blob([content]) }], { language });
+    if (read.status !== "read") throw new Error(read.reason);
+    return read.items;
+  };
+  const key = new Uint8Array(32).fill(7);
+
+  it.each(untitledAndSeeds)("has the same marks, with titles of ours: %s", async (_name, content, made) => {
+    const bytes = await new Blob([await content()]).arrayBuffer();
+    const [english, spanish] = [await inLanguage(bytes, "en"), await inLanguage(bytes, "es")];
+    expect(spanish.filter(({ title }, at) => title !== english[at]?.title)).toHaveLength(made);
+    expect(await Promise.all(spanish.map((item) => sourceOf(key, item)))).toEqual(await Promise.all(english.map((item) => sourceOf(key, item))));
+    const before = await Promise.all([...english, ...spanish].map(({ markTitles: _, ...item }) => sourceOf(key, item))); // as releases before gave them
+    const known = (await Promise.all(english.map((item) => sourcesOf(key, item)))).flat();
+    expect(known).toEqual(expect.arrayContaining(before));
   });
 });
 

@@ -39,6 +39,9 @@ const words = {
 export type Words = (typeof words)[Language];
 export type Word = keyof Words;
 
+/** In every language, English first: in it stand titles of ours in marks. */
+export const allWords: readonly [Words, ...Words[]] = [words.en, words.es];
+
 export function wordsIn(language: Language): Words {
   return words[language];
 }
