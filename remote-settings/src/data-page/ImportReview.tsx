@@ -81,6 +81,11 @@ export function ImportReview({ vault, begins, read, standings, onCancel, onStore
         <Muted>{t("review.from_body", { format: t(`format.${read.format}`) })}</Muted>
         <SmallText role="status">{t("review.counts_body", counts)}</SmallText>
         {items.some(({ kind }) => kind === "one_time_password") && <Notice title={t("review.seeds_title")}>{t("review.seeds_body")}</Notice>}
+        {items.some(({ leftOut }) => leftOut?.includes("passkey")) && (
+          <Notice tone="warn" title={t("review.passkeys_title")}>
+            {t("review.passkeys_body")}
+          </Notice>
+        )}
         {failures.length > 0 && (
           <Notice tone="warn" title={t("review.failures_title", { count: failures.length })}>
             <Failures>
@@ -112,7 +117,7 @@ export function ImportReview({ vault, begins, read, standings, onCancel, onStore
                   label={
                     <>
                       <Name>{item.title}</Name>
-                      <Facts>{[t(`kind.${item.kind}`), t(`review.${standing}_hint`), ...item.tags, ...item.changed.map((change) => t(`review.${change}_hint`))].join(" · ")}</Facts>
+                      <Facts>{[t(`kind.${item.kind}`), t(`review.${standing}_hint`), ...item.tags, ...item.changed.map((change) => t(`review.${change}_hint`)), ...(item.leftOut ?? []).map((left) => t(`review.left_${left}_hint`))].join(" · ")}</Facts>
                     </>
                   }
                 />

@@ -40,12 +40,14 @@ export interface ImportItem {
   readonly markTitles?: readonly [string, ...string[]];
   /** What had to be made different: a title that was empty, or what was longer than a secret may have. */
   readonly changed: readonly ("title_made" | "title_cut" | "name_cut" | "tags_cut")[];
+  /** What it holds in its file and not here; absent where nothing is missing. Private keys of passkeys are of no use as text. */
+  readonly leftOut?: readonly "passkey"[];
 }
 
-/** An item that could not be read; `place` says where it stands in the file: a row, a name. */
+/** An item that is not among those that were read; `place` says where it stands in the file: a row, a name. `in_trash`: in the other product's trash. */
 export interface ImportFailure {
   readonly place: string;
-  readonly reason: "damaged" | "empty" | "too_large" | "missing_file";
+  readonly reason: "damaged" | "empty" | "too_large" | "missing_file" | "in_trash";
 }
 
 /**

@@ -1,28 +1,40 @@
 import { z } from "zod";
 
 import { jsonOf, maybe } from "./decode.ts";
+import { firstOf, membersOf, parsed } from "./facts.ts";
 import { Items, type Entry, type Field } from "./items.ts";
 import { Refused } from "./refused.ts";
 import type { Words } from "./words.ts";
 
 const named = z.array(z.object({ id: z.string(), name: maybe })).catch([]);
-const facts = z.record(z.string(), maybe).nullish().catch(null);
+const facts = z.record(z.string(), z.unknown()).nullish();
 
-const Item = z.object({
+const Passkey = z.looseObject({ rpId: maybe, rpName: maybe, userName: maybe, userDisplayName: maybe });
+const Item = z.looseObject({
   id: maybe,
   type: z.int().catch(0),
   name: maybe,
   notes: maybe,
   folderId: maybe,
-  collectionIds: z.array(z.string()).nullish().catch(null),
-  fields: z.array(z.object({ name: maybe, value: maybe })).nullish().catch(null),
-  login: z.object({ uris: z.array(z.object({ uri: maybe })).nullish().catch(null), username: maybe, password: maybe, totp: maybe }).nullish().catch(null),
+  collectionIds: z.array(z.string()).nullish(),
+  fields: z.array(z.object({ name: maybe, value: maybe })).nullish(),
+  login: z
+    .looseObject({ uris: z.array(z.object({ uri: maybe })).nullish(), username: maybe, password: maybe, totp: maybe, fido2Credentials: z.array(Passkey).nullish() })
+    .nullish(),
   card: facts,
   identity: facts,
   sshKey: facts,
+  passwordHistory: z.array(z.object({ password: maybe, lastUsedDate: maybe })).nullish(),
+  deletedDate: maybe,
+  attachments: z.array(z.looseObject({ fileName: maybe })).nullish(),
 });
+/** What is read below, and what Bitwarden itself has written into an item. */
+const knownOfItem = [...Object.keys(Item.shape), "organizationId", "reprompt", "favorite", "revisionDate", "creationDate", "archivedDate", "secureNote", "object", "key", "edit", "viewPassword", "permissions", "organizationUseTotp"];
+const knownOfLogin = ["uris", "uri", "username", "password", "totp", "fido2Credentials", "passwordRevisionDate", "autofillOnPageLoad"];
+const knownOfCard = ["cardholderName", "brand", "number", "expMonth", "expYear", "code"];
 
 const Export = z.object({ encrypted: z.boolean().optional(), folders: named, collections: named, items: z.array(z.unknown()) });
+const Named = z.object({ name: z.string() });
 
 const kinds: Readonly<Record<number, Entry["kind"]>> = { 1: "login", 2: "note", 3: "card", 4: "identity" };
 
@@ -33,13 +45,18 @@ export function readBitwarden(text: string, words: Words): Items {
   const names = new Map([...folders, ...collections].map(({ id, name }) => [id, name]));
   const items = new Items("bitwarden_json", words);
   for (const [at, one] of given.entries()) {
-    const place = String(at + 1);
-    const item = Item.safeParse(one);
-    if (!item.success) {
+    const item = parsed(Item, one);
+    const place = firstOf(Named.safeParse(one).data?.name) ?? String(at + 1);
+    if (item === null) {
       items.fail(place, "damaged");
       continue;
     }
-    const { id, type, name, notes, folderId, collectionIds, fields, login } = item.data;
+    if (item.deletedDate !== null) {
+      items.fail(place, "in_trash");
+      continue;
+    }
+    const { id, type, name, notes, folderId, collectionIds, fields, login } = item;
+    for (const { fileName } of item.attachments ?? []) items.fail(`${place}: ${fileName ?? "?"}`, "missing_file");
     items.add({
       kind: kinds[type] ?? "other",
       title: name,
@@ -48,32 +65,34 @@ export function readBitwarden(text: string, words: Words): Items {
         { name: "username", value: login?.username },
         { name: "password", value: login?.password },
         ...(login?.uris ?? []).map(({ uri }): Field => ({ name: "url", value: uri })),
-        ...cardFields(item.data.card ?? {}),
-        ...ownFields(item.data.identity ?? {}),
-        ...ownFields(item.data.sshKey ?? {}),
+        ...cardFields(item.card ?? {}),
+        ...membersOf(item.identity ?? {}, []),
+        ...membersOf(item.sshKey ?? {}, []),
         ...(fields ?? []).map((field): Field => ({ name: { own: field.name ?? "…" }, value: field.value })),
+        ...membersOf(login ?? {}, knownOfLogin),
+        ...membersOf(item, knownOfItem),
+        ...(item.passwordHistory ?? []).map(({ password, lastUsedDate }): Field => ({ name: "password", value: password, former: lastUsedDate })),
       ],
       note: notes,
       otp: [login?.totp],
+      passkeys: (login?.fido2Credentials ?? []).map(({ rpId, rpName, userName, userDisplayName }) => [firstOf(rpId, rpName), firstOf(userName, userDisplayName)]),
       id,
-      place: name ?? place,
+      place,
+      hasFailed: (item.attachments ?? []).length > 0,
     });
   }
   return items;
 }
 
-function cardFields(card: Readonly<Record<string, string | null>>): Field[] {
-  const expiry = [card["expMonth"], card["expYear"]].filter((part) => part != null && part !== "").join("/");
+function cardFields(card: Readonly<Record<string, unknown>>): Field[] {
+  const text = (name: string): string | null => maybe.parse(card[name]);
+  const expiry = [text("expMonth"), text("expYear")].filter((part) => part !== null && part !== "").join("/");
   return [
-    { name: "holder", value: card["cardholderName"] },
-    { name: "brand", value: card["brand"] },
-    { name: "number", value: card["number"] },
+    { name: "holder", value: text("cardholderName") },
+    { name: "brand", value: text("brand") },
+    { name: "number", value: text("number") },
     { name: "expiry", value: expiry },
-    { name: "code", value: card["code"] },
+    { name: "code", value: text("code") },
+    ...membersOf(card, knownOfCard),
   ];
-}
-
-/** Under the names that they have in the file, as words. */
-export function ownFields(facts: Readonly<Record<string, string | null>>): Field[] {
-  return Object.entries(facts).map(([name, value]) => ({ name: { own: name.replace(/([a-z])([A-Z])/g, "$1 $2").replace(/^./, (letter) => letter.toUpperCase()) }, value }));
 }

@@ -2,6 +2,7 @@ import Papa from "papaparse";
 
 import type { ImportFormat } from "@relicario/shared/contract";
 
+import { firstOf } from "./facts.ts";
 import { Items, type Entry } from "./items.ts";
 import { maxItems } from "./limits.ts";
 import { Refused } from "./refused.ts";
@@ -74,25 +75,41 @@ const tables: readonly Table[] = [
 
 /** A table with a line of names. @throws Refused `unknown_format`, `too_large`. */
 export function readCsv(text: string, words: Words): { readonly format: ImportFormat; readonly items: Items } {
-  const { data, errors } = Papa.parse<string[]>(text, { header: false, skipEmptyLines: "greedy", preview: maxItems + 2 });
-  const [names = [], ...lines] = data;
-  if (lines.length > maxItems) throw new Refused("too_large");
+  const { data, errors } = Papa.parse<string[]>(text, { header: false, preview: 2 * maxItems }); // blank lines are among them: they count as rows
+  const head = Math.max(0, data.findIndex((cells) => !isBlank(cells)));
+  const [names = [], ...lines] = data.slice(head);
+  if (data.length === 2 * maxItems || lines.filter((cells) => !isBlank(cells)).length > maxItems) throw new Refused("too_large");
   const columns = names.map((name) => name.trim().toLowerCase());
   const table = tables.find((one) => one.columns.every((column) => columns.includes(column)));
   if (table === undefined) throw new Refused("unknown_format");
   const items = new Items(table.format, words);
   const broken = new Set(errors.map(({ row }) => row));
   for (const [at, cells] of lines.entries()) {
-    const place = String(at + 2); // as a spreadsheet counts, the names first
-    if (cells.length !== columns.length || broken.has(at + 1)) {
-      items.fail(place, "damaged");
+    if (isBlank(cells)) continue;
+    const number = String(head + at + 2); // as a spreadsheet counts, the names first
+    if (cells.length !== columns.length || broken.has(head + at + 1)) {
+      items.fail(number, "damaged");
       continue;
     }
     const row = Object.fromEntries(columns.map((column, index) => [column, cells[index] ?? ""]));
-    items.add({ ...table.entryOf(row), id: row["guid"] === "" ? null : (row["guid"] ?? null), place });
+    const entry = table.entryOf(row);
+    const others = columns.flatMap((column, index) => (readColumns.has(column) ? [] : [{ name: { own: firstOf(names[index])?.trim() ?? "…" }, value: cells[index] }]));
+    const title = entry.title?.trim() ?? "";
+    items.add({ ...entry, fields: [...entry.fields, ...others], id: row["guid"] === "" ? null : (row["guid"] ?? null), place: title === "" ? number : `${number} (${title})` });
   }
   return { format: table.format, items };
 }
+
+function isBlank(cells: readonly string[]): boolean {
+  return cells.every((cell) => cell.trim() === "");
+}
+
+/** Columns that are read by their names, in any table, and those that its program alone makes something of. */
+const readColumns: ReadonlySet<string> = new Set([
+  ...["folder", "collections", "type", "name", "title", "notes", "note", "fields", "tags", "vault", "guid"],
+  ...["username", "password", "url", "website", "email", "totp", "otpauth", "login_uri", "login_username", "login_password", "login_totp"],
+  ...["favorite", "archived", "reprompt", "createtime", "modifytime", "formactionorigin", "timecreated", "timelastused", "timepasswordchanged"],
+]);
 
 /** Bitwarden writes a line `name: value` for each. */
 function ownFields(text: string): Entry["fields"] {

@@ -31,5 +31,4 @@ export function jsonOf<T>(schema: z.ZodType<T>, text: string): T {
 export const maybe = z
   .union([z.string(), z.number(), z.boolean()])
   .nullish()
-  .transform((value) => (value == null ? null : String(value)))
-  .catch(null);
+  .transform((value) => (value == null ? null : String(value)));

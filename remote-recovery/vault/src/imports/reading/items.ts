@@ -1,6 +1,7 @@
 import { maxFileNameLength, maxSmallContentBytes, maxTagLength, maxTags, maxTitleLength } from "@relicario/shared/api";
 import type { ImportFailure, ImportItem, ImportKind } from "@relicario/shared/contract";
 
+import { dayOf } from "./facts.ts";
 import { maxItems } from "./limits.ts";
 import { Refused } from "./refused.ts";
 import { allWords, type Word, type Words } from "./words.ts";
@@ -9,6 +10,10 @@ import { allWords, type Word, type Words } from "./words.ts";
 export interface Field {
   readonly name: Word | { readonly own: string };
   readonly value: string | null | undefined;
+  /** Sections that it stands in, the outermost first. They stand in the text and not in the mark. */
+  readonly under?: readonly string[];
+  /** Of a value that was replaced: the time that the file has for it, null where it has none. */
+  readonly former?: string | number | null;
 }
 
 /** An entry of a foreign file, before it becomes items. */
@@ -20,10 +25,14 @@ export interface Entry {
   readonly note: string | null | undefined;
   /** Seeds of one-time passwords, as `otpauth:` addresses or base32. */
   readonly otp: readonly (string | null | undefined)[];
+  /** Site and user of each of its passkeys. Their private keys stay behind: no program takes one from a text (decision 0111). */
+  readonly passkeys?: readonly (readonly (string | null | undefined)[])[];
   /** Its id in its file; null where the format has none: then what names it stands in for it. */
   readonly id: string | null;
   /** Where it stands, for whoever reads of a failure. */
   readonly place: string;
+  /** Something that it holds was said as a failure of its own: it is not empty, whatever else it has. */
+  readonly hasFailed?: boolean;
   readonly attachments?: readonly { readonly name: string; readonly content: Blob; readonly mime?: string }[];
 }
 
@@ -46,21 +55,23 @@ export class Items {
 
   /** One secret for its fields, one for each seed of one-time passwords, one for each attachment. */
   add(entry: Entry): void {
-    const filled = entry.fields.flatMap(({ name, value }) => (value == null || value.trim() === "" ? [] : [{ name, value }]));
+    const passkeys = (entry.passkeys ?? []).map((facts) => facts.filter((fact) => fact != null && fact.trim() !== "").join(", "));
+    const fields = [...entry.fields, ...passkeys.map((passkey): Field => ({ name: "passkey", value: passkey === "" ? "…" : passkey }))];
+    const filled = fields.flatMap(({ value, ...field }) => (value == null || value.trim() === "" ? [] : [{ ...field, value }]));
     const note = entry.note ?? "";
     const seeds = entry.otp.flatMap((seed) => (seed == null || seed.trim() === "" ? [] : [seed.trim()]));
     const attachments = entry.attachments ?? [];
     if (filled.length === 0 && note.trim() === "" && seeds.length === 0 && attachments.length === 0) {
-      this.fail(entry.place, "empty");
+      if (entry.hasFailed !== true) this.fail(entry.place, "empty");
       return;
     }
     const named = filled.find(({ name }) => name === "url")?.value ?? filled.find(({ name }) => name === "username")?.value;
     const which = entry.id ?? JSON.stringify([entry.title ?? "", ...filled.filter(({ name }) => name === "url" || name === "username" || name === "email").map(({ value }) => value)]);
     const title = entry.title?.trim() === "" ? (named ?? "") : (entry.title ?? named ?? "");
     if (filled.length > 0 || note.trim() !== "") {
-      const lines = filled.map(({ name, value }) => `${typeof name === "string" ? this.#words[name] : name.own}: ${value}`);
+      const lines = filled.map(({ value, ...field }) => `${this.#label(field)}: ${value}`);
       const text = [lines.join("\n"), note].filter((part) => part !== "").join("\n\n");
-      this.#text({ ...entry, title: () => title, which, text, holds: JSON.stringify([filled, note]) });
+      this.#text({ ...entry, title: () => title, which, text, holds: JSON.stringify([filled.map(({ name, value, former }) => ({ name, value, former })), note]), ...(passkeys.length > 0 ? { leftOut: ["passkey"] as const } : {}) });
     }
     for (const [at, seed] of seeds.entries()) {
       this.#text({ ...entry, kind: "one_time_password", title: ({ untitled, otp }) => `${title === "" ? untitled : title} (${otp})`, which: `${which} otp ${String(at)}`, text: `${seed}\n\n${this.#words.otpSeed}`, holds: seed });
@@ -70,18 +81,25 @@ export class Items {
     }
   }
 
+  #label({ name, under = [], former }: Omit<Field, "value">): string {
+    const label = [...under, typeof name === "string" ? this.#words[name] : name.own].join(" / ");
+    if (former === undefined) return label;
+    const day = dayOf(former);
+    return `${label}, ${this.#words.formerly}${day === null ? "" : ` (${day})`}`;
+  }
+
   /** A file as it is. */
   file({ kind, title, tags, name, mime, content, which, contentKind = "file" }: { readonly kind: ImportKind; readonly title: string; readonly tags: Entry["tags"]; readonly name: string; readonly mime: string; readonly content: Blob; readonly which: string; readonly contentKind?: ImportItem["contentKind"] }): void {
     this.#push({ kind, title: () => title, tags, contentKind, name, mime, content, which, holds: null });
   }
 
-  #text({ text, place, ...rest }: Pick<Entry, "kind" | "tags" | "place"> & { readonly title: Title; readonly which: string; readonly text: string; readonly holds: string }): void {
+  #text({ text, place, ...rest }: Pick<Entry, "kind" | "tags" | "place"> & { readonly title: Title; readonly which: string; readonly text: string; readonly holds: string; readonly leftOut?: ImportItem["leftOut"] & {} }): void {
     const content = new Blob([text.toWellFormed()]);
     if (content.size > maxSmallContentBytes) this.fail(place, "too_large");
     else this.#push({ ...rest, contentKind: "text", name: "secret.txt", mime: "text/plain", content });
   }
 
-  #push({ which, title, tags, name, holds, ...rest }: Pick<ImportItem, "kind" | "contentKind" | "name" | "mime" | "content" | "holds"> & { readonly title: Title; readonly tags: Entry["tags"]; readonly which: string }): void {
+  #push({ which, title, tags, name, holds, ...rest }: Pick<ImportItem, "kind" | "contentKind" | "name" | "mime" | "content" | "holds" | "leftOut"> & { readonly title: Title; readonly tags: Entry["tags"]; readonly which: string }): void {
     if (this.items.length >= maxItems) throw new Refused("too_large");
     const changed: ImportItem["changed"][number][] = [];
     const wanted = oneLine(title(this.#words));

@@ -1,6 +1,7 @@
 import { fromB64u } from "@relicario/shared/api";
 import { SaxesParser } from "saxes";
 
+import { dayOf, firstOf } from "./facts.ts";
 import { Items, type Entry, type Field } from "./items.ts";
 import { maxAttachmentBytes, maxDepth } from "./limits.ts";
 import { Refused } from "./refused.ts";
@@ -16,9 +17,14 @@ interface Element {
 
 const known: Readonly<Record<string, Word>> = { UserName: "username", Password: "password", URL: "url" };
 /** Names under which KeePass programs keep seeds of one-time passwords. */
+/** KeePassXC keeps a passkey as such strings. */
+const ofPasskey = "KPEX_PASSKEY_";
 const otpNames: ReadonlySet<string> = new Set(["otp", "TOTP Seed", "TimeOtp-Secret-Base32", "HmacOtp-Secret-Base32"]);
 
-/** KeePass 2 XML, unencrypted. What is in the recycle bin and in histories stays behind. @throws Refused `damaged`, `unknown_format`. */
+/** From the beginning of the year 1. */
+const secondsToYear1970 = 62_135_596_800;
+
+/** KeePass 2 XML, unencrypted. What is in the recycle bin stays behind, and is named. @throws Refused `damaged`, `unknown_format`. */
 export async function readKeepass(text: string, words: Words): Promise<Items> {
   const file = parse(text);
   if (file.name !== "KeePassFile") throw new Refused("unknown_format");
@@ -32,19 +38,29 @@ export async function readKeepass(text: string, words: Words): Promise<Items> {
 
 async function addGroup(items: Items, binaries: ReadonlyMap<string, Element>, group: Element, bin: string, path: readonly string[]): Promise<void> {
   const uuid = childText(group, "UUID");
-  if (uuid !== "" && uuid === bin) return;
+  if (uuid !== "" && uuid === bin) {
+    nameTrashed(items, group);
+    return;
+  }
+  const notes = childText(group, "Notes");
+  if (notes.trim() !== "") items.add({ kind: "note", title: childText(group, "Name"), tags: path, fields: [], note: notes, otp: [], id: uuid || null, place: childText(group, "Name") || "?" });
   for (const entry of childrenOf(group, "Entry")) await addEntry(items, binaries, entry, path);
   for (const inner of childrenOf(group, "Group")) await addGroup(items, binaries, inner, bin, [...path, childText(inner, "Name")]); // the outermost is the database itself
 }
 
 async function addEntry(items: Items, binaries: ReadonlyMap<string, Element>, entry: Element, path: readonly string[]): Promise<void> {
-  const strings = childrenOf(entry, "String").map((one) => ({ key: childText(one, "Key"), value: childText(one, "Value") }));
+  const strings = stringsOf(entry);
+  const history = childrenOf(child(entry, "History"), "Entry").toReversed();
   const of = (key: string): string => strings.find((one) => one.key === key)?.value ?? "";
   const title = of("Title");
   const attachments: NonNullable<Entry["attachments"]>[number][] = [];
-  for (const one of childrenOf(entry, "Binary")) {
+  const there = new Set<string>();
+  for (const one of [entry, ...history].flatMap((each) => childrenOf(each, "Binary"))) {
     const [name, value] = [childText(one, "Key"), child(one, "Value")];
     const reference = value?.attributes["Ref"];
+    const which = JSON.stringify([name, reference ?? value?.text]);
+    if (there.has(which)) continue; // each version of an entry names its files again
+    there.add(which);
     const binary = reference === undefined ? value : binaries.get(reference);
     const content = binary === undefined ? null : await bytesOf(binary);
     if (content === null) items.fail(`${title}: ${name}`, binary === undefined ? "missing_file" : "damaged");
@@ -54,13 +70,65 @@ async function addEntry(items: Items, binaries: ReadonlyMap<string, Element>, en
     kind: "login",
     title,
     tags: [...path, ...childText(entry, "Tags").split(/[;,]/)],
-    fields: strings.filter(({ key }) => key !== "Title" && key !== "Notes" && !otpNames.has(key)).map(({ key, value }): Field => ({ name: known[key] ?? { own: key }, value })),
+    fields: [
+      ...strings.filter(({ key }) => key !== "Title" && key !== "Notes" && !otpNames.has(key) && !key.startsWith(ofPasskey)).map(({ key, value }): Field => ({ name: known[key] ?? { own: key }, value })),
+      ...besideStrings(entry),
+      ...formerStrings(strings, history),
+    ],
     note: of("Notes"),
     otp: strings.filter(({ key }) => otpNames.has(key)).map(({ value }) => value),
+    passkeys: strings.some(({ key }) => key.startsWith(ofPasskey)) ? [[of(`${ofPasskey}RELYING_PARTY`), of(`${ofPasskey}USERNAME`)]] : [],
     id: childText(entry, "UUID") || null,
     place: title || "?",
     attachments,
+    hasFailed: attachments.length < there.size,
   });
+}
+
+function stringsOf(entry: Element): { readonly key: string; readonly value: string }[] {
+  return childrenOf(entry, "String").map((one) => ({ key: childText(one, "Key"), value: childText(one, "Value") }));
+}
+
+/** What an entry holds that is none of its strings. */
+function besideStrings(entry: Element): Field[] {
+  const [times, typing] = [child(entry, "Times"), child(entry, "AutoType")];
+  return [
+    { name: "expiry", value: childText(times, "Expires").toLowerCase() === "true" ? dayOf(timeOf(childText(times, "ExpiryTime"))) : null },
+    { name: { own: "OverrideURL" }, value: childText(entry, "OverrideURL") },
+    { name: { own: "AutoType" }, value: childText(typing, "DefaultSequence") },
+    ...childrenOf(typing, "Association").map((one): Field => ({ name: { own: "AutoType" }, value: [childText(one, "Window"), childText(one, "KeystrokeSequence")].filter((part) => part !== "").join(": ") })),
+    ...childrenOf(child(entry, "CustomData"), "Item").map((one): Field => ({ name: { own: childText(one, "Key") }, value: childText(one, "Value") })),
+  ];
+}
+
+/** Values that were replaced, the newest first, each once, with the time when its version was made. */
+function formerStrings(strings: ReturnType<typeof stringsOf>, history: readonly Element[]): Field[] {
+  const there = new Set(strings.map(({ key, value }) => JSON.stringify([key, value])));
+  return history.flatMap((version) =>
+    stringsOf(version).flatMap(({ key, value }): Field[] => {
+      const which = JSON.stringify([key, value]);
+      if (there.has(which) || key.startsWith(ofPasskey)) return [];
+      there.add(which);
+      return [{ name: known[key] ?? (otpNames.has(key) ? "otp" : key === "Notes" ? "note" : { own: key }), value, former: timeOf(childText(child(version, "Times"), "LastModificationTime")) }];
+    }),
+  );
+}
+
+/** As text, or since version 4 as base64 of 64 bits of seconds since the year 1, little-endian. Null when it is neither. */
+function timeOf(text: string): string | number | null {
+  if (text === "" || text.includes("-")) return text || null;
+  try {
+    const bytes = fromB64u(text.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, ""));
+    return bytes.length === 8 ? Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true)) - secondsToYear1970 : null;
+  } catch {
+    return null; // no base64 either: the time is not known
+  }
+}
+
+/** Entries of the recycle bin, of all groups in it. */
+function nameTrashed(items: Items, group: Element): void {
+  for (const entry of childrenOf(group, "Entry")) items.fail(firstOf(stringsOf(entry).find(({ key }) => key === "Title")?.value) ?? "?", "in_trash");
+  for (const inner of childrenOf(group, "Group")) nameTrashed(items, inner);
 }
 
 /** base64, perhaps packed; null when it is not, or unpacks to too much. */

@@ -1,28 +1,35 @@
 import { z } from "zod";
 
 import { jsonOf, maybe } from "./decode.ts";
+import { dayOf, fieldsIn, firstOf, parsed } from "./facts.ts";
 import { Items, type Entry, type Field } from "./items.ts";
 import { maxAttachmentBytes, maxTextBytes } from "./limits.ts";
 import { Refused } from "./refused.ts";
 import type { Words } from "./words.ts";
 import type { Archive } from "./zip.ts";
 
-const list = <T extends z.ZodType>(item: T) => z.array(item).nullish().catch(null);
+const list = <T extends z.ZodType>(item: T) => z.array(item).nullish();
 
-const Value = z.record(z.string(), z.unknown()).catch({});
+const Value = z.record(z.string(), z.unknown()).nullish();
+const Passkey = z.looseObject({ rpId: maybe, userName: maybe }).catch({ rpId: null, userName: null });
 const Item = z.object({
   uuid: maybe,
   categoryUuid: maybe,
-  state: maybe,
-  details: z.object({
+  trashed: z.boolean().nullish(),
+  details: z.looseObject({
     loginFields: list(z.object({ value: maybe, name: maybe, designation: maybe })),
     notesPlain: maybe,
     sections: list(z.object({ title: maybe, fields: list(z.object({ title: maybe, value: Value })) })),
-    documentAttributes: z.object({ fileName: z.string(), documentId: z.string() }).nullish().catch(null),
+    passwordHistory: list(z.object({ value: maybe, time: maybe })),
+    documentAttributes: z.object({ fileName: z.string(), documentId: z.string() }).nullish(),
     password: maybe,
   }),
-  overview: z.object({ title: maybe, url: maybe, urls: list(z.object({ url: maybe })), tags: list(z.string()) }),
+  overview: z.object({ title: maybe, url: maybe, urls: list(z.object({ label: maybe, url: maybe })), tags: list(z.string()) }),
 });
+const knownOfDetails = [...Object.keys(Item.shape.details.shape), "htmlMethod", "htmlAction", "htmlID", "htmlName", "sessionID"];
+const Named = z.object({ overview: z.object({ title: z.string() }) });
+/** Under such a name stand passkeys, with what proves them. */
+const ofPasskey = /passkey/i;
 const Export = z.object({ accounts: z.array(z.object({ vaults: z.array(z.object({ attrs: z.object({ name: maybe }), items: z.array(z.unknown()) })) })) });
 const FileValue = z.object({ fileName: z.string(), documentId: z.string() });
 
@@ -42,34 +49,47 @@ export async function readOnePassword(archive: Archive, words: Words): Promise<I
 }
 
 async function addItem(archive: Archive, items: Items, vault: string | null, given: unknown): Promise<void> {
-  const parsed = Item.safeParse(given);
-  if (!parsed.success) {
-    items.fail(`${vault ?? ""} ?`, "damaged");
+  const item = parsed(Item, given);
+  const place = firstOf(Named.safeParse(given).data?.overview.title, item?.uuid) ?? `${vault ?? ""} ?`;
+  if (item === null || item.trashed === true) {
+    items.fail(place, item === null ? "damaged" : "in_trash");
     return;
   }
-  const { uuid, categoryUuid, details, overview } = parsed.data;
-  const place = overview.title ?? uuid ?? "?";
+  const { uuid, categoryUuid, details, overview } = item;
   const [fields, otp, files]: [Field[], string[], z.infer<typeof FileValue>[]] = [[], [], []];
+  const passkeys: (string | null)[][] = [];
+  const isPasskey = (name: string, value: unknown): boolean => {
+    if (!ofPasskey.test(name) || value === null) return false;
+    for (const { rpId, userName } of z.array(Passkey).parse(Array.isArray(value) ? value : [value])) passkeys.push([rpId, userName]);
+    return true;
+  };
   for (const { value, name, designation } of details.loginFields ?? []) {
     fields.push({ name: designation === "username" || designation === "password" ? designation : { own: name === null || name === "" ? "…" : name }, value });
   }
   fields.push({ name: "password", value: details.password });
-  for (const url of new Set([overview.url, ...(overview.urls ?? []).map((each) => each.url)])) fields.push({ name: "url", value: url });
-  for (const { title, fields: own } of (details.sections ?? []).flatMap((section) => (section.fields ?? []).map((field) => ({ title: field.title, fields: field.value })))) {
-    for (const [type, value] of Object.entries(own)) {
-      const file = type === "file" ? FileValue.safeParse(value) : null;
-      if (file?.success === true) files.push(file.data);
-      else if (type === "totp") otp.push(String(value));
-      else fields.push({ name: { own: title === null || title === "" ? "…" : title }, value: written(type, value) });
+  const labels = new Map((overview.urls ?? []).map(({ label, url }) => [url, label]));
+  for (const url of new Set([overview.url, ...labels.keys()])) fields.push({ name: "url", value: url, under: sectionOf(labels.get(url)) });
+  for (const { title: section, fields: own } of details.sections ?? []) {
+    for (const { title, value: held } of own ?? []) {
+      for (const [type, value] of Object.entries(held ?? {})) {
+        const file = type === "file" ? FileValue.safeParse(value) : null;
+        if (file?.success === true) files.push(file.data);
+        else if (type === "totp") otp.push(String(value));
+        else if (!isPasskey(type, value)) fields.push(...valueFields(title === null || title === "" ? "…" : title, sectionOf(section), type, value));
+      }
     }
   }
+  for (const [name, value] of Object.entries(details)) {
+    if (!knownOfDetails.includes(name) && !isPasskey(name, value)) fields.push(...fieldsIn(name, value));
+  }
+  for (const { value, time } of details.passwordHistory ?? []) fields.push({ name: "password", value, former: time });
   if (details.documentAttributes != null) files.push(details.documentAttributes);
   const attachments = [];
   for (const { documentId, fileName } of files) {
     const content = await readFile(archive, items, `files/${documentId}__${fileName}`, `${place}: ${fileName}`);
     if (content !== null) attachments.push({ name: fileName, content });
   }
-  items.add({ kind: kinds[categoryUuid ?? ""] ?? "other", title: overview.title, tags: [vault, ...(overview.tags ?? [])], fields, note: details.notesPlain, otp, id: uuid, place, attachments });
+  items.add({ kind: kinds[categoryUuid ?? ""] ?? "other", title: overview.title, tags: [vault, ...(overview.tags ?? [])], fields, note: details.notesPlain, otp, passkeys, id: uuid, place, attachments, hasFailed: attachments.length < files.length });
 }
 
 /** A file that is missing or too large is told, and the item goes on without it. */
@@ -85,10 +105,23 @@ export async function readFile(archive: Archive, items: Items, name: string, pla
   return null;
 }
 
+function sectionOf(title: string | null | undefined): string[] {
+  return title == null || title === "" ? [] : [title];
+}
+
+/** A value as one line, and what it has beside that. */
+function valueFields(title: string, under: readonly string[], type: string, value: unknown): Field[] {
+  const line: Field = { name: { own: title }, value: written(type, value), under };
+  if (typeof value !== "object" || value === null) return [line];
+  const parts: readonly [string, unknown][] = Object.entries(value);
+  const isInLine = ([name, part]: readonly [string, unknown]): boolean => ("email_address" in value ? name === "email_address" : "privateKey" in value ? name === "privateKey" : typeof part === "string");
+  return [line, ...parts.filter((part) => !isInLine(part)).flatMap(([name, part]) => fieldsIn(name, part, [...under, title]))];
+}
+
 /** A value as a line: dates are seconds since 1970, months `202712`, addresses and keys have parts. */
 function written(type: string, value: unknown): string {
   if (value === null || value === undefined) return "";
-  if (type === "date" && typeof value === "number") return new Date(value * 1000).toISOString().slice(0, 10);
+  if (type === "date" && typeof value === "number") return dayOf(value) ?? "";
   if (type === "monthYear" && typeof value === "number") return `${String(value).slice(4)}/${String(value).slice(0, 4)}`;
   if (typeof value === "string") return value;
   if (typeof value !== "object") return JSON.stringify(value);

@@ -25,20 +25,20 @@ const zipOf = async (files: Record<string, BlobPart>): Promise<ArrayBuffer> =>
 
 interface Shown {
   readonly format: string;
-  readonly items: readonly (Pick<ImportItem, "title" | "tags" | "kind" | "changed"> & { readonly text: string })[];
+  readonly items: readonly (Pick<ImportItem, "title" | "tags" | "kind" | "changed" | "leftOut"> & { readonly text: string })[];
   readonly failures: readonly unknown[];
 }
 /** What was read, with the contents as text. */
 const opened = async (reading: Promise<ReadImport>): Promise<Shown> => {
   const read = await reading;
   if (read.status === "refused") throw new Error(read.reason);
-  const items = await Promise.all(read.items.map(async ({ title, tags, kind, changed, content }) => ({ title, tags, kind, changed, text: await content.text() })));
+  const items = await Promise.all(read.items.map(async ({ title, tags, kind, changed, leftOut, content }) => ({ title, tags, kind, changed, ...(leftOut === undefined ? {} : { leftOut }), text: await content.text() })));
   return { format: read.format, items, failures: read.failures };
 };
 const seed = expect.stringMatching(/^(otpauth:|JBSWY)/) as string;
 
 describe("reading what people have", () => {
-  it("reads a Bitwarden CSV: commas, quotes, line ends, an empty title, a short row, an empty item", async () => {
+  it("reads a Bitwarden CSV: commas, quotes, line ends, an empty title, blank lines, a short row, an empty item", async () => {
     const { format, items, failures } = await opened(readOne(sample("bitwarden.csv")));
     expect(format).toBe("bitwarden_csv");
     expect(items).toEqual([
@@ -53,10 +53,10 @@ describe("reading what people have", () => {
       { title: "Wi-Fi", tags: [], kind: "note", changed: [], text: "SSID: Casa ☕" },
       { title: "https://untitled.example", tags: [], kind: "login", changed: [], text: "User name: ana\nPassword: secret\nWebsite: https://untitled.example" },
     ]);
-    expect(failures).toEqual([{ place: "5", reason: "damaged" }, { place: "6", reason: "empty" }]);
+    expect(failures).toEqual([{ place: "7", reason: "damaged" }, { place: "8 (Nothing in it)", reason: "empty" }]);
   });
 
-  it("reads Bitwarden's JSON: folders, cards, identities, fields without a name", async () => {
+  it("reads Bitwarden's JSON: folders, cards, identities, fields without a name, former passwords, what it has no name for", async () => {
     const { format, items, failures } = await opened(readOne(sample("bitwarden.json")));
     expect(format).toBe("bitwarden_json");
     expect(items.map(({ title, tags, kind }) => [title, tags, kind])).toEqual([
@@ -65,40 +65,51 @@ describe("reading what people have", () => {
       ["Untitled", [], "note"],
       ["Card", [], "card"],
       ["Me", [], "identity"],
+      ["Passkey alone", [], "login"],
+      ["Papers", [], "other"],
     ]);
-    expect(items[0]?.text).toBe('User name: ana\nPassword: p"a,ss\\\nWebsite: https://mail.example\nWebsite: https://webmail.example\nPIN: 0042\n…: no name\n\nFirst line\nsecond, line');
+    expect(items[0]?.text).toBe('User name: ana\nPassword: p"a,ss\\\nWebsite: https://mail.example\nWebsite: https://webmail.example\nPIN: 0042\n…: no name\nPassword, formerly (2025-02-01): pw of, "January"\nPassword, formerly: the first\nPasskey (not here): mail.example, ana@mail.example\n\nFirst line\nsecond, line');
     expect(items[2]?.changed).toEqual(["title_made"]);
     expect(items[3]?.text).toBe("Name on the card: Ana Pérez\nBrand: Visa\nNumber: 4111111111111111\nExpires: 4/2031\nSecurity code: 123");
     expect(items[4]?.text).toBe("First Name: Ana\nLast Name: Pérez");
-    expect(failures).toEqual([{ place: "Empty", reason: "empty" }, { place: "6", reason: "damaged" }]);
+    expect(items[5]?.text).toBe("Passkey (not here): shop.example, ana");
+    expect(items[6]?.text).toBe("Passport / Number: X123\nPassport / Issued / By: Madrid\nPassport / Issued / Copies: 1\nPassport / Issued / Copies: 2");
+    expect(items.flatMap(({ title, leftOut = [] }) => leftOut.map((what) => [title, what]))).toEqual([["Mail “old”", "passkey"], ["Passkey alone", "passkey"]]);
+    expect(failures).toEqual([{ place: "Empty", reason: "empty" }, { place: "6", reason: "damaged" }, { place: "Thrown away", reason: "in_trash" }]);
   });
 
   it.each([
     ["1password.csv", "onepassword_csv", ["Bank", "Bank (One-time password)"], ["money", "home"], 'User name: ana\nPassword: a,b"c\nWebsite: https://bank.example\n\ntwo\nlines'],
     ["google.csv", "google_csv", ["shop.example"], [], "User name: ana@example.org\nPassword: contraseña, larga\nWebsite: https://shop.example/login"],
-    ["firefox.csv", "firefox_csv", ["forum.example"], [], 'User name: ana\nPassword: x"y\nWebsite: https://forum.example'],
+    ["firefox.csv", "firefox_csv", ["forum.example"], [], 'User name: ana\nPassword: x"y\nWebsite: https://forum.example\nhttpRealm: Members only'],
     ["proton.csv", "proton_pass", ["Games", "Door"], ["Personal"], "E-mail: ana@example.org\nUser name: ana\nPassword: pw\nWebsite: https://games.example"],
   ])("reads %s", async (name, format, titles, tags, text) => {
     const read = await opened(readOne(sample(name)));
     expect([read.format, read.items.map(({ title }) => title), read.items[0]?.tags, read.items[0]?.text]).toEqual([format, titles, tags, text]);
   });
 
-  it("reads Proton Pass's archive: seeds, aliases, cards", async () => {
-    const { format, items } = await opened(readOne(await zipOf({ "Proton Pass/data.json": sample("proton.json") })));
+  it("reads Proton Pass's archive: seeds, aliases, cards, sections, files, no trash", async () => {
+    const { format, items, failures } = await opened(readOne(await zipOf({ "Proton Pass/data.json": sample("proton.json"), "Proton Pass/files/door plan.txt": "left" })));
     expect(format).toBe("proton_pass");
-    expect(items.map(({ title, kind }) => [title, kind])).toEqual([["Games", "login"], ["Games (One-time password)", "one_time_password"], ["Games (One-time password)", "one_time_password"], ["Alias", "other"], ["Card", "card"]]);
-    expect(items[0]?.text).toBe('E-mail: ana@example.org\nPassword: p,"w\nWebsite: https://games.example\nRecovery: r-1, r-2\n\nline\nbreak');
+    expect(items.map(({ title, kind }) => [title, kind])).toEqual([["Games", "login"], ["Games (One-time password)", "one_time_password"], ["Games (One-time password)", "one_time_password"], ["Alias", "other"], ["Card", "card"], ["Locker", "other"], ["Locker (One-time password)", "one_time_password"], ["Locker: door plan.txt", "attachment"], ["Me", "identity"], ["Home network", "other"]]);
+    expect(items[0]?.text).toBe('E-mail: ana@example.org\nPassword: p,"w\nWebsite: https://games.example\nRecovery: r-1, r-2\nPasskey (not here): games.example, ana\n\nline\nbreak');
     expect(items[3]?.text).toBe("E-mail: hidden@alias.example");
+    expect(items[5]?.text).toBe("Door / Code: 4711\nDoor / Since: 2024-05-06\nFloor: 2");
+    expect(items[8]?.text).toBe("Full Name: Ana Pérez\nBirthdate: 1990-01-02\nBlood type: 0+\nBadge: b-9\nPassport / Number: X123");
+    expect(items[9]?.text).toBe("Ssid: Casa\nPassword: larga\nSecurity: 2");
+    expect(items.filter(({ leftOut }) => leftOut !== undefined).map(({ title }) => title)).toEqual(["Games"]);
+    expect(failures).toEqual([{ place: "Locker: gone.txt", reason: "missing_file" }, { place: "Old forum", reason: "in_trash" }, { place: "Nothing", reason: "empty" }]);
   });
 
-  it("reads KeePass XML: groups, entities, attachments, no history and no recycle bin", async () => {
+  it("reads KeePass XML: groups, entities, attachments, what was replaced, no recycle bin", async () => {
     const { items, failures } = await opened(readOne(sample("keepass.xml")));
     expect(items).toEqual([
-      { title: "Mail <old>", tags: ["Work & Play", "old", "mail"], kind: "login", changed: [], text: 'User name: ana\nPassword: p&"ss, ñ\nWebsite: https://mail.example\nQuestion: First pet?\n\ntwo\nlines' },
+      { title: "Work & Play", tags: ["Work & Play"], kind: "note", changed: [], text: "Ask Eva first." },
+      { title: "Mail <old>", tags: ["Work & Play", "old", "mail"], kind: "login", changed: [], leftOut: ["passkey"], text: 'User name: ana\nPassword: p&"ss, ñ\nWebsite: https://mail.example\nQuestion: First pet?\nExpires: 2030-01-01\nPassword, formerly (2025-01-01): January\nPassword, formerly: the first\nPasskey (not here): mail.example, ana\n\ntwo\nlines' },
       { title: "Mail <old> (One-time password)", tags: ["Work & Play", "old", "mail"], kind: "one_time_password", changed: [], text: seed },
       { title: "Mail <old>: hello.txt", tags: ["Work & Play", "old", "mail"], kind: "attachment", changed: [], text: "hello" },
     ]);
-    expect(failures).toEqual([{ place: "Mail <old>: gone.txt", reason: "missing_file" }]);
+    expect(failures).toEqual([{ place: "Mail <old>: gone.txt", reason: "missing_file" }, { place: "Thrown away", reason: "in_trash" }]);
   });
 
   it("reads a 1PUX archive with its attachments, and names one that is missing", async () => {
@@ -106,11 +117,11 @@ describe("reading what people have", () => {
     const { format, items, failures } = await opened(readOne(archive));
     expect(format).toBe("onepassword_1pux");
     expect(items.map(({ title, kind, text }) => [title, kind, text])).toEqual([
-      ["Bank", "login", 'User name: ana\nPassword: p,"w\nWebsite: https://bank.example\nsince: 2023-11-14\nuntil: 04/2031\n\nnote\nover lines'],
+      ["Bank", "login", 'User name: ana\nPassword: p,"w\nWebsite: https://bank.example\nbranch / Website: https://branch.example\nSecurity / since: 2023-11-14\nSecurity / door: -----BEGIN\nSecurity / door / Metadata / Fingerprint: SHA256:abc\nSecurity / door / Metadata / Public Key: ssh-ed25519 AAAA\nSecurity / mail: ana@example.org\nSecurity / until: 04/2031\nPassword, formerly (2016-03-18): 12345\nPasskey (not here): bank.example, ana\n\nnote\nover lines'],
       ["Bank (One-time password)", "one_time_password", seed],
       ["Bank: scan ñ.pdf", "attachment", "scan"],
     ]);
-    expect(failures).toEqual([{ place: "Deed: deed.pdf", reason: "missing_file" }, { place: "Deed", reason: "empty" }]);
+    expect(failures).toEqual([{ place: "Deed: deed.pdf", reason: "missing_file" }, { place: "Thrown away", reason: "in_trash" }]);
   });
 
   it("reads the text files of a folder, with its folders as tags", async () => {
@@ -137,6 +148,15 @@ describe("reading what people have", () => {
     if (english?.status !== "read" || spanish?.status !== "read") throw new Error("they are read");
     expect(await spanish.items[0]?.content.text()).toContain("Contraseña: ");
     expect([spanish.items[0]?.origin, spanish.items[0]?.holds]).toEqual([english.items[0]?.origin, english.items[0]?.holds]);
+  });
+
+  it("holds, where nothing new is read, what it held for releases before, wherever it stands", async () => {
+    const google = await readOne(sample("google.csv"));
+    const section = (title: string): Promise<ReadImport> =>
+      zipOf({ "export.data": JSON.stringify({ accounts: [{ vaults: [{ attrs: { name: "V" }, items: [{ uuid: "o1", details: { sections: [{ title, fields: [{ title: "PIN", value: { concealed: "1" } }] }] }, overview: { title: "Card" } }] }] }] }) }).then((archive) => readOne(archive));
+    const held = [google, await section(""), await section("Codes")].map((read) => (read.status === "read" ? read.items[0]?.holds : null));
+    const inSection = '[[{"name":{"own":"PIN"},"value":"1"}],""]';
+    expect(held).toEqual(['[[{"name":"username","value":"ana@example.org"},{"name":"password","value":"contraseña, larga"},{"name":"url","value":"https://shop.example/login"}],""]', inSection, inSection]);
   });
 
   it("cuts what is longer than a secret may have, and says so", async () => {
@@ -203,7 +223,16 @@ describe("hostile and foreign files", () => {
 
   it("reads a line of megabytes without giving up, and names it as too large", async () => {
     const { failures } = await opened(readOne(`name,url,username,password,note\nA,https://a.example,ana,pw,"${"x".repeat(4_000_000)}"\n`));
-    expect(failures).toEqual([{ place: "2", reason: "too_large" }]);
+    expect(failures).toEqual([{ place: "2 (A)", reason: "too_large" }]);
+  });
+
+  it.each([
+    ["Bitwarden", (deep: string) => `{"items":[{"id":"b1","type":1,"name":"Deep","x":${deep}},{"id":"b2","type":2,"name":"Flat","notes":"x"}]}`],
+    ["Proton", (deep: string) => `{"vaults":{"v":{"name":"V","items":[{"itemId":"p1","data":{"type":"custom","metadata":{"name":"Deep"},"content":{"x":${deep}}}},{"itemId":"p2","data":{"type":"note","metadata":{"name":"Flat","note":"x"}}}]}}}`],
+  ])("names an item that is nested without end, and reads the others: %s", async (_name, file) => {
+    const { items, failures } = await opened(readOne(file(`${"[{\"a\":".repeat(5_000)}1${"}]".repeat(5_000)}`)));
+    expect(items.map(({ title }) => title)).toEqual(["Flat"]);
+    expect(failures).toEqual([{ place: "Deep", reason: "damaged" }]);
   });
 
   it("refuses an archive that unpacks to more than it says", async () => {

@@ -7,7 +7,7 @@ import { jsonOf, textOf } from "./decode.ts";
 import type { Items } from "./items.ts";
 import { readKeepass } from "./keepass.ts";
 import { maxTextBytes } from "./limits.ts";
-import { readOnePassword } from "./onepassword.ts";
+import { readFile, readOnePassword } from "./onepassword.ts";
 import { readOwnArchive } from "./own-archive.ts";
 import { readProton } from "./proton.ts";
 import { Refused } from "./refused.ts";
@@ -47,7 +47,7 @@ async function itemsOf(files: readonly GivenFile[], words: Words, exitIdentity: 
   if (begin.startsWith("<")) return { format: "keepass_xml", items: await readKeepass(begin, words) };
   if (!begin.startsWith("{")) return readCsv(text, words);
   const members = jsonOf(z.record(z.string(), z.unknown()), text);
-  if ("vaults" in members) return { format: "proton_pass", items: readProton(text, words) };
+  if ("vaults" in members) return { format: "proton_pass", items: await readProton(text, words) };
   return { format: "bitwarden_json", items: readBitwarden(text, words) };
 }
 
@@ -58,5 +58,6 @@ async function fromArchive(archive: Archive, words: Words, exitIdentity: string 
   if (proton === undefined) throw new Refused(archive.names.some((name) => name.endsWith(".pgp")) ? "encrypted" : "unknown_format");
   const data = await archive.read(proton, maxTextBytes);
   if (data === null) throw new Refused("damaged");
-  return { format: "proton_pass", items: readProton(new TextDecoder().decode(data), words) };
+  const folder = proton.slice(0, -"data.json".length);
+  return { format: "proton_pass", items: await readProton(new TextDecoder().decode(data), words, (items, name, place) => readFile(archive, items, `${folder}files/${name}`, place)) };
 }
