@@ -108,7 +108,8 @@ test("everything leaves as an archive, comes into another account, and a foreign
     await page.getByLabel("Picture file").setInputFiles(photographs.small);
     await page.getByRole("button", { name: "Import 3 items" }).click();
     await expectStored(page, "Added: 3. New versions: 0. Already here: 0.");
-    await expect(page.getByText(/^bitwarden_export\.json holds your secrets in plain text\. Keep what is missing elsewhere first/)).toBeVisible();
+    await expect(page.getByRole("list", { name: "Not everything in the file is stored" }).getByRole("listitem")).toHaveText(["4: cannot be read"]);
+    await expect(page.getByText(/^bitwarden_export\.json holds your secrets in plain text\. Keep it until these entries are elsewhere\./)).toBeVisible();
     await expectAccessible(page, "an import that is done");
     await openRecovery(page, "one-time");
     await showPicture(page, photographs.small);

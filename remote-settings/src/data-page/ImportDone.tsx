@@ -3,7 +3,8 @@ import { Button, ButtonLink, Card, Notice, SectionTitle, SmallText, SpacedRow, S
 import { useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
 
-import { Failures, type StoredItems } from "./ImportReview.tsx";
+import type { MissingEntry, StoredItems } from "./ImportReview.tsx";
+import { LongList } from "./LongList.tsx";
 
 interface ImportDoneProps {
   readonly result: StoredItems;
@@ -15,13 +16,26 @@ interface ImportDoneProps {
   readonly onGoOn: () => void;
 }
 
-/** What came of an import, which items could not be stored and why, and what to do with the file. */
+/** What came of an import, which entries of the file are not here and why, and what to do with the file. */
 export function ImportDone({ result, sealed, names, onAgain, onGoOn }: ImportDoneProps) {
   const { t } = useTranslation("settings-data");
   const sentence = useErrorSentence();
   const title = useRef<HTMLHeadingElement>(null);
-  const { stopped } = result;
-  const isComplete = stopped === null && result.failed.length === 0 && result.unread === 0;
+  const { stopped, missing } = result;
+  const isComplete = stopped === null && missing.length === 0;
+  const why = (entry: MissingEntry): string => {
+    switch (entry.what) {
+      case "unstored":
+        return isOwn(entry.code) ? t(`unstored.${entry.code}`) : sentence(new PortalError(entry.code));
+      case "unselected":
+        return t("done.unselected_body");
+      case "unread":
+        return t(`failure.${entry.reason}`);
+      case "left":
+        return t(`review.left_${entry.part}_hint`);
+    }
+  };
+  const keep = stopped !== null ? "keep_rest" : sealed ? "keep_own" : "keep";
   useEffect(() => {
     title.current?.focus();
   }, []);
@@ -37,22 +51,14 @@ export function ImportDone({ result, sealed, names, onAgain, onGoOn }: ImportDon
             {t("done.stopped_body")}
           </Notice>
         )}
-        {result.failed.length > 0 && (
-          <Notice tone="warn" title={t("done.failed_title", { count: result.failed.length })}>
-            <Failures>
-              {result.failed.map(({ title: failed, code }, index) => (
-                <li key={index}>
-                  {failed}: {isOwn(code) ? t(`unstored.${code}`) : sentence(new PortalError(code))}
-                </li>
-              ))}
-            </Failures>
-          </Notice>
-        )}
-        {sealed ? (
-          <Notice>{t("done.delete_own_body", { names })}</Notice>
+        {isComplete ? (
+          <Notice {...(sealed ? {} : { tone: "warn", title: t("done.delete_title") })}>{t(sealed ? "done.delete_own_body" : "done.delete_body", { names })}</Notice>
         ) : (
-          <Notice tone="warn" title={t(isComplete ? "done.delete_title" : "done.keep_title")}>
-            {t(isComplete ? "done.delete_body" : "done.keep_body", { names })}
+          <Notice tone="warn" title={t("done.keep_title")}>
+            <Stack $gap={3}>
+              {missing.length > 0 && <LongList label={t("done.keep_title")} lines={missing.map((entry) => `${entry.title}: ${why(entry)}`)} />}
+              <p>{t(`done.${keep}_body`, { names })}</p>
+            </Stack>
           </Notice>
         )}
         <SpacedRow>

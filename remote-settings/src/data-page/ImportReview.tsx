@@ -1,4 +1,4 @@
-import type { ImportStanding, ReadImport, ShownImage, StoredImport, Vault, VaultProgress } from "@relicario/shared/contract";
+import type { ImportFailure, ImportItem, ImportStanding, ReadImport, ShownImage, StoredImport, Vault, VaultProgress } from "@relicario/shared/contract";
 import { Checkbox, FieldError, maxImageNameLength, TextField } from "@relicario/shared/forms";
 import { Button, Card, ErrorNotice, LeaveGuard, Muted, Notice, Progress, s, SectionTitle, SmallText, space, SpacedRow, Stack, useShownImage } from "@relicario/shared/ui";
 import { useMutation } from "@tanstack/react-query";
@@ -6,13 +6,22 @@ import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
+import { LongList } from "./LongList.tsx";
+
 /** What files hold that could be read. */
 export type ReadItems = Extract<ReadImport, { status: "read" }>;
 
-/** What became of the chosen items, with titles of those that were not stored; `unread` counts what of the file could not be read. */
+/** An entry of the file that is not here, or not all of it. */
+export type MissingEntry = { readonly title: string } & (
+  | { readonly what: "unstored"; readonly code: StoredImport["failed"][number]["code"] }
+  | { readonly what: "unselected" }
+  | { readonly what: "unread"; readonly reason: ImportFailure["reason"] }
+  | { readonly what: "left"; readonly part: NonNullable<ImportItem["leftOut"]>[number] }
+);
+
+/** What became of the chosen items, and what the file holds beside that. Where it stopped, the rest is not among `missing`. */
 export interface StoredItems extends Omit<StoredImport, "failed"> {
-  readonly unread: number;
-  readonly failed: readonly { readonly title: string; readonly code: StoredImport["failed"][number]["code"] }[];
+  readonly missing: readonly MissingEntry[];
 }
 
 interface ImportReviewProps {
@@ -36,7 +45,7 @@ export function ImportReview({ vault, begins, read, standings, onCancel, onStore
   const [chosen, setChosen] = useState<ReadonlySet<number>>(() => new Set(open));
   const [shownItems, setShownItems] = useState(pageSize);
   const [imageName, setImageName] = useState("");
-  const [problem, setProblem] = useState<"missing" | "none" | null>(null);
+  const [asked, setAsked] = useState(false);
   const [progress, setProgress] = useState<VaultProgress | null>(null);
   const { shown, setShown } = useShownImage(vault);
   const running = useRef<AbortController | null>(null);
@@ -53,21 +62,30 @@ export function ImportReview({ vault, begins, read, standings, onCancel, onStore
       setProgress(null);
       const wanted = items.filter((_, index) => chosen.has(index));
       const stored = await vault.imports.store(wanted, opener, { signal: controller.signal, onProgress: setProgress, ...(begins ? { name: imageName } : {}) });
-      return { ...stored, unread: failures.filter(({ reason }) => reason !== "empty").length, failed: stored.failed.map(({ index, code }) => ({ title: wanted[index]?.title ?? "", code })) };
+      const { failed, ...counts } = stored;
+      const unstored = failed.map(({ index, code }): MissingEntry => ({ what: "unstored", title: wanted[index]?.title ?? "", code }));
+      return { ...counts, missing: [...unstored, ...missingBeside()] };
     },
     onSuccess: (result) => {
       onStored({ ...result, same: result.same + kept });
     },
   });
+  /** Of the file, whatever becomes of the chosen items. */
+  const missingBeside = (): MissingEntry[] => [
+    ...items.flatMap(({ title: entry, leftOut = [] }, index): MissingEntry[] =>
+      !chosen.has(index) && standings[index]?.standing !== "same" ? [{ what: "unselected", title: entry }] : leftOut.map((part) => ({ what: "left", title: entry, part })),
+    ),
+    ...failures.flatMap(({ place, reason }): MissingEntry[] => (reason === "empty" ? [] : [{ what: "unread", title: place, reason }])),
+  ];
   const toggle = (index: number) => {
     const next = new Set(chosen);
     if (!next.delete(index)) next.add(index);
     setChosen(next);
   };
+  const isNameMissing = begins && imageName.trim() === "";
   const handleStore = () => {
-    const missing = shown === null || (begins && imageName.trim() === "");
-    setProblem(chosen.size === 0 ? "none" : missing ? "missing" : null);
-    if (shown !== null && !missing && chosen.size > 0) storing.mutate(shown);
+    setAsked(true);
+    if (shown !== null && !isNameMissing && chosen.size > 0) storing.mutate(shown);
   };
   const counts = { added: standings.filter(({ standing }) => standing === "new").length, changed: standings.filter(({ standing }) => standing === "changed").length, same: kept };
   const sent = progress?.phase === "sending" ? progress : null;
@@ -88,13 +106,7 @@ export function ImportReview({ vault, begins, read, standings, onCancel, onStore
         )}
         {failures.length > 0 && (
           <Notice tone="warn" title={t("review.failures_title", { count: failures.length })}>
-            <Failures>
-              {failures.slice(0, pageSize).map(({ place, reason }, index) => (
-                <li key={index}>
-                  {place}: {t(`failure.${reason}`)}
-                </li>
-              ))}
-            </Failures>
+            <LongList label={t("review.failures_title", { count: failures.length })} lines={failures.map(({ place, reason }) => `${place}: ${t(`failure.${reason}`)}`)} />
           </Notice>
         )}
         <SpacedRow $gap={2}>
@@ -136,10 +148,11 @@ export function ImportReview({ vault, begins, read, standings, onCancel, onStore
           <>
             <Muted>{t(begins ? "review.first_body" : "review.picture_body")}</Muted>
             <vault.PictureField purpose={begins ? "choose" : "show"} value={shown} disabled={storing.isPending} onChange={setShown} />
-            {begins && <TextField label={t("review.name_label")} maxLength={maxImageNameLength} value={imageName} disabled={storing.isPending} onChange={(event) => { setImageName(event.target.value); }} />}
+            {asked && shown === null && <FieldError>{t("review.picture_error")}</FieldError>}
+            {begins && <TextField label={t("review.name_label")} error={asked && isNameMissing ? t("review.name_error") : null} maxLength={maxImageNameLength} value={imageName} disabled={storing.isPending} onChange={(event) => { setImageName(event.target.value); }} />}
           </>
         )}
-        {problem !== null && <FieldError>{t(`review.${problem}_error`)}</FieldError>}
+        {asked && chosen.size === 0 && <FieldError>{t("review.none_error")}</FieldError>}
         <ErrorNotice error={storing.error} />
         {storing.isPending && <Progress label={sent === null ? t("review.looking_status") : t("review.storing_status", { done: sent.done, total: sent.total })} done={sent?.done ?? 0} total={sent?.total ?? 0} />}
         <SpacedRow>
@@ -168,11 +181,6 @@ const Items = styled.ul`
   flex-direction: column;
   gap: ${space(2)};
   min-width: 0;
-`;
-
-/** What was left out, one a line. */
-export const Failures = styled.ul`
-  overflow-wrap: anywhere;
 `;
 
 const Name = styled.span`

@@ -33,6 +33,9 @@ const show = async (): Promise<void> => {
   await userEvent.upload(input, picture("garden"));
 };
 
+/** What the page says is not here, one a line. */
+const missing = (): (string | null)[] => within(screen.getByRole("list", { name: /^(Not everything in the file is stored|No está guardado todo el archivo)$/ })).getAllByRole("listitem").map(({ textContent }) => textContent);
+
 describe("the page of one's data", () => {
   it("shows what a file becomes, stores what is chosen with one picture, and says to delete the file by its name", async () => {
     const vault = vaultWith();
@@ -49,10 +52,14 @@ describe("the page of one's data", () => {
     await userEvent.click(screen.getByRole("button", { name: "Import 2 items" }));
     expect(screen.getByText("Choose the picture first.")).toBeVisible();
     await show();
+    expect(screen.queryByText("Choose the picture first.")).not.toBeInTheDocument();
     await userEvent.click(screen.getByRole("button", { name: "Import 2 items" }));
     expect(await screen.findByRole("heading", { name: "The import is done" })).toHaveFocus();
     expect(screen.getByText("Added: 2. New versions: 0. Already here: 0.")).toBeVisible();
-    expect(screen.getByText(/^bitwarden\.csv holds your secrets in plain text\. Keep what is missing/)).toBeVisible();
+    expect(screen.getByText("Not everything in the file is stored")).toBeVisible();
+    expect(missing()).toEqual(["Untitled: was not selected", "5: cannot be read"]);
+    expect(screen.getByText(/^bitwarden\.csv holds your secrets in plain text\. Keep it until these entries are elsewhere\./)).toBeVisible();
+    expect(screen.queryByText("Delete the file now")).not.toBeInTheDocument();
     await expectAccessible();
     expect((await vault.list()).map(({ label }) => label?.title)).toEqual(expect.arrayContaining(["Mail", "Mail (One-time password)"]));
   });
@@ -64,12 +71,66 @@ describe("the page of one's data", () => {
     await userEvent.click(await screen.findByRole("checkbox", { name: /^Mail/ }));
     await show();
     await userEvent.click(screen.getByRole("button", { name: "Import 2 items" }));
-    expect(await screen.findByText("1 item was not stored")).toBeVisible();
-    expect(screen.getByText(`${long}: title, tags or content are not accepted`)).toBeVisible();
+    await screen.findByRole("heading", { name: "The import is done" });
+    expect(missing()).toEqual([`${long}: title, tags or content are not accepted`, "Mail: was not selected", "5: cannot be read"]);
     expect(screen.getByText("Added: 1. New versions: 0. Already here: 0.")).toBeVisible();
     expect(screen.getByText("Not everything in the file is stored")).toBeVisible();
     expect(screen.queryByText("Delete the file now")).not.toBeInTheDocument();
     await expectAccessible();
+  });
+
+  it("names the items whose passkeys stay behind, at the end of an import that brought nothing else wrong, too", async () => {
+    await draw(vaultWith({ importRead: { ...importRead, items: [item("Mail", { leftOut: ["passkey"] }), item("Mine")], failures: [] } }));
+    await choose();
+    expect(await screen.findByText("Passkeys stay where they are")).toBeVisible();
+    expect(screen.getByText(/without its passkey$/)).toBeVisible();
+    await expectAccessible();
+    await show();
+    await userEvent.click(screen.getByRole("button", { name: "Import 2 items" }));
+    await screen.findByRole("heading", { name: "The import is done" });
+    expect(missing()).toEqual(["Mail: without its passkey"]);
+    expect(screen.queryByText("Delete the file now")).not.toBeInTheDocument();
+  });
+
+  it("names what was in the trash of the other program, on the review and at the end", async () => {
+    await draw(vaultWith({ importRead: { ...importRead, items: [item("Mail")], failures: [{ place: "Old forum", reason: "in_trash" }] } }), { language: "es" });
+    await userEvent.upload(await screen.findByLabelText("Archivo que importar"), new File(["x"], "datos.zip"));
+    expect(await screen.findByText("Old forum: estaba en la papelera")).toBeVisible();
+    await show();
+    await userEvent.click(screen.getByRole("button", { name: "Importar 1 elemento" }));
+    await screen.findByRole("heading", { name: "La importación ha terminado" });
+    expect(missing()).toEqual(["Old forum: estaba en la papelera"]);
+    expect(screen.getByText(/^datos\.zip contiene tus secretos en claro\. Consérvalo hasta/)).toBeVisible();
+  });
+
+  it("shows all that was left out, a hundred at a time", async () => {
+    await draw(vaultWith({ importRead: { ...importRead, items: [item("Mail")], failures: Array.from({ length: 150 }, (_, at) => ({ place: String(at + 1), reason: "damaged" as const })) } }));
+    await choose();
+    await screen.findByText("100: cannot be read");
+    expect(screen.queryByText("101: cannot be read")).not.toBeInTheDocument();
+    await userEvent.click(screen.getByRole("button", { name: "Show more (50)" }));
+    expect(screen.getByText("150: cannot be read")).toBeVisible();
+  });
+
+  it("asks for the name that is missing, and for the picture that is missing, until they are there", async () => {
+    await draw(vaultWith({ images: [], secrets: [], device: "own" }));
+    await choose();
+    await screen.findByRole("heading", { name: "3 items were read" });
+    await userEvent.click(screen.getByRole("button", { name: "Import 3 items" }));
+    expect(screen.getByText("Choose the picture first.")).toBeVisible();
+    expect(screen.getByText("Give the picture a name first.")).toBeVisible();
+    await show();
+    expect(screen.queryByText("Choose the picture first.")).not.toBeInTheDocument();
+    await userEvent.click(screen.getByRole("button", { name: "Import 3 items" }));
+    expect(screen.getByText("Give the picture a name first.")).toBeVisible();
+    await expectAccessible();
+    await userEvent.type(screen.getByLabelText("Name of the picture"), "Hills");
+    expect(screen.queryByText("Give the picture a name first.")).not.toBeInTheDocument();
+    await userEvent.click(screen.getByRole("button", { name: "Select none" }));
+    await userEvent.click(screen.getByRole("button", { name: "Import 0 items" }));
+    expect(screen.getByText("Select at least one item.")).toBeVisible();
+    await userEvent.click(screen.getByRole("button", { name: "Select all" }));
+    expect(screen.queryByText("Select at least one item.")).not.toBeInTheDocument();
   });
 
   it("says to delete a file once all of it is stored, also where an entry of it is empty", async () => {
