@@ -87,7 +87,7 @@ export interface VaultImports {
    * Protects the items by all openers, a hundred in a call. One opener is shown for all of them; in an account that begins with
    * them it is a picture, which takes `name`. What is stored stays when it is cancelled or the connection goes: it is answered with
    * `stopped`, and the same items once more add nothing twice. Progress counts items, in the phase `sending`.
-   * While nothing is stored yet: `cancelled`, `quota_exceeded`, `state_conflict`, and those of {@link Vault.unlock}.
+   * While nothing is stored yet and no item has failed: `cancelled`, `quota_exceeded`, `state_conflict`, and those of {@link Vault.unlock}.
    */
   readonly store: (items: readonly ImportItem[], opener: ShownImage, options?: CallOptions & { readonly name?: string }) => Promise<StoredImport>;
 }

@@ -165,6 +165,15 @@ describe("an import", () => {
     expect(stored).toMatchObject({ added: 1, failed: [{ index: 0, code: "validation_error" }] });
   });
 
+  it("keeps what failed when it stops before anything is stored", async () => {
+    const { world, vault } = await keeper();
+    world.service.before = (call) => {
+      if (call === "POST /secrets/store/batch") throw new PortalError("quota_exceeded");
+    };
+    expect(await importSecrets(vault, [item("x".repeat(300)), item("Good")], market)).toEqual({ added: 0, updated: 0, same: 0, failed: [{ index: 0, code: "validation_error" }], stopped: "quota_exceeded" });
+    await expect(importSecrets(vault, [item("Good")], market)).rejects.toMatchObject({ code: "quota_exceeded" });
+  });
+
   it("stores nothing with another picture", async () => {
     const { world, vault } = await keeper();
     await expect(importSecrets(vault, many(2), shown("forest"))).rejects.toMatchObject({ code: "not_this_picture" });

@@ -46,8 +46,8 @@ const stanzaLength = 3_200;
  * Stopped anywhere, what was published stays with its marks: the same items once more go on where it stopped.
  *
  * @param items that fit one call each; see `maxSmallContentBytes`.
- * @throws PortalError `cancelled`, `quota_exceeded`, and those of unlocking and publishing, while nothing is stored; after that they
- *   are in `stopped`. What is wrong with one item is in `failed`.
+ * @throws PortalError `cancelled`, `quota_exceeded`, and those of unlocking and publishing, while nothing is stored and nothing has
+ *   failed; after that they are in `stopped`. What is wrong with one item is in `failed`.
  */
 export async function importSecrets(vault: VaultContext, items: readonly ImportItem[], shown: Shown, { name = "", largeFollow = false, ...options }: ImportOptions = {}): Promise<StoredImport> {
   const quiet: ActOptions = options.signal === undefined ? {} : { signal: options.signal };
@@ -99,7 +99,7 @@ export async function importSecrets(vault: VaultContext, items: readonly ImportI
       tell();
     }
   } catch (error) {
-    if (added + updated === 0) throw error;
+    if (added + updated + failed.length === 0) throw error;
     return { added, updated, same, failed, stopped: toPortalError(error).code };
   }
   return { added, updated, same, failed, stopped: null };

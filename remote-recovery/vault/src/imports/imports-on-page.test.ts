@@ -76,4 +76,15 @@ describe("importing over the workers", () => {
     expect(await titles(vault)).toEqual(["Short"]);
     await vault.signOut();
   });
+
+  it("keeps what failed when a large item stops it before anything is stored", async () => {
+    const { vault, service } = tab();
+    await vault.imports.store([item("Short", "s")], shownHandle("market"), namedMarket);
+    service.before = (call) => {
+      if (call === "POST /v2/secrets/secret") throw new PortalError("quota_exceeded");
+    };
+    const items = [item("x".repeat(300), "long title"), item("Diary", longText("d"))];
+    expect(await vault.imports.store(items, shownHandle("market"))).toEqual({ added: 0, updated: 0, same: 0, failed: [{ index: 0, code: "validation_error" }], stopped: "quota_exceeded" });
+    await vault.signOut();
+  });
 });

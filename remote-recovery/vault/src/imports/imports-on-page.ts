@@ -78,7 +78,7 @@ export function importsOnPage({ inWorker, startReader, transfers }: ImportParts)
           tell(small.length + at + 1);
         }
       } catch (error) {
-        if (added + updated === 0) throw error;
+        if (added + updated + failed.length === 0) throw error;
         stopped = toPortalError(error).code;
       }
       return { added, updated, same, failed, stopped };
