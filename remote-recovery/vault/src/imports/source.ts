@@ -1,9 +1,9 @@
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 as nobleSha256 } from "@noble/hashes/sha2.js";
-import { canonicalBytes, fromB64u, toB64u } from "@relicario/shared/api";
+import { canonicalBytes, fromB64u, maxSmallContentBytes, toB64u } from "@relicario/shared/api";
 import type { ImportItem } from "@relicario/shared/contract";
 
-import { concat, digestOf, utf8, type Bytes } from "../seal/bytes.ts";
+import { chunksOf, concat, digestOf, newSha256, utf8, type Bytes } from "../seal/bytes.ts";
 
 /** Bytes of each half of a mark. */
 const halfBytes = 16;
@@ -21,10 +21,18 @@ export async function sourceOf(importKey: Bytes, item: ImportItem): Promise<stri
 export async function sourcesOf(importKey: Bytes, item: ImportItem): Promise<readonly [string, ...string[]]> {
   const { origin, tags, contentKind, name, mime, holds, content } = item;
   const [first, ...earlier] = item.markTitles ?? [item.title];
-  const digest = toB64u(await digestOf(holds === null ? new Uint8Array(await content.arrayBuffer()) : utf8(holds)));
+  const digest = toB64u(holds === null ? await digestOfContent(content) : await digestOf(utf8(holds)));
   const which = mark(importKey, { v: 1, origin });
   const sourceWith = (title: string): string => toB64u(concat(which, mark(importKey, { v: 1, title, tags: [...tags], content_kind: contentKind, name, mime, content_sha256: digest })));
   return [sourceWith(first), ...earlier.map(sourceWith)];
+}
+
+/** Large contents as they come: they may be larger than memory. */
+async function digestOfContent(content: Blob): Promise<Bytes> {
+  if (content.size <= maxSmallContentBytes) return digestOf(new Uint8Array(await content.arrayBuffer()));
+  const digest = newSha256();
+  for await (const chunk of chunksOf(content.stream())) digest.update(chunk);
+  return digest.finish();
 }
 
 function mark(importKey: Bytes, document: Parameters<typeof canonicalBytes>[0]): Uint8Array {

@@ -93,10 +93,16 @@ export class Items {
     this.#push({ kind, title: () => title, tags, contentKind, name, mime, content, which, holds: null });
   }
 
-  #text({ text, place, ...rest }: Pick<Entry, "kind" | "tags" | "place"> & { readonly title: Title; readonly which: string; readonly text: string; readonly holds: string; readonly leftOut?: ImportItem["leftOut"] & {} }): void {
-    const content = new Blob([text.toWellFormed()]);
-    if (content.size > maxSmallContentBytes) this.fail(place, "too_large");
-    else this.#push({ ...rest, contentKind: "text", name: "secret.txt", mime: "text/plain", content });
+  /** A text that is larger than a secret of text becomes a file. What has no room in title or tags stands in the text. */
+  #text({ text, ...rest }: Pick<Entry, "kind" | "tags"> & { readonly title: Title; readonly which: string; readonly text: string; readonly holds: string; readonly leftOut?: ImportItem["leftOut"] & {} }): void {
+    const [title, tags] = [oneLine(rest.title(this.#words)), tagsOf(rest.tags)];
+    const whole = [
+      ...(cut(title, maxTitleLength) === title ? [] : [`${this.#words.title}: ${title}`]),
+      ...(isSame(tags, fittingTags(tags)) ? [] : [`${this.#words.tags}: ${tags.join(", ")}`]),
+      text,
+    ].join("\n");
+    const content = new Blob([whole.toWellFormed()]);
+    this.#push({ ...rest, contentKind: content.size > maxSmallContentBytes ? "file" : "text", name: "secret.txt", mime: "text/plain", content });
   }
 
   #push({ which, title, tags, name, holds, ...rest }: Pick<ImportItem, "kind" | "contentKind" | "name" | "mime" | "content" | "holds" | "leftOut"> & { readonly title: Title; readonly tags: Entry["tags"]; readonly which: string }): void {
@@ -108,9 +114,9 @@ export class Items {
     const isOurs = english !== undefined && others.some((other) => other !== english);
     if (wanted === "") changed.push("title_made");
     else if (made !== wanted) changed.push("title_cut");
-    const given = [...new Set(tags.flatMap((tag) => (tag == null || oneLine(tag) === "" ? [] : [oneLine(tag)])))];
-    const fitting = [...new Set(given.map((tag) => cut(tag, maxTagLength)))].slice(0, maxTags);
-    if (fitting.length !== given.length || fitting.some((tag, at) => tag !== given[at])) changed.push("tags_cut");
+    const given = tagsOf(tags);
+    const fitting = fittingTags(given);
+    if (!isSame(given, fitting)) changed.push("tags_cut");
     const fileName = cut(oneLine(name), maxFileNameLength);
     if (fileName !== name) changed.push("name_cut");
     const before = this.#origins.get(which) ?? 0;
@@ -126,6 +132,18 @@ type Title = (words: Words) => string;
 function titleIn(words: Words, title: Title): string {
   const wanted = oneLine(title(words));
   return wanted === "" ? words.untitled : cut(wanted, maxTitleLength);
+}
+
+function tagsOf(tags: Entry["tags"]): string[] {
+  return [...new Set(tags.flatMap((tag) => (tag == null || oneLine(tag) === "" ? [] : [oneLine(tag)])))];
+}
+
+function fittingTags(tags: readonly string[]): string[] {
+  return [...new Set(tags.map((tag) => cut(tag, maxTagLength)))].slice(0, maxTags);
+}
+
+function isSame(left: readonly string[], right: readonly string[]): boolean {
+  return left.length === right.length && left.every((one, at) => one === right[at]);
 }
 
 /** Without what breaks a line or cannot be seen. */

@@ -135,6 +135,17 @@ describe("reading what people have", () => {
     expect(failures).toEqual([{ place: "notes/photo.jpg", reason: "damaged" }]);
   });
 
+  it("takes a text file that is larger than a secret of text as the file that it is", async () => {
+    const content = new Blob(["\uFEFF", "línea\r\n".repeat(60_000)]);
+    const read = await readImport([{ path: "notes/home/Log ñ.md", content }], { language: "en" });
+    if (read.status !== "read") throw new Error(read.reason);
+    expect(read.items).toMatchObject([{ title: "Log ñ", tags: ["notes", "home"], kind: "text", contentKind: "file", name: "Log ñ.md", mime: "text/plain" }]);
+    expect(await read.items[0]?.content.arrayBuffer()).toEqual(await content.arrayBuffer());
+    expect(read.failures).toEqual([]);
+    const short = await readImport([{ path: "notes/home/Log ñ.md", content: new Blob(["x"]) }], { language: "en" });
+    expect(short.status === "read" ? short.items[0]?.origin : null).toBe(read.items[0]?.origin);
+  });
+
   it("reads the encodings that spreadsheets write", async () => {
     const text = "name,url,username,password,note\nCafé,https://a.example,ana,señal,\n";
     const utf16 = new Uint8Array(Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(text, "utf16le")]));
@@ -159,10 +170,12 @@ describe("reading what people have", () => {
     expect(held).toEqual(['[[{"name":"username","value":"ana@example.org"},{"name":"password","value":"contraseña, larga"},{"name":"url","value":"https://shop.example/login"}],""]', inSection, inSection]);
   });
 
-  it("cuts what is longer than a secret may have, and says so", async () => {
-    const { items } = await opened(readOne(`name,url,username,password,note\n${"🗝️x".repeat(200)},https://a.example,ana,pw,\n`));
+  it("cuts what is longer than a secret may have, says so, and has all of it in the text", async () => {
+    const [title, tag] = ["🗝️x".repeat(200), "x".repeat(50)];
+    const { items } = await opened(readOne(`title,url,username,password,tags\n${title},https://a.example,ana,pw,a;${tag}\n`));
     expect(Array.from(items[0]?.title ?? "")).toHaveLength(200);
-    expect(items[0]?.changed).toEqual(["title_cut"]);
+    expect(items[0]?.changed).toEqual(["title_cut", "tags_cut"]);
+    expect(items[0]?.text).toBe(`Title: ${title}\nTags: a, ${tag}\nUser name: ana\nPassword: pw\nWebsite: https://a.example`);
   });
 
   it("numbers what is there twice, so that both are kept", async () => {
@@ -221,9 +234,12 @@ describe("hostile and foreign files", () => {
     expect(await readOne(content)).toEqual({ status: "refused", reason });
   });
 
-  it("reads a line of megabytes without giving up, and names it as too large", async () => {
-    const { failures } = await opened(readOne(`name,url,username,password,note\nA,https://a.example,ana,pw,"${"x".repeat(4_000_000)}"\n`));
-    expect(failures).toEqual([{ place: "2 (A)", reason: "too_large" }]);
+  it("reads a line of megabytes without giving up, as a file", async () => {
+    const read = await readOne(`name,url,username,password,note\nA,https://a.example,ana,pw,"${"x".repeat(4_000_000)}"\n`);
+    if (read.status !== "read") throw new Error(read.reason);
+    expect(read.items).toMatchObject([{ title: "A", contentKind: "file", name: "secret.txt", mime: "text/plain" }]);
+    expect(read.items[0]?.content.size).toBeGreaterThan(4_000_000);
+    expect(read.failures).toEqual([]);
   });
 
   it.each([

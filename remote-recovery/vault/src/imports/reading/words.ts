@@ -3,6 +3,8 @@ import type { Language } from "@relicario/shared/contract";
 /** Names of fields in the texts that become secrets. They are written into a secret once, in the language of the person then. */
 const words = {
   en: {
+    title: "Title",
+    tags: "Tags",
     username: "User name",
     email: "E-mail",
     password: "Password",
@@ -21,6 +23,8 @@ const words = {
     otpSeed: "The seed of one-time passwords. Who has it can make the codes of this login: an app for one-time passwords takes it as it stands.",
   },
   es: {
+    title: "Título",
+    tags: "Etiquetas",
     username: "Usuario",
     email: "Correo",
     password: "Contraseña",
