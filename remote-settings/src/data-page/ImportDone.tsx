@@ -28,7 +28,8 @@ export function ImportDone({ result, sealed, names, onAgain, onGoOn }: ImportDon
       case "unstored":
         return isOwn(entry.code) ? t(`unstored.${entry.code}`) : sentence(new PortalError(entry.code));
       case "unselected":
-        return t("done.unselected_body");
+      case "unstarred":
+        return t(`done.${entry.what}_body`);
       case "unread":
         return t(`failure.${entry.reason}`);
       case "left":

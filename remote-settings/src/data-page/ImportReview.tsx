@@ -14,13 +14,13 @@ export type ReadItems = Extract<ReadImport, { status: "read" }>;
 /** An entry of the file that is not here, or not all of it. */
 export type MissingEntry = { readonly title: string } & (
   | { readonly what: "unstored"; readonly code: StoredImport["failed"][number]["code"] }
-  | { readonly what: "unselected" }
+  | { readonly what: "unselected" | "unstarred" }
   | { readonly what: "unread"; readonly reason: ImportFailure["reason"] }
   | { readonly what: "left"; readonly part: NonNullable<ImportItem["leftOut"]>[number] }
 );
 
 /** What became of the chosen items, and what the file holds beside that. Where it stopped, the rest is not among `missing`. */
-export interface StoredItems extends Omit<StoredImport, "failed"> {
+export interface StoredItems extends Omit<StoredImport, "failed" | "unstarred"> {
   readonly missing: readonly MissingEntry[];
 }
 
@@ -62,9 +62,10 @@ export function ImportReview({ vault, begins, read, standings, onCancel, onStore
       setProgress(null);
       const wanted = items.filter((_, index) => chosen.has(index));
       const stored = await vault.imports.store(wanted, opener, { signal: controller.signal, onProgress: setProgress, ...(begins ? { name: imageName } : {}) });
-      const { failed, ...counts } = stored;
+      const { failed, unstarred = [], ...counts } = stored;
       const unstored = failed.map(({ index, code }): MissingEntry => ({ what: "unstored", title: wanted[index]?.title ?? "", code }));
-      return { ...counts, missing: [...unstored, ...missingBeside()] };
+      const plain = unstarred.map((index): MissingEntry => ({ what: "unstarred", title: wanted[index]?.title ?? "" }));
+      return { ...counts, missing: [...unstored, ...plain, ...missingBeside()] };
     },
     onSuccess: (result) => {
       onStored({ ...result, same: result.same + kept });

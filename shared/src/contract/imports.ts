@@ -40,6 +40,8 @@ export interface ImportItem {
   readonly markTitles?: readonly [string, ...string[]];
   /** What had to be made different: a title that was empty, or what was longer than a secret may have. */
   readonly changed: readonly ("title_made" | "title_cut" | "name_cut" | "tags_cut")[];
+  /** It was a favourite, in an archive of this portal. */
+  readonly favorite?: true;
   /** What it holds in its file and not here; absent where nothing is missing. Private keys of passkeys are of no use as text. */
   readonly leftOut?: readonly "passkey"[];
 }
@@ -68,12 +70,13 @@ export interface ReadOptions extends CallOptions {
   readonly exitIdentity?: string;
 }
 
-/** What became of the items; `failed` are indices into what was given. `stopped` says why it ended before the last one; null when it did not. */
+/** What became of the items; `failed` and `unstarred` (stored, but not as favourites) are indices into what was given. `stopped` says why it ended before the last one; null when it did not. */
 export interface StoredImport {
   readonly added: number;
   readonly updated: number;
   readonly same: number;
   readonly failed: readonly { readonly index: number; readonly code: ErrorCode }[];
+  readonly unstarred?: readonly number[];
   readonly stopped: ErrorCode | null;
 }
 

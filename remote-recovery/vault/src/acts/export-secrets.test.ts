@@ -20,13 +20,14 @@ jest.setTimeout(60_000); // for a busy machine
 
 const code = (expected: string): unknown => expect.objectContaining({ code: expected });
 const Manifest = z.strictObject({
-  v: z.literal(1),
+  v: z.literal(2),
   made_at: z.iso.datetime(),
   secrets: z.array(
     z.strictObject({
       secret_id: z.string(),
       version: z.number(),
       author: z.enum(["verified", "not_verified"]),
+      favorite: z.boolean(),
       ticket: z.string(),
       ticket_sha256: z.string(),
       content: z.string(),

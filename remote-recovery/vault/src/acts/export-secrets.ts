@@ -23,11 +23,12 @@ export interface ExportParts extends ContentSource {
   readonly openSink: () => Promise<Sink<Blob>>;
 }
 
-/** What the manifest says of one secret. Titles stand in its ticket, which is sealed. */
+/** What the manifest says of one secret. Titles stand in its ticket, which is sealed; what the service knows too may be read by everybody. */
 interface Entry {
   readonly secret_id: string;
   readonly version: number;
   readonly author: LeavingSecret["author"];
+  readonly favorite: boolean;
   /** File names and base64url digests of what the archive holds. */
   readonly ticket: string;
   readonly ticket_sha256: string;
@@ -109,6 +110,7 @@ class Archive {
         secret_id: secretId,
         version,
         author,
+        favorite: secret.row.stored.favorite,
         ticket: `${secretId}.ticket.age`,
         ticket_sha256: toB64u(sha256(sealed)),
         content: `${secretId}.age`,
@@ -118,7 +120,7 @@ class Archive {
       yield { name: entry.content, input: this.#content(leaving), lastModified };
       entries.push(entry);
     }
-    yield { name: "manifest.json", input: utf8(`${JSON.stringify({ v: 1, made_at: lastModified.toISOString(), secrets: entries }, null, 2)}\n`), lastModified };
+    yield { name: "manifest.json", input: utf8(`${JSON.stringify({ v: 2, made_at: lastModified.toISOString(), secrets: entries }, null, 2)}\n`), lastModified };
     for (const { name, text } of readMe) yield { name, input: utf8(text), lastModified };
   }
 

@@ -165,6 +165,17 @@ describe("an import", () => {
     expect(stored).toMatchObject({ added: 1, failed: [{ index: 0, code: "validation_error" }] });
   });
 
+  it("says which favourites could not be made favourites, and stores the rest", async () => {
+    const { world, vault } = await keeper();
+    let calls = 0;
+    world.service.before = (call) => {
+      if (call === "PATCH /secrets/favorite" && ++calls === 1) throw new PortalError("service_unavailable");
+    };
+    const items = [item("Plain"), item("One", { favorite: true }), item("Two", { favorite: true })];
+    expect(await importSecrets(vault, items, market)).toEqual({ added: 3, updated: 0, same: 0, failed: [], unstarred: [1], stopped: null });
+    expect((await list(vault)).filter(({ favorite }) => favorite).map(({ label }) => label?.title)).toEqual(["Two"]);
+  });
+
   it("keeps what failed when it stops before anything is stored", async () => {
     const { world, vault } = await keeper();
     world.service.before = (call) => {

@@ -3,6 +3,7 @@ import type { ImportItem, StoredImport } from "@relicario/shared/contract";
 import { PortalError, toPortalError } from "@relicario/shared/errors";
 
 import { publishVersion } from "../acts/update.ts";
+import { setFavorite } from "../acts/favorite-and-trash.ts";
 import { unlock } from "../acts/unlock.ts";
 import { refuseCancelled } from "../cancelled.ts";
 import { randomBytes } from "../seal/bytes.ts";
@@ -20,6 +21,7 @@ import type { ActOptions, FirstAccount, VaultContext } from "../vault-context.ts
 import { compareWith } from "./compare.ts";
 import { isOfOneItem } from "./item-errors.ts";
 import { sourceOf } from "./source.ts";
+import { isStarred, saidOf } from "./starred.ts";
 
 export interface ImportOptions extends ActOptions {
   /** Of the picture, where an account begins with it. */
@@ -41,7 +43,8 @@ const stanzaLength = 3_200;
  * 2. The account's key for marks is made at the first import: a keyring change of its own, or part of the first one.
  * 3. Items are compared with what is kept, by their marks: what is there already is left.
  * 4. What is new goes in batches, each sealed once and published by one signed change with one call.
- * 5. What differs becomes a new version of its secret, one by one.
+ * 5. Those of a batch that were favourites become favourites again.
+ * 6. What differs becomes a new version of its secret, one by one.
  *
  * Stopped anywhere, what was published stays with its marks: the same items once more go on where it stopped.
  *
@@ -54,6 +57,7 @@ export async function importSecrets(vault: VaultContext, items: readonly ImportI
   let protection = await protectionBy(vault, shown, name, options);
   if (protection === allOpeners) await ensureImportKey(vault, quiet);
   const failed: { index: number; code: StoredImport["failed"][number]["code"] }[] = [];
+  const unstarred: number[] = [];
   const account = await readAccount(vault, options.signal);
   const compared = await compareWith(vault, account, items, options);
   const openers = requireOpened(account)?.book.openers.length ?? 1;
@@ -80,9 +84,13 @@ export async function importSecrets(vault: VaultContext, items: readonly ImportI
     if (fresh.length === 0 && largeFollow && protection !== allOpeners) await prepareAccount(vault, protection, options);
     for (const batch of batchesOf(fresh, openers)) {
       refuseCancelled(options.signal);
-      await storeBatch(vault, batch.map(({ item }) => item), protection, quiet);
+      const secretIds = await storeBatch(vault, batch.map(({ item }) => item), protection, quiet);
       protection = allOpeners;
       added += batch.length;
+      for (const [at, { index, item }] of batch.entries()) {
+        const secretId = secretIds[at];
+        if (item.favorite === true && secretId !== undefined && !(await isStarred(setFavorite(vault, secretId, true)))) unstarred.push(index);
+      }
       done += batch.length;
       tell();
     }
@@ -100,9 +108,9 @@ export async function importSecrets(vault: VaultContext, items: readonly ImportI
     }
   } catch (error) {
     if (added + updated + failed.length === 0) throw error;
-    return { added, updated, same, failed, stopped: toPortalError(error).code };
+    return { added, updated, same, failed, ...saidOf(unstarred), stopped: toPortalError(error).code };
   }
-  return { added, updated, same, failed, stopped: null };
+  return { added, updated, same, failed, ...saidOf(unstarred), stopped: null };
 }
 
 interface Indexed {
@@ -166,8 +174,8 @@ function* batchesOf(items: readonly Indexed[], openers: number): Generator<reado
   if (batch.length > 0) yield batch;
 }
 
-/** Contents are sealed once, rows at every try. */
-async function storeBatch(vault: VaultContext, items: readonly ImportItem[], protection: Protection, options: ActOptions): Promise<void> {
+/** Contents are sealed once, rows at every try. Gives the ids of the secrets. */
+async function storeBatch(vault: VaultContext, items: readonly ImportItem[], protection: Protection, options: ActOptions): Promise<readonly string[]> {
   const createdAt = timestamp(vault.now());
   const sealed = await Promise.all(items.map(async (item) => ({ item, secretId: newId(vault.now()), ready: await sealSmall(item) })));
   const choice = openerChoice(vault, protection, options);
@@ -193,6 +201,7 @@ async function storeBatch(vault: VaultContext, items: readonly ImportItem[], pro
   try {
     const published = ({ rows }: AccountView): "stored" | null => (sealed.every(({ secretId }) => rows.has(secretId)) ? "stored" : null); // new random ids
     await publishUntilItFits(vault, { prepare, published }, options);
+    return sealed.map(({ secretId }) => secretId);
   } finally {
     choice.forget();
   }

@@ -45,9 +45,10 @@ describe("importing over the workers", () => {
 
   it("begins an account with large items alone, and knows them again", async () => {
     const { vault } = tab();
-    const items = [item("Diary", longText("d")), item("Novel", longText("n"))];
+    const items: ImportItem[] = [item("Diary", longText("d")), { ...item("Novel", longText("n")), favorite: true }];
     expect(await vault.imports.store(items, shownHandle("market"), namedMarket)).toEqual({ added: 2, updated: 0, same: 0, failed: [], stopped: null });
     expect(await titles(vault)).toEqual(["Diary", "Novel"]);
+    expect((await vault.list()).filter(({ favorite }) => favorite).map(({ label }) => label?.title)).toEqual(["Novel"]);
     expect((await vault.imports.compare(items)).map(({ standing }) => standing)).toEqual(["same", "same"]);
     expect(await vault.imports.store(items, shownHandle("market"))).toMatchObject({ added: 0, same: 2 });
     await vault.signOut();

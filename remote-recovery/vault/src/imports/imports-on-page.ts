@@ -11,6 +11,7 @@ import type { VaultWorkerApi } from "../worker/vault-worker-api.ts";
 import type { ComparedItem } from "./compare.ts";
 import type { ImportWorkerApi } from "./import-worker-api.ts";
 import { isOfOneItem } from "./item-errors.ts";
+import { isStarred, saidOf } from "./starred.ts";
 
 export interface ImportParts {
   readonly inWorker: <Given extends readonly unknown[], Answer>(act: (worker: Comlink.Remote<VaultWorkerApi>) => (...given: Given) => Promise<Answer>) => (...given: Given) => Promise<Answer>;
@@ -21,6 +22,7 @@ export interface ImportParts {
 /** The members of the contract about importing. Small items go through the vault's worker, a hundred in a call; large ones as uploads. */
 export function importsOnPage({ inWorker, startReader, transfers }: ImportParts): VaultImports {
   const compare = inWorker((worker) => worker.compareImport);
+  const star = inWorker((worker) => worker.setFavorite);
   const importSecrets = inWorker((worker) => worker.importSecrets);
   return Object.freeze<VaultImports>({
     read: async (files, { signal, language, exitIdentity }) => {
@@ -53,6 +55,7 @@ export function importsOnPage({ inWorker, startReader, transfers }: ImportParts)
         else options?.onProgress?.(progress);
       };
       const stored = await importSecrets(small, shown, { ...options, onProgress, largeFollow: large.length > 0 });
+      const unstarred = (stored.unstarred ?? []).map((index) => indexOf(small[index]));
       const failed = stored.failed.map(({ index, code }) => ({ index: indexOf(small[index]), code }));
       let { added, updated, same, stopped } = stored;
       try {
@@ -64,8 +67,9 @@ export function importsOnPage({ inWorker, startReader, transfers }: ImportParts)
           try {
             if (standing.standing === "same") same += 1;
             else if (standing.standing === "new") {
-              await transfers.protect({ ...item, protection: { kind: "openers", openers: [] }, ...sourceOf(standing) }, quiet);
+              const { secretId } = await transfers.protect({ ...item, protection: { kind: "openers", openers: [] }, ...sourceOf(standing) }, quiet);
               added += 1;
+              if (item.favorite === true && !(await isStarred(star(secretId, true)))) unstarred.push(indexOf(item));
             } else {
               const { title, tags, contentKind, name, mime, content } = item;
               await transfers.update(standing.secretId, { baseVersion: standing.version, title, tags, content: { contentKind, name, mime, content }, ...sourceOf(standing) }, quiet);
@@ -81,7 +85,7 @@ export function importsOnPage({ inWorker, startReader, transfers }: ImportParts)
         if (added + updated + failed.length === 0) throw error;
         stopped = toPortalError(error).code;
       }
-      return { added, updated, same, failed, stopped };
+      return { added, updated, same, failed, ...saidOf(unstarred), stopped };
     },
   });
 }

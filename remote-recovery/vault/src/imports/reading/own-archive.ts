@@ -14,7 +14,12 @@ import { Refused } from "./refused.ts";
 import type { Words } from "./words.ts";
 import type { Archive } from "./zip.ts";
 
-const Manifest = z.object({ v: z.literal(1), secrets: z.array(z.object({ secret_id: Id, ticket: z.string(), ticket_sha256: Digest, content: z.string(), content_sha256: Digest })) });
+const Entry = z.object({ secret_id: Id, ticket: z.string(), ticket_sha256: Digest, content: z.string(), content_sha256: Digest });
+/** Version 1 said nothing of favourites. */
+const Manifest = z.discriminatedUnion("v", [
+  z.object({ v: z.literal(1), secrets: z.array(Entry.transform((entry) => ({ ...entry, favorite: false }))) }),
+  z.object({ v: z.literal(2), secrets: z.array(Entry.extend({ favorite: z.boolean() })) }),
+]);
 
 /**
  * An archive of this portal, opened with its exit identity. What does not fit its digests is named and left.
@@ -47,7 +52,7 @@ export async function readOwnArchive(archive: Archive, words: Words, exitText: s
         continue;
       }
       const opened = await openContent(contentKind, content, { sha256, identity: contentIdentity, size });
-      items.file({ kind: "secret", title, tags, name, mime, content: new Blob([opened]), which: entry.secret_id, contentKind });
+      items.file({ kind: "secret", title, tags, name, mime, content: new Blob([opened]), which: entry.secret_id, contentKind, ...(entry.favorite ? { favorite: true } : {}) });
       wipe(opened);
     } catch (error) {
       if (error instanceof Refused && error.reason !== "too_large") throw error;

@@ -7,6 +7,7 @@ import type { ImportItem, ReadImport } from "@relicario/shared/contract";
 import { makeZip } from "client-zip";
 
 import { exportSecrets } from "../../acts/export-secrets.ts";
+import { setFavorite } from "../../acts/favorite-and-trash.ts";
 import { list } from "../../acts/list.ts";
 import { protect } from "../../acts/protect.ts";
 import { copyOf, type Bytes } from "../../seal/bytes.ts";
@@ -278,13 +279,35 @@ function bomb(packed: Uint8Array, says: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(Buffer.concat([local, central, end]));
 }
 
+interface ArchiveVectors {
+  readonly exit_identity: string;
+  /** base64url. */
+  readonly archives: readonly { readonly v: number; readonly zip: string }[];
+  readonly secrets: readonly { readonly secret_id: string; readonly title: string; readonly favorite: boolean; readonly text_utf8: string }[];
+}
+
 describe("an archive of this portal", () => {
+  const vectors = JSON.parse(readFileSync(join(process.cwd(), "remote-recovery/vault/vectors/archives.json"), "utf8")) as ArchiveVectors;
+
+  it.each(vectors.archives)("is read as another implementation writes version $v", async ({ v, zip }) => {
+    const read = await readOne(new Uint8Array(Buffer.from(zip, "base64url")), "secrets-export.zip", vectors.exit_identity);
+    if (read.status !== "read") throw new Error(read.reason);
+    const items = await Promise.all(read.items.map(async ({ title, origin, favorite = false, content }) => ({ title, origin, favorite, text: await content.text() })));
+    expect(items).toEqual(vectors.secrets.map(({ secret_id: id, title, favorite, text_utf8: text }) => ({ title, origin: `relicario:${id}`, favorite: v === 1 ? false : favorite, text })));
+    expect(read.failures).toEqual([]);
+  });
+
+  it("is refused in a version that is not known yet", async () => {
+    expect(await readOne(await zipOf({ "manifest.json": JSON.stringify({ v: 3, secrets: [] }) }), "x.zip", vectors.exit_identity)).toEqual({ status: "refused", reason: "damaged" });
+  });
+
   it("gives an empty account the same list, and asks for its identity", async () => {
     const world = createWorld();
     const vault = await world.open();
     await protect(vault, textSecret("First ñ", shown("market")), {});
     await protect(vault, { ...textSecret("Second"), tags: ["a", "b"], contentKind: "file", name: "x.bin", mime: "application/x", content: new Blob(["bytes"]) }, {});
     const ids = (await list(vault)).map(({ secretId }) => secretId);
+    await setFavorite(vault, ids[1] ?? "", true);
     const pieces: Bytes[] = [];
     const sink: Sink<Blob> = { write: async (bytes) => void pieces.push(copyOf(bytes)), commit: async () => new Blob(pieces), discard: () => Promise.resolve() };
     const parts = { range: () => Promise.reject(new Error("nothing here is large")), patience: { wait: () => Promise.resolve() }, openSink: () => Promise.resolve(sink) };
@@ -299,7 +322,8 @@ describe("an archive of this portal", () => {
 
     const empty = await createWorld().open();
     await importSecrets(empty, read.items, shown("lake"), { name: "The lake" });
-    const what = async (of: typeof vault) => (await list(of)).map(({ label }) => [label?.title, label?.tags, label?.contentKind, label?.name, label?.size]).sort();
+    const what = async (of: typeof vault) => (await list(of)).map(({ label, favorite }) => [label?.title, label?.tags, label?.contentKind, label?.name, label?.size, favorite]).sort();
     expect(await what(empty)).toEqual(await what(vault)); // ids of one moment have no order
+    expect((await what(empty)).map(([title, , , , , favorite]) => [title, favorite])).toEqual([["First ñ", false], ["Second", true]]);
   });
 });
