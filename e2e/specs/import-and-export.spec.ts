@@ -19,7 +19,7 @@ import { filesOf } from "../support/zip.ts";
 test("everything leaves as an archive, comes into another account, and a foreign file comes in beside it, with nothing sent in clear", async ({ portal }) => {
   test.setTimeout(600_000);
   const words = { diary: sentinel(), keys: sentinel(), scan: sentinel(), password: sentinel(), changed: sentinel(), note: sentinel(), seed: "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP", title: sentinel(), site: sentinel(), folder: sentinel() };
-  const scan = Buffer.from(`${words.scan}\n`.repeat(3_000));
+  const scan = Buffer.from(`${words.scan}\n`.repeat(12_000)); // more than goes in one call
   const folder = await mkdtemp(path.join(tmpdir(), "relicario-import-"));
   const [zip, exit] = [path.join(folder, "secrets-export.zip"), path.join(folder, "exit.txt")];
   const proxy = await RecordingProxy.start();
@@ -34,6 +34,8 @@ test("everything leaves as an archive, comes into another account, and a foreign
     await answerDevice(page, "My own device");
     await protect(page, { text: words.keys, title: "House keys", tags: [], image: null });
     await protectFile(page, { title: "Scan", name: "scan, “old”.bin", content: scan });
+    await page.goto("/secrets");
+    await page.getByRole("button", { name: /Favourite: Scan/ }).click();
     await page.goto("/settings/data");
     await page.getByRole("link", { name: "Export everything" }).click();
     await page.getByLabel("Picture file").setInputFiles(photographs.small);
@@ -80,6 +82,9 @@ test("everything leaves as an archive, comes into another account, and a foreign
     await expect(row(page, "House keys")).toBeHidden();
     await expect(row(page, "Scan")).toBeVisible();
     await page.getByRole("searchbox").clear();
+    await expect(page.getByRole("button", { name: /Favourite: Scan/ })).toHaveAttribute("aria-pressed", "true");
+    await expect(page.getByRole("button", { name: /Favourite: Diary/ })).toHaveAttribute("aria-pressed", "false");
+    expect(await openedFiles(page), "what was opened to be stored is put away").toEqual([]);
     await openRecovery(page, "Diary");
     await showPicture(page, photographs.small);
     expect(await revealed(page)).toBe(`Dear ${words.diary}`);
@@ -161,6 +166,17 @@ test("everything leaves as an archive, comes into another account, and a foreign
   await proxy.stop();
   await rm(folder, { recursive: true, force: true });
 });
+
+/** Files of the origin that hold what was opened. */
+function openedFiles(page: Page): Promise<string[]> {
+  return page.evaluate(async () => {
+    const root = await navigator.storage.getDirectory();
+    const folder = await root.getDirectoryHandle("relicario-opened", { create: true });
+    const names: string[] = [];
+    for await (const one of folder.keys()) names.push(one);
+    return names;
+  });
+}
 
 async function chooseFile(page: Page, file: string): Promise<void> {
   await page.getByLabel("File to import").setInputFiles(file);

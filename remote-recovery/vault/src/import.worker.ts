@@ -1,8 +1,8 @@
-/** Reads files that are imported: one file of code, started from a blob address for one reading. It holds no key of an account and makes no call. */
+/** Reads files that are imported, and opens what is sealed in them: one file of code, started from a blob address for one of either. It holds no key of an account and makes no call. */
 import "./zod-settings.ts";
 
 import { serveCalls } from "@relicario/engine/worker-calls";
 
-import { importWorkerApi } from "./imports/import-worker-api.ts";
+import { createImportWorkerApi } from "./imports/import-worker-api.ts";
 
-serveCalls(importWorkerApi);
+serveCalls(createImportWorkerApi());

@@ -27,6 +27,7 @@ export interface ImportItem {
   readonly contentKind: ContentKind;
   readonly name: string;
   readonly mime: string;
+  /** The content, or a part of the chosen file that it is sealed in: see `sealed`. */
   readonly content: Blob;
   readonly kind: ImportKind;
   /** Which item of which kind of file this is, the same whenever that file is read. It leaves the device in a keyed digest alone. */
@@ -40,6 +41,11 @@ export interface ImportItem {
   readonly markTitles?: readonly [string, ...string[]];
   /** What had to be made different: a title that was empty, or what was longer than a secret may have. */
   readonly changed: readonly ("title_made" | "title_cut" | "name_cut" | "tags_cut")[];
+  /**
+   * Of a large content in an archive of this portal: what opens it, which is secret, and what it must be. It is opened when it is
+   * stored. `size` is that of the plain content; `sha256` and `plainSha256` are digests before and after, in base64url.
+   */
+  readonly sealed?: { readonly identity: string; readonly size: number; readonly sha256: string; readonly plainSha256: string };
   /** It was a favourite, in an archive of this portal. */
   readonly favorite?: true;
   /** What it holds in its file and not here; absent where nothing is missing. Private keys of passkeys are of no use as text. */

@@ -5,6 +5,7 @@ import type { ImportItem } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import { channelWorkers, leavePortsUnwaited } from "../testing/channel-workers.ts";
+import { archiveOf } from "../testing/own-archive.ts";
 import { createFakeService } from "../testing/fake-service.ts";
 import { createFakeMachine } from "../testing/surroundings.ts";
 import { shownHandle, userId } from "../testing/world.ts";
@@ -51,6 +52,37 @@ describe("importing over the workers", () => {
     expect((await vault.list()).filter(({ favorite }) => favorite).map(({ label }) => label?.title)).toEqual(["Novel"]);
     expect((await vault.imports.compare(items)).map(({ standing }) => standing)).toEqual(["same", "same"]);
     expect(await vault.imports.store(items, shownHandle("market"))).toMatchObject({ added: 0, same: 2 });
+    await vault.signOut();
+  });
+
+  it("opens a large content of an archive of this portal when it is stored, in a worker that puts it away and ends", async () => {
+    const { vault, workers } = tab();
+    const plain = new TextEncoder().encode(longText("d"));
+    const { zip, identity } = await archiveOf([{ title: "Diary", contentKind: "text", plain }]);
+    const file = Object.assign(new File([zip], "secrets-export.zip"), { webkitRelativePath: "" });
+    const read = await vault.imports.read([file], { language: "en", exitIdentity: identity });
+    if (read.status !== "read") throw new Error(read.reason);
+    expect(await read.items[0]?.content.text()).not.toContain("ddd");
+    expect(await vault.imports.store(read.items, shownHandle("market"), namedMarket)).toEqual({ added: 1, updated: 0, same: 0, failed: [], stopped: null });
+    expect(workers.ended.filter((name) => name === "import")).toHaveLength(2);
+    expect((await vault.imports.compare(read.items)).map(({ standing }) => standing)).toEqual(["same"]);
+    const [row] = await vault.list();
+    expect(row?.label).toMatchObject({ title: "Diary", contentKind: "text", name: "Diary.bin", size: plain.length });
+    const recovered = await vault.recover(row?.secretId ?? "", shownHandle("market"), {});
+    expect(await (await recovered.save(null))?.text()).toBe(longText("d"));
+    await vault.signOut();
+  });
+
+  it("stores nothing of a content whose archive was written to after it was read", async () => {
+    const { vault } = tab();
+    const { zip, identity } = await archiveOf([{ title: "Diary", contentKind: "file", plain: new TextEncoder().encode(longText("d")) }]);
+    const read = await vault.imports.read([Object.assign(new File([zip], "x.zip"), { webkitRelativePath: "" })], { language: "en", exitIdentity: identity });
+    const [item] = read.status === "read" ? read.items : [];
+    if (item === undefined) throw new Error("it is read");
+    const bytes = new Uint8Array(await item.content.arrayBuffer());
+    bytes.subarray(-1_000).fill(0);
+    await expect(vault.imports.store([{ ...item, content: new Blob([bytes]) }], shownHandle("market"), namedMarket)).rejects.toMatchObject({ code: "decryption_failed" });
+    expect(await titles(vault)).toEqual([]);
     await vault.signOut();
   });
 

@@ -24,27 +24,46 @@ export function importsOnPage({ inWorker, startReader, transfers }: ImportParts)
   const compare = inWorker((worker) => worker.compareImport);
   const star = inWorker((worker) => worker.setFavorite);
   const importSecrets = inWorker((worker) => worker.importSecrets);
+  /** A worker for this alone. What it holds in clear goes with it. */
+  const withReader = async <T>(work: (remote: Comlink.Remote<ImportWorkerApi>, gone: Promise<never>) => Promise<T>): Promise<T> => {
+    const reader = await startReader();
+    const gone = new Promise<never>((_, reject) => {
+      void reader.failed.then(reject);
+    });
+    try {
+      return await work(reader.remote, gone);
+    } finally {
+      reader.end();
+    }
+  };
+  /** Opened, where it is sealed, for as long as it is used: a content may be larger than memory. */
+  const withContent = async <T>({ content, contentKind, sealed }: ImportItem, { signal }: Pick<CallOptions, "signal">, use: (content: Blob) => Promise<T>): Promise<T> => {
+    if (sealed === undefined) return use(content);
+    return withReader(async (remote, gone) => {
+      const { identity, size, sha256 } = sealed;
+      const opened = await Promise.race([remote.open(content, { identity, contentKind, size, sha256 }, signal === undefined ? {} : { signal }), gone]);
+      try {
+        return await use(opened);
+      } finally {
+        await Promise.race([remote.putAway(), gone]).catch(() => undefined); // what failed first is told; a private file is swept with the next one
+      }
+    });
+  };
   return Object.freeze<VaultImports>({
     read: async (files, { signal, language, exitIdentity }) => {
       refuseCancelled(signal);
-      const reader = await startReader();
       const stop = new Promise<never>((_, reject) => {
         signal?.addEventListener("abort", () => {
           reject(new PortalError("cancelled", { cause: signal.reason }));
         });
-        void reader.failed.then(reject);
       });
-      try {
-        const given = files.map((file) => ({ path: file.webkitRelativePath === "" ? file.name : file.webkitRelativePath, content: file }));
-        return await Promise.race([reader.remote.read(given, { language, ...(exitIdentity === undefined ? {} : { exitIdentity }) }), stop]);
-      } finally {
-        reader.end(); // with what it holds in clear
-      }
+      const given = files.map((file) => ({ path: file.webkitRelativePath === "" ? file.name : file.webkitRelativePath, content: file }));
+      return withReader((remote, gone) => Promise.race([remote.read(given, { language, ...(exitIdentity === undefined ? {} : { exitIdentity }) }), gone, stop]));
     },
     compare: async (items, options) => (await compare(items, options)).map(({ source: _, version: __, ...standing }) => standing),
     store: async (items, opener, options) => {
       const shown = requireShown(opener);
-      const isSmall = ({ content }: ImportItem): boolean => content.size <= maxSmallContentBytes;
+      const isSmall = ({ content, sealed }: ImportItem): boolean => (sealed?.size ?? content.size) <= maxSmallContentBytes;
       const [small, large] = [items.filter(isSmall), items.filter((item) => !isSmall(item))];
       const indexOf = (item: ImportItem | undefined): number => items.findIndex((one) => one === item);
       const total = items.length;
@@ -64,15 +83,16 @@ export function importsOnPage({ inWorker, startReader, transfers }: ImportParts)
           const standing = standings[at];
           if (standing === undefined) break; // it had stopped before
           refuseCancelled(options?.signal);
+          const { title, tags, contentKind, name, mime } = item;
           try {
             if (standing.standing === "same") same += 1;
             else if (standing.standing === "new") {
-              const { secretId } = await transfers.protect({ ...item, protection: { kind: "openers", openers: [] }, ...sourceOf(standing) }, quiet);
+              const { secretId } = await withContent(item, quiet, (content) => transfers.protect({ title, tags, contentKind, name, mime, content, protection: { kind: "openers", openers: [] }, ...sourceOf(standing) }, quiet));
               added += 1;
               if (item.favorite === true && !(await isStarred(star(secretId, true)))) unstarred.push(indexOf(item));
             } else {
-              const { title, tags, contentKind, name, mime, content } = item;
-              await transfers.update(standing.secretId, { baseVersion: standing.version, title, tags, content: { contentKind, name, mime, content }, ...sourceOf(standing) }, quiet);
+              const { secretId, version } = standing;
+              await withContent(item, quiet, (content) => transfers.update(secretId, { baseVersion: version, title, tags, content: { contentKind, name, mime, content }, ...sourceOf(standing) }, quiet));
               updated += 1;
             }
           } catch (error) {

@@ -19,9 +19,9 @@ export async function sourceOf(importKey: Bytes, item: ImportItem): Promise<stri
 
 /** The `source` that is given today, and those that earlier releases gave the same item: they had the portal's language in titles of ours. */
 export async function sourcesOf(importKey: Bytes, item: ImportItem): Promise<readonly [string, ...string[]]> {
-  const { origin, tags, contentKind, name, mime, holds, content } = item;
+  const { origin, tags, contentKind, name, mime, holds, content, sealed } = item;
   const [first, ...earlier] = item.markTitles ?? [item.title];
-  const digest = toB64u(holds === null ? await digestOfContent(content) : await digestOf(utf8(holds)));
+  const digest = sealed?.plainSha256 ?? toB64u(holds === null ? await digestOfContent(content) : await digestOf(utf8(holds)));
   const which = mark(importKey, { v: 1, origin });
   const sourceWith = (title: string): string => toB64u(concat(which, mark(importKey, { v: 1, title, tags: [...tags], content_kind: contentKind, name, mime, content_sha256: digest })));
   return [sourceWith(first), ...earlier.map(sourceWith)];

@@ -2,7 +2,7 @@ import type { EngineWorkerApi } from "@relicario/engine/worker-api";
 import { callsTo, serveCalls } from "@relicario/engine/worker-calls";
 import { PortalError } from "@relicario/shared/errors";
 
-import { importWorkerApi, type ImportWorkerApi } from "../imports/import-worker-api.ts";
+import { createImportWorkerApi, type ImportWorkerApi } from "../imports/import-worker-api.ts";
 import { createTransferWorkerApi, type TransferWorkerApi } from "../transfer/transfer-worker-api.ts";
 import type { RunningWorker, WorkerStarter } from "../worker/start-workers.ts";
 import { createVaultWorkerApi, type VaultWorkerApi } from "../worker/vault-worker-api.ts";
@@ -43,7 +43,7 @@ export function channelWorkers(): WorkerStarter & { readonly started: string[]; 
     vault: () => attempt(() => run<VaultWorkerApi>("vault", createVaultWorkerApi((port) => callsTo<EngineWorkerApi>(port)))),
     visitor: () => attempt(() => run<VisitorWorkerApi>("visitor", createVisitorWorkerApi((port) => callsTo<EngineWorkerApi>(port)))),
     transfer: () => attempt(() => run<TransferWorkerApi>("transfer", createTransferWorkerApi())),
-    importReader: () => attempt(() => run<ImportWorkerApi>("import", importWorkerApi)),
+    importReader: () => attempt(() => run<ImportWorkerApi>("import", createImportWorkerApi())),
     engine: () => attempt(() => run<EngineWorkerApi>("engine", engineApi())),
     kitFile,
   };

@@ -27,7 +27,7 @@ export interface WorkerStarter {
   readonly engine: () => Promise<RunningWorker<EngineWorkerApi>>;
   /** One of the two that large contents take. */
   readonly transfer: () => Promise<RunningWorker<TransferWorkerApi>>;
-  /** Reads files that are imported, for one reading. */
+  /** Reads files that are imported, or opens a content of one, once. */
   readonly importReader: () => Promise<RunningWorker<ImportWorkerApi>>;
   /** A file of the release that goes into kits, and runs nowhere here. */
   readonly kitFile: (name: "kit" | "avif" | "heic") => Promise<Bytes>;

@@ -89,7 +89,7 @@ export class Items {
   }
 
   /** A file as it is. */
-  file({ kind, title, tags, name, mime, content, which, contentKind = "file", ...rest }: { readonly kind: ImportKind; readonly title: string; readonly tags: Entry["tags"]; readonly name: string; readonly mime: string; readonly content: Blob; readonly which: string; readonly contentKind?: ImportItem["contentKind"]; readonly favorite?: true }): void {
+  file({ kind, title, tags, name, mime, content, which, contentKind = "file", ...rest }: { readonly kind: ImportKind; readonly title: string; readonly tags: Entry["tags"]; readonly name: string; readonly mime: string; readonly content: Blob; readonly which: string; readonly contentKind?: ImportItem["contentKind"]; readonly favorite?: true; readonly sealed?: ImportItem["sealed"] & {} }): void {
     this.#push({ ...rest, kind, title: () => title, tags, contentKind, name, mime, content, which, holds: null });
   }
 
@@ -105,7 +105,7 @@ export class Items {
     this.#push({ ...rest, contentKind: content.size > maxSmallContentBytes ? "file" : "text", name: "secret.txt", mime: "text/plain", content });
   }
 
-  #push({ which, title, tags, name, holds, ...rest }: Pick<ImportItem, "kind" | "contentKind" | "name" | "mime" | "content" | "holds" | "leftOut" | "favorite"> & { readonly title: Title; readonly tags: Entry["tags"]; readonly which: string }): void {
+  #push({ which, title, tags, name, holds, ...rest }: Pick<ImportItem, "kind" | "contentKind" | "name" | "mime" | "content" | "holds" | "leftOut" | "favorite" | "sealed"> & { readonly title: Title; readonly tags: Entry["tags"]; readonly which: string }): void {
     if (this.items.length >= maxItems) throw new Refused("too_large");
     const changed: ImportItem["changed"][number][] = [];
     const wanted = oneLine(title(this.#words));

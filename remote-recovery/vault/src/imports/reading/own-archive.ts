@@ -1,12 +1,15 @@
-import { Digest, Id, toB64u } from "@relicario/shared/api";
-import { isPortalError } from "@relicario/shared/errors";
+import { Digest, Id, maxFileBytes, maxSmallContentBytes, maxTicketBytes, toB64u } from "@relicario/shared/api";
+import type { ImportItem } from "@relicario/shared/contract";
+import { isPortalError, PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
 import { isIdentity, openWith } from "../../seal/age.ts";
-import { digestOf, wipe } from "../../seal/bytes.ts";
+import { digestOf, newSha256, wipe } from "../../seal/bytes.ts";
 import { openContent } from "../../seal/content.ts";
+import { contentHeadBytes, paddedLength, sealedLength } from "../../seal/content-pieces.ts";
 import { parseDocument } from "../../seal/document.ts";
 import { OwnerTicket } from "../../seal/ticket.ts";
+import { openSealedContent, type ContentOpening } from "../sealed-content.ts";
 import { jsonOf } from "./decode.ts";
 import { Items } from "./items.ts";
 import { maxAttachmentBytes, maxTextBytes } from "./limits.ts";
@@ -22,7 +25,8 @@ const Manifest = z.discriminatedUnion("v", [
 ]);
 
 /**
- * An archive of this portal, opened with its exit identity. What does not fit its digests is named and left.
+ * An archive of this portal, opened with its exit identity. What does not fit its digests is named and left. A content that is larger
+ * than what goes in one call is opened to see that it is right, and stays the part of the archive that it is.
  *
  * @param exitText the text of `exit.txt`, with or without lines around the identity
  * @throws Refused `identity_needed`, `identity_wrong`, `damaged`.
@@ -36,8 +40,9 @@ export async function readOwnArchive(archive: Archive, words: Words, exitText: s
   if (identity === undefined) throw new Refused("identity_wrong");
   const items = new Items("relicario", words);
   for (const entry of secrets) {
+    let place = entry.ticket;
     try {
-      const sealed = await archive.read(entry.ticket, maxTextBytes);
+      const sealed = await archive.read(entry.ticket, maxTicketBytes);
       const plain = sealed === null || toB64u(await digestOf(sealed)) !== entry.ticket_sha256 ? null : await openWith(identity, sealed, "one");
       if (plain === null) {
         if (sealed !== null && items.items.length + items.failures.length === 0) throw new Refused("identity_wrong");
@@ -46,19 +51,45 @@ export async function readOwnArchive(archive: Archive, words: Words, exitText: s
       }
       const { title, tags, name, mime, content_kind: contentKind, size, content_sha256: sha256, content_identity: contentIdentity } = parseDocument(OwnerTicket, plain);
       wipe(plain);
-      const content = await archive.read(entry.content, maxAttachmentBytes);
+      place = title;
+      if (size > maxFileBytes) throw new Refused("too_large");
+      const content = (await archive.stored(entry.content)) ?? (await unpacked(archive, entry.content));
       if (content === null) {
         items.fail(title, "missing_file");
         continue;
       }
-      const opened = await openContent(contentKind, content, { sha256, identity: contentIdentity, size });
-      items.file({ kind: "secret", title, tags, name, mime, content: new Blob([opened]), which: entry.secret_id, contentKind, ...(entry.favorite ? { favorite: true } : {}) });
-      wipe(opened);
+      if (content.size > sealedLength(contentHeadBytes, paddedLength(contentKind, size))) throw new PortalError("decryption_failed");
+      const opening = { identity: contentIdentity, contentKind, size, sha256 };
+      const held = await (size > maxSmallContentBytes ? largeContent(content, opening) : smallContent(content, opening));
+      items.file({ kind: "secret", title, tags, name, mime, which: entry.secret_id, contentKind, ...(entry.favorite ? { favorite: true } : {}), ...held });
     } catch (error) {
       if (error instanceof Refused && error.reason !== "too_large") throw error;
       if (!(error instanceof Refused) && !isPortalError(error, "decryption_failed")) throw error;
-      items.fail(entry.content, error instanceof Refused ? "too_large" : "damaged");
+      items.fail(place, error instanceof Refused ? "too_large" : "damaged");
     }
   }
   return items;
+}
+
+/** Of an archive that somebody packed again. */
+async function unpacked(archive: Archive, name: string): Promise<Blob | null> {
+  const bytes = await archive.read(name, maxAttachmentBytes);
+  return bytes === null ? null : new Blob([bytes]);
+}
+
+async function smallContent(sealed: Blob, { contentKind, ...expected }: ContentOpening): Promise<Pick<ImportItem, "content">> {
+  const opened = await openContent(contentKind, new Uint8Array(await sealed.arrayBuffer()), expected);
+  const content = new Blob([opened]);
+  wipe(opened);
+  return { content };
+}
+
+/** What is in it passes by here once, for its digest. */
+async function largeContent(content: Blob, opening: ContentOpening): Promise<Pick<ImportItem, "content" | "sealed">> {
+  const digest = newSha256();
+  await openSealedContent(content, opening, (bytes) => {
+    digest.update(bytes);
+  });
+  const { identity, size, sha256 } = opening;
+  return { content, sealed: { identity, size, sha256, plainSha256: toB64u(digest.finish()) } };
 }
