@@ -19,7 +19,7 @@ import { filesOf } from "../support/zip.ts";
 test("everything leaves as an archive, comes into another account, and a foreign file comes in beside it, with nothing sent in clear", async ({ portal }) => {
   test.setTimeout(600_000);
   const words = { diary: sentinel(), keys: sentinel(), scan: sentinel(), password: sentinel(), changed: sentinel(), note: sentinel(), seed: "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP", title: sentinel(), site: sentinel(), folder: sentinel() };
-  const scan = Buffer.from(`${words.scan}\n`.repeat(12_000)); // more than goes in one call
+  const scan = Buffer.from(`${words.scan}\n`.repeat(20_000)); // more than goes in one call
   const folder = await mkdtemp(path.join(tmpdir(), "relicario-import-"));
   const [zip, exit] = [path.join(folder, "secrets-export.zip"), path.join(folder, "exit.txt")];
   const proxy = await RecordingProxy.start();
