@@ -1,6 +1,6 @@
 import type { z } from "zod";
 
-import type { Field } from "./items.ts";
+import type { Field } from "./field.ts";
 import { maxDepth } from "./limits.ts";
 
 /**

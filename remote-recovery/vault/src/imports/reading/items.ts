@@ -2,19 +2,10 @@ import { maxFileNameLength, maxSmallContentBytes, maxTagLength, maxTags, maxTitl
 import type { ImportFailure, ImportItem, ImportKind } from "@relicario/shared/contract";
 
 import { dayOf } from "./facts.ts";
+import type { Field } from "./field.ts";
 import { maxItems } from "./limits.ts";
 import { Refused } from "./refused.ts";
-import { allWords, type Word, type Words } from "./words.ts";
-
-/** A field by one of our names, or by the one that it had. */
-export interface Field {
-  readonly name: Word | { readonly own: string };
-  readonly value: string | null | undefined;
-  /** Sections that it stands in, the outermost first. They stand in the text and not in the mark. */
-  readonly under?: readonly string[];
-  /** Of a value that was replaced: the time that the file has for it, null where it has none. */
-  readonly former?: string | number | null;
-}
+import { allWords, type Words } from "./words.ts";
 
 /** An entry of a foreign file, before it becomes items. */
 export interface Entry {

@@ -2,7 +2,8 @@ import { fromB64u } from "@relicario/shared/api";
 import { SaxesParser } from "saxes";
 
 import { dayOf, firstOf } from "./facts.ts";
-import { Items, type Entry, type Field } from "./items.ts";
+import type { Field } from "./field.ts";
+import { Items, type Entry } from "./items.ts";
 import { maxAttachmentBytes, maxDepth } from "./limits.ts";
 import { Refused } from "./refused.ts";
 import type { Word, Words } from "./words.ts";

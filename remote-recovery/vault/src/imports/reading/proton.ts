@@ -2,7 +2,8 @@ import { z } from "zod";
 
 import { jsonOf, maybe } from "./decode.ts";
 import { fieldsIn, firstOf, membersOf, parsed, spelled } from "./facts.ts";
-import { Items, type Entry, type Field } from "./items.ts";
+import type { Field } from "./field.ts";
+import { Items, type Entry } from "./items.ts";
 import { Refused } from "./refused.ts";
 import type { Words } from "./words.ts";
 
