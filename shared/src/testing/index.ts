@@ -1,5 +1,6 @@
 export { expectAccessible } from "./accessible.ts";
-export { conformance, type ConformanceSettings } from "./conformance.tsx";
+export { conformance } from "./conformance.tsx";
+export type { ConformanceSettings } from "./conformance-checks.tsx";
 export { createFakeHttp, type FakeAnswer, type FakeCall, type FakeHttp } from "./fake-http.ts";
 export { openedContent, type FakeContent } from "./fake-content.ts";
 export { createFakePortal, type FakePortal, type FakePortalSettings, type PortalRecord } from "./fake-portal.ts";
