@@ -7,6 +7,9 @@ const timeLimitMs = 120_000;
  * What every remote promises, as one suite for its own tests: its manifest and its code fit each other, it mounts and unmounts without leaving anything behind,
  * speaks both languages in both themes, is accessible, and survives a vault that is missing and a service that fails.
  *
+ * Nothing behind means: after twenty times there is not more than after once, of listeners of whatever is still there, timers, animation frames, observers,
+ * workers, channels, addresses of blobs, and elements. Things that are there once, whenever they came, are kept on purpose and no leak.
+ *
  * @param manifestJson the remote's `manifest.json`
  */
 export function conformance(manifestJson: unknown, remote: RemoteModule, settings: ConformanceSettings = {}): void {

@@ -1,62 +1,36 @@
-/** What a screen must clean up when it is unmounted. */
-export interface LeakCount {
-  /** Listeners on window and document. */
-  readonly listeners: number;
-  readonly intervals: number;
-  /** Children of the body, such as what dialogs and menus leave behind. */
-  readonly nodes: number;
-}
+import { watchElements } from "./leaks/elements.ts";
+import type { Held } from "./leaks/held.ts";
+import { watchListeners } from "./leaks/listeners.ts";
+import { watchObservers } from "./leaks/observers.ts";
+import { watchResources } from "./leaks/resources.ts";
+import { watchTimers } from "./leaks/timers.ts";
 
 export interface LeakWatch {
-  readonly count: () => LeakCount;
+  /** To be called each time that the screen has gone, before the next one comes. */
+  readonly screenGone: () => void;
+  readonly held: () => readonly Held[];
   readonly stop: () => void;
 }
 
-/** Starts counting, by wrapping the functions that attach and detach. */
+/** Starts to keep account of what screens have to end, by wrapping the functions that begin and end it. */
 export function watchLeaks(): LeakWatch {
-  const targets = [window, document] as const;
-  const originals = targets.map((target) => ({ target, add: target.addEventListener, remove: target.removeEventListener }));
-  const attached = targets.map(() => new Map<string, Set<unknown>>());
-  for (const [index, { target, add, remove }] of originals.entries()) {
-    const known = attached[index] ?? new Map<string, Set<unknown>>();
-    const keyOf = (type: string, options: unknown) => `${type} ${String(typeof options === "object" && options !== null && "capture" in options ? Boolean(options.capture) : options === true)}`;
-    target.addEventListener = (...args: Parameters<typeof add>) => {
-      const [type, listener, options] = args;
-      const isOnce = typeof options === "object" && options.once === true;
-      if (!isOnce) known.set(keyOf(type, options), (known.get(keyOf(type, options)) ?? new Set()).add(listener));
-      add.apply(target, args);
-    };
-    target.removeEventListener = (...args: Parameters<typeof remove>) => {
-      const [type, listener, options] = args;
-      known.get(keyOf(type, options))?.delete(listener);
-      remove.apply(target, args);
-    };
-  }
-  const { setInterval: setOriginal, clearInterval: clearOriginal } = window;
-  const intervals = new Set<unknown>();
-  window.setInterval = ((...args: Parameters<typeof setOriginal>) => {
-    const id = setOriginal(...args);
-    intervals.add(id);
-    return id;
-  }) as typeof setOriginal;
-  window.clearInterval = (id) => {
-    intervals.delete(id);
-    clearOriginal(id);
-  };
-
+  const accounts = [watchListeners(), watchTimers(), watchObservers(), watchResources(), watchElements()];
   return {
-    count: () => ({
-      listeners: attached.reduce((sum, known) => sum + [...known.values()].reduce((inner, set) => inner + set.size, 0), 0),
-      intervals: intervals.size,
-      nodes: document.body.childElementCount,
-    }),
+    screenGone: () => {
+      for (const { screenGone } of accounts) screenGone?.();
+    },
+    held: () => accounts.flatMap(({ held }) => held()),
     stop: () => {
-      for (const { target, add, remove } of originals) {
-        target.addEventListener = add;
-        target.removeEventListener = remove;
-      }
-      window.setInterval = setOriginal;
-      window.clearInterval = clearOriginal;
+      for (const { stop } of accounts.reverse()) stop();
     },
   };
+}
+
+/** What became more, in a line for each kind. One more is no leak: libraries keep some things once, from the first time that they are needed. */
+export function grown(before: readonly Held[], after: readonly Held[]): string[] {
+  return [...new Set(after.map(({ what }) => what))].flatMap((kind) => {
+    const now = after.filter(({ what }) => what === kind);
+    const more = now.length - before.filter(({ what }) => what === kind).length;
+    return more > 1 ? [`${String(more)} × ${kind}, the last ${now.at(-1)?.which() ?? ""}`] : [];
+  });
 }
