@@ -46,7 +46,7 @@ export interface ImportItem {
    * stored. `size` is that of the plain content; `sha256` and `plainSha256` are digests before and after, in base64url.
    */
   readonly sealed?: { readonly identity: string; readonly size: number; readonly sha256: string; readonly plainSha256: string };
-  /** It was a favourite, in an archive of this portal. */
+  /** It was a favourite there. */
   readonly favorite?: true;
   /** What it holds in its file and not here; absent where nothing is missing. Private keys of passkeys are of no use as text. */
   readonly leftOut?: readonly "passkey"[];

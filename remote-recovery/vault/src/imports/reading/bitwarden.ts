@@ -17,6 +17,7 @@ const Item = z.looseObject({
   name: maybe,
   notes: maybe,
   folderId: maybe,
+  favorite: z.boolean().nullish().catch(null),
   collectionIds: z.array(z.string()).nullish(),
   fields: z.array(z.object({ name: maybe, value: maybe })).nullish(),
   login: z
@@ -30,7 +31,7 @@ const Item = z.looseObject({
   attachments: z.array(z.looseObject({ fileName: maybe })).nullish(),
 });
 /** What is read below, and what Bitwarden itself has written into an item. */
-const knownOfItem = [...Object.keys(Item.shape), "organizationId", "reprompt", "favorite", "revisionDate", "creationDate", "archivedDate", "secureNote", "object", "key", "edit", "viewPassword", "permissions", "organizationUseTotp"];
+const knownOfItem = [...Object.keys(Item.shape), "organizationId", "reprompt", "revisionDate", "creationDate", "archivedDate", "secureNote", "object", "key", "edit", "viewPassword", "permissions", "organizationUseTotp"];
 const knownOfLogin = ["uris", "uri", "username", "password", "totp", "fido2Credentials", "passwordRevisionDate", "autofillOnPageLoad"];
 const knownOfCard = ["cardholderName", "brand", "number", "expMonth", "expYear", "code"];
 
@@ -79,6 +80,7 @@ export function readBitwarden(text: string, words: Words): Items {
       passkeys: (login?.fido2Credentials ?? []).map(({ rpId, rpName, userName, userDisplayName }) => [firstOf(rpId, rpName), firstOf(userName, userDisplayName)]),
       id,
       place,
+      isFavorite: item.favorite === true,
       hasFailed: (item.attachments ?? []).length > 0,
     });
   }

@@ -95,9 +95,14 @@ export function readCsv(text: string, words: Words): { readonly format: ImportFo
     const entry = table.entryOf(row);
     const others = columns.flatMap((column, index) => (readColumns.has(column) ? [] : [{ name: { own: firstOf(names[index])?.trim() ?? "…" }, value: cells[index] }]));
     const title = entry.title?.trim() ?? "";
-    items.add({ ...entry, fields: [...entry.fields, ...others], id: row["guid"] === "" ? null : (row["guid"] ?? null), place: title === "" ? number : `${number} (${title})` });
+    items.add({ ...entry, fields: [...entry.fields, ...others], isFavorite: isYes(row["favorite"]), id: row["guid"] === "" ? null : (row["guid"] ?? null), place: title === "" ? number : `${number} (${title})` });
   }
   return { format: table.format, items };
+}
+
+/** Bitwarden writes 1, 1Password true. */
+function isYes(cell: string | undefined): boolean {
+  return ["1", "true"].includes(cell?.trim().toLowerCase() ?? "");
 }
 
 function isBlank(cells: readonly string[]): boolean {

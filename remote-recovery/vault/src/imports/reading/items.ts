@@ -22,6 +22,7 @@ export interface Entry {
   readonly id: string | null;
   /** Where it stands, for whoever reads of a failure. */
   readonly place: string;
+  readonly isFavorite?: boolean;
   /** Something that it holds was said as a failure of its own: it is not empty, whatever else it has. */
   readonly hasFailed?: boolean;
   readonly attachments?: readonly { readonly name: string; readonly content: Blob; readonly mime?: string }[];
@@ -52,6 +53,7 @@ export class Items {
     const note = entry.note ?? "";
     const seeds = entry.otp.flatMap((seed) => (seed == null || seed.trim() === "" ? [] : [seed.trim()]));
     const attachments = entry.attachments ?? [];
+    const common = { kind: entry.kind, tags: entry.tags, ...(entry.isFavorite === true ? { favorite: true as const } : {}) };
     if (filled.length === 0 && note.trim() === "" && seeds.length === 0 && attachments.length === 0) {
       if (entry.hasFailed !== true) this.fail(entry.place, "empty");
       return;
@@ -62,13 +64,13 @@ export class Items {
     if (filled.length > 0 || note.trim() !== "") {
       const lines = filled.map(({ value, ...field }) => `${this.#label(field)}: ${value}`);
       const text = [lines.join("\n"), note].filter((part) => part !== "").join("\n\n");
-      this.#text({ ...entry, title: () => title, which, text, holds: JSON.stringify([filled.map(({ name, value, former }) => ({ name, value, former })), note]), ...(passkeys.length > 0 ? { leftOut: ["passkey"] as const } : {}) });
+      this.#text({ ...common, title: () => title, which, text, holds: JSON.stringify([filled.map(({ name, value, former }) => ({ name, value, former })), note]), ...(passkeys.length > 0 ? { leftOut: ["passkey"] as const } : {}) });
     }
     for (const [at, seed] of seeds.entries()) {
-      this.#text({ ...entry, kind: "one_time_password", title: ({ untitled, otp }) => `${title === "" ? untitled : title} (${otp})`, which: `${which} otp ${String(at)}`, text: `${seed}\n\n${this.#words.otpSeed}`, holds: seed });
+      this.#text({ ...common, kind: "one_time_password", title: ({ untitled, otp }) => `${title === "" ? untitled : title} (${otp})`, which: `${which} otp ${String(at)}`, text: `${seed}\n\n${this.#words.otpSeed}`, holds: seed });
     }
     for (const { name, content, mime = "application/octet-stream" } of attachments) {
-      this.file({ kind: "attachment", title: title === "" ? name : `${title}: ${name}`, tags: entry.tags, name, mime, content, which: `${which} file ${name}` });
+      this.file({ ...common, kind: "attachment", title: title === "" ? name : `${title}: ${name}`, name, mime, content, which: `${which} file ${name}` });
     }
   }
 
@@ -85,7 +87,7 @@ export class Items {
   }
 
   /** A text that is larger than a secret of text becomes a file. What has no room in title or tags stands in the text. */
-  #text({ text, ...rest }: Pick<Entry, "kind" | "tags"> & { readonly title: Title; readonly which: string; readonly text: string; readonly holds: string; readonly leftOut?: ImportItem["leftOut"] & {} }): void {
+  #text({ text, ...rest }: Pick<Entry, "kind" | "tags"> & Pick<ImportItem, "favorite"> & { readonly title: Title; readonly which: string; readonly text: string; readonly holds: string; readonly leftOut?: ImportItem["leftOut"] & {} }): void {
     const [title, tags] = [oneLine(rest.title(this.#words)), tagsOf(rest.tags)];
     const whole = [
       ...(cut(title, maxTitleLength) === title ? [] : [`${this.#words.title}: ${title}`]),

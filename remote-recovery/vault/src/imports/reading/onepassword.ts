@@ -17,6 +17,7 @@ const Item = z.object({
   uuid: maybe,
   categoryUuid: maybe,
   trashed: z.boolean().nullish(),
+  favIndex: z.number().nullish().catch(null),
   details: z.looseObject({
     loginFields: list(z.object({ value: maybe, name: maybe, designation: maybe })),
     notesPlain: maybe,
@@ -90,7 +91,7 @@ async function addItem(archive: Archive, items: Items, vault: string | null, giv
     const content = await readFile(archive, items, `files/${documentId}__${fileName}`, `${place}: ${fileName}`);
     if (content !== null) attachments.push({ name: fileName, content });
   }
-  items.add({ kind: kinds[categoryUuid ?? ""] ?? "other", title: overview.title, tags: [vault, ...(overview.tags ?? [])], fields, note: details.notesPlain, otp, passkeys, id: uuid, place, attachments, hasFailed: attachments.length < files.length });
+  items.add({ kind: kinds[categoryUuid ?? ""] ?? "other", title: overview.title, tags: [vault, ...(overview.tags ?? [])], fields, note: details.notesPlain, otp, passkeys, id: uuid, place, isFavorite: (item.favIndex ?? 0) > 0, attachments, hasFailed: attachments.length < files.length });
 }
 
 /** A file that is missing or too large is told, and the item goes on without it. */

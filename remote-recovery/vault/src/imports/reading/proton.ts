@@ -13,6 +13,7 @@ const Passkey = z.looseObject({ rpId: maybe, domain: maybe, userName: maybe, use
 const Item = z.object({
   itemId: maybe,
   state: z.int().nullish(),
+  pinned: z.boolean().nullish().catch(null),
   aliasEmail: maybe,
   files: z.array(z.string()).nullish(),
   data: z.looseObject({
@@ -112,6 +113,7 @@ async function addItem(items: Items, vault: string | null, number: string, given
     passkeys: (data.content?.passkeys ?? []).map(({ rpId, domain, userName, userDisplayName }) => [firstOf(rpId, domain), firstOf(userName, userDisplayName)]),
     id: itemId,
     place,
+    isFavorite: item.pinned === true,
     attachments,
     hasFailed: attachments.length < (item.files ?? []).length,
   });

@@ -125,6 +125,18 @@ describe("reading what people have", () => {
     expect(failures).toEqual([{ place: "Deed: deed.pdf", reason: "missing_file" }, { place: "Thrown away", reason: "in_trash" }]);
   });
 
+  it.each<readonly [string, () => BlobPart | Promise<BlobPart>, readonly string[]]>([
+    ["bitwarden.json", () => sample("bitwarden.json"), ["Mail “old”", "Mail “old” (One-time password)"]],
+    ["bitwarden.csv", () => sample("bitwarden.csv"), ['Mail, "the old one"', 'Mail, "the old one" (One-time password)']],
+    ["1password.csv", () => sample("1password.csv"), ["Bank", "Bank (One-time password)"]],
+    ["1PUX", () => zipOf({ "export.data": sample("1password-export-data.json"), "files/doc1__scan ñ.pdf": "scan" }), ["Bank", "Bank (One-time password)", "Bank: scan ñ.pdf"]],
+    ["proton.json", () => sample("proton.json"), ["Games", "Games (One-time password)", "Games (One-time password)"]],
+  ])("keeps what was a favourite in %s, with all that is made of it", async (_name, content, titles) => {
+    const read = await readOne(await content());
+    if (read.status !== "read") throw new Error(read.reason);
+    expect(read.items.filter(({ favorite }) => favorite).map(({ title }) => title)).toEqual(titles);
+  });
+
   it("reads the text files of a folder, with its folders as tags", async () => {
     const files = [
       { path: "notes/home/Wi-Fi.txt", content: new Blob(["﻿código"]) },
