@@ -78,12 +78,12 @@ describe("createDeploymentWatch", () => {
     expect(load).toHaveBeenCalledTimes(1);
   });
 
-  it("reads every 60 s, until it is told to stop", async () => {
+  it("reads every 45 s, until it is told to stop", async () => {
     jest.useFakeTimers();
     const { watch, load } = setUp();
     const stop = watch.start();
     await jest.advanceTimersByTimeAsync(3 * watchMilliseconds);
-    expect(watchMilliseconds).toBe(60_000);
+    expect(watchMilliseconds).toBe(45_000);
     expect(load).toHaveBeenCalledTimes(3);
     stop();
     await jest.advanceTimersByTimeAsync(watchMilliseconds);

@@ -3,8 +3,8 @@ import { createStore } from "zustand/vanilla";
 
 import type { VerifiedDeployment } from "./verify.ts";
 
-/** How often the deployment document is read again while a page is open. */
-export const watchMilliseconds = 60_000;
+/** How often the deployment document is read again while a page is open: what it switches off has to be gone within 60 s, a slow answer included. */
+export const watchMilliseconds = 45_000;
 
 /** How the releases that this page runs compare with those that are in force now. */
 export interface WatchState {
@@ -35,7 +35,7 @@ export interface WatchDeps {
 }
 
 /**
- * Reads the deployment document every 60 s and on each navigation. A document that is refused or cannot be fetched changes
+ * Reads the deployment document every 45 s and on each navigation. A document that is refused or cannot be fetched changes
  * nothing: the page keeps the releases that it verified at its start.
  */
 export function createDeploymentWatch({ pinned, load, now, log }: WatchDeps): DeploymentWatch {
