@@ -21,6 +21,6 @@ it.each(["en", "es"] as const)("help (%s) has a heading and no accessibility vio
   );
   expect(screen.getByRole("heading", { level: 1 })).toBeVisible();
   const links = screen.getAllByRole("link").map((link) => link.getAttribute("href"));
-  expect(links).toEqual(["/openers", "/welcome-recovery", "/safeguard", "/settings/feedback"]);
+  expect(links).toEqual(["/openers", "/welcome-recovery", "/safeguard", "/settings/data", "/settings/feedback"]);
   await expectAccessible();
 });

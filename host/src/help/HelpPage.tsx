@@ -36,9 +36,13 @@ export function HelpPage() {
           <SectionTitle>{t("without.title")}</SectionTitle>
           <p>{t("without.kit_body")}</p>
           <p>{t("without.body")}</p>
+          <p>{t("without.archive_body")}</p>
           <SpacedRow>
             <ButtonLink tone="quiet" to="/safeguard">
               {t("without.page_action")}
+            </ButtonLink>
+            <ButtonLink tone="quiet" to="/settings/data">
+              {t("without.archive_action")}
             </ButtonLink>
           </SpacedRow>
         </Stack>
