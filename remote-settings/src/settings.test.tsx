@@ -55,6 +55,23 @@ describe("settings", () => {
     },
   );
 
+  it("opens and closes its menu by a button, where there is no room beside the page", async () => {
+    await draw();
+    const menu = within(screen.getByRole("navigation", { name: "Settings" }));
+    const toggle = menu.getByText("All settings");
+    const list = menu.getByRole("list");
+    expect(toggle).toHaveAttribute("aria-controls", list.id);
+    for (const open of ["true", "false"]) {
+      await userEvent.click(toggle);
+      expect(toggle).toHaveAttribute("aria-expanded", open);
+      expect(list).toHaveAttribute("data-open", open);
+    }
+    await userEvent.click(toggle);
+    await userEvent.click(menu.getByRole("link", { name: "Activity" }));
+    expect(await screen.findByRole("heading", { level: 1, name: "Activity" })).toBeVisible();
+    expect(screen.getByText("All settings")).toHaveAttribute("aria-expanded", "false");
+  });
+
   it("switches language and theme from its menu, each to the other one", async () => {
     const { record, unmount } = await draw();
     const menu = within(screen.getByRole("navigation", { name: "Settings" }));

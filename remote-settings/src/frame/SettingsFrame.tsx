@@ -1,6 +1,7 @@
 import { usePortal } from "@relicario/shared/contract";
 import { media, Page, s, space } from "@relicario/shared/ui";
-import type { ReactNode } from "react";
+import { ChevronDown } from "lucide-react";
+import { useId, useState, type ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { Navigate, NavLink } from "react-router-dom";
 import { css, styled } from "styled-components";
@@ -13,21 +14,33 @@ interface SettingsFrameProps {
   readonly children: ReactNode;
 }
 
-/** The frame of every route below `/settings`: a side menu, and the current page, whose name is the heading. A hidden page leads to the profile. */
+/**
+ * The frame of every route below `/settings`: a side menu, and the current page, whose name is the heading. A hidden page leads to the profile.
+ * On phones the menu is opened by a button, so that the page begins on the first screen.
+ */
 export function SettingsFrame({ page, children }: SettingsFrameProps) {
   const { t } = useTranslation("settings");
   const { features } = usePortal();
   const shown = shownIn(features);
+  const [open, setOpen] = useState(false);
+  const menuId = useId();
+  const close = () => {
+    setOpen(false);
+  };
 
   if (!shown.includes(page)) return <Navigate to="/settings/profile" replace />;
   return (
     <Page width="wide" title={t(`${menu[page].text}.title`)}>
       <Columns>
         <nav aria-label={t("menu.list_aria")}>
-          <Menu>
+          <MenuToggle type="button" aria-expanded={open} aria-controls={menuId} onClick={() => { setOpen(!open); }}>
+            {t("menu.open_action")}
+            <ChevronDown aria-hidden />
+          </MenuToggle>
+          <Menu id={menuId} data-open={open}>
             {shown.map((name) => (
               <li key={name}>
-                <MenuLink to={`/settings/${name}`} data-tone={name === "delete-account" ? "danger" : undefined}>
+                <MenuLink to={`/settings/${name}`} onClick={close} data-tone={name === "delete-account" ? "danger" : undefined}>
                   {t(`${menu[name].text}.menu_action`)}
                 </MenuLink>
               </li>
@@ -65,6 +78,10 @@ const Menu = styled.ul`
   flex-wrap: wrap;
   gap: ${space(1)};
   ${media.wide} { flex-direction: column; }
+  ${media.mobile} {
+    flex-direction: column;
+    &[data-open="false"] { display: none; }
+  }
 `;
 
 const entryLook = css`
@@ -87,6 +104,14 @@ const entryLook = css`
 
 const MenuButton = styled.button`
   ${entryLook}
+`;
+
+const MenuToggle = styled.button`
+  ${entryLook}
+  justify-content: space-between;
+  border: 1px solid ${s("border")};
+  &[aria-expanded="true"] > svg { transform: rotate(180deg); }
+  ${media.desktop} { display: none; }
 `;
 
 const MenuLink = styled(NavLink)`
