@@ -40,12 +40,20 @@ const Named = z.object({ name: z.string() });
 
 const kinds: Readonly<Record<number, Entry["kind"]>> = { 1: "login", 2: "note", 3: "card", 4: "identity" };
 
-/** Bitwarden's JSON, of a person or an organisation. @throws Refused `encrypted`, `damaged`. */
-export function readBitwarden(text: string, words: Words): Items {
+/** The files beside the JSON in an archive: paths as `attachments/<item id>/<name>`, and how one is read. */
+export interface BesideBitwarden {
+  readonly paths: readonly string[];
+  /** Null where it cannot be read, which is then said of the item. */
+  readonly read: (items: Items, path: string, place: string) => Promise<Blob | null>;
+}
+
+/** Bitwarden's JSON, of a person or an organisation; in an archive with its attachments. @throws Refused `encrypted`, `damaged`. */
+export async function readBitwarden(text: string, words: Words, beside: BesideBitwarden = { paths: [], read: () => Promise.resolve(null) }): Promise<Items> {
   if (jsonOf(z.object({ encrypted: z.boolean().optional() }), text).encrypted === true) throw new Refused("encrypted");
   const { folders, collections, items: given } = jsonOf(Export, text);
   const names = new Map([...folders, ...collections].map(({ id, name }) => [id, name]));
   const items = new Items("bitwarden_json", words);
+  const files = filesByItem(beside.paths);
   for (const [at, one] of given.entries()) {
     const item = parsed(Item, one);
     const place = firstOf(Named.safeParse(one).data?.name) ?? String(at + 1);
@@ -58,7 +66,14 @@ export function readBitwarden(text: string, words: Words): Items {
       continue;
     }
     const { id, type, name, notes, folderId, collectionIds, fields, login } = item;
-    for (const { fileName } of item.attachments ?? []) items.fail(`${place}: ${fileName ?? "?"}`, "missing_file");
+    const attached = files.get(id ?? "") ?? [];
+    const absent = (item.attachments ?? []).filter(({ fileName }) => !attached.some(({ name }) => name === fileName));
+    for (const { fileName } of absent) items.fail(`${place}: ${fileName ?? "?"}`, "missing_file");
+    const attachments = [];
+    for (const { path, name } of attached) {
+      const content = await beside.read(items, path, `${place}: ${name}`);
+      if (content !== null) attachments.push({ name, content });
+    }
     items.add({
       kind: kinds[type] ?? "other",
       title: name,
@@ -81,10 +96,21 @@ export function readBitwarden(text: string, words: Words): Items {
       id,
       place,
       isFavorite: item.favorite === true,
-      hasFailed: (item.attachments ?? []).length > 0,
+      attachments,
+      hasFailed: absent.length > 0 || attachments.length < attached.length,
     });
   }
   return items;
+}
+
+function filesByItem(paths: readonly string[]): ReadonlyMap<string, readonly { readonly path: string; readonly name: string }[]> {
+  const files = new Map<string, { readonly path: string; readonly name: string }[]>();
+  for (const path of paths) {
+    const [folder, id, ...name] = path.split("/");
+    if (folder !== "attachments" || id === undefined || name.length === 0) continue;
+    files.set(id, [...(files.get(id) ?? []), { path, name: name.join("/") }]);
+  }
+  return files;
 }
 
 function cardFields(card: Readonly<Record<string, unknown>>): Field[] {

@@ -79,6 +79,22 @@ describe("reading what people have", () => {
     expect(failures).toEqual([{ place: "Empty", reason: "empty" }, { place: "6", reason: "damaged" }, { place: "Thrown away", reason: "in_trash" }]);
   });
 
+  it("reads Bitwarden's archive: attachments by the id of their item, and says which is missing", async () => {
+    const { format, items, failures } = await opened(
+      readOne(
+        await zipOf({
+          "data.json": JSON.stringify({ items: [{ id: "b1", type: 2, name: "Deed", notes: "of the house", attachments: [{ fileName: "deed ñ.pdf" }, { fileName: "gone.pdf" }] }, { id: "b2", type: 2, name: "Scan", notes: null }] }),
+          "attachments/b1/deed ñ.pdf": "deed",
+          "attachments/b2/a/scan.png": "scan",
+          "attachments/b3/nobody's.txt": "x",
+        }),
+      ),
+    );
+    expect(format).toBe("bitwarden_json");
+    expect(items.map(({ title, kind, text }) => [title, kind, text])).toEqual([["Deed", "note", "of the house"], ["Deed: deed ñ.pdf", "attachment", "deed"], ["Scan: a/scan.png", "attachment", "scan"]]);
+    expect(failures).toEqual([{ place: "Deed: gone.pdf", reason: "missing_file" }]);
+  });
+
   it.each([
     ["1password.csv", "onepassword_csv", ["Bank", "Bank (One-time password)"], ["money", "home"], 'User name: ana\nPassword: a,b"c\nWebsite: https://bank.example\n\ntwo\nlines'],
     ["google.csv", "google_csv", ["shop.example"], [], "User name: ana@example.org\nPassword: contraseña, larga\nWebsite: https://shop.example/login"],

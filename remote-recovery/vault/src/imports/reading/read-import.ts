@@ -48,16 +48,21 @@ async function itemsOf(files: readonly GivenFile[], words: Words, exitIdentity: 
   if (!begin.startsWith("{")) return readCsv(text, words);
   const members = jsonOf(z.record(z.string(), z.unknown()), text);
   if ("vaults" in members) return { format: "proton_pass", items: await readProton(text, words) };
-  return { format: "bitwarden_json", items: readBitwarden(text, words) };
+  return { format: "bitwarden_json", items: await readBitwarden(text, words) };
 }
 
 async function fromArchive(archive: Archive, words: Words, exitIdentity: string | undefined): Promise<ReadFile> {
-  const proton = archive.names.find((name) => /(?:^|\/)data\.json$/.test(name));
+  const found = archive.names.find((name) => /(?:^|\/)data\.json$/.test(name));
   if (archive.names.includes("export.data")) return { format: "onepassword_1pux", items: await readOnePassword(archive, words) };
   if (archive.names.includes("manifest.json")) return { format: "relicario_export", items: await readOwnArchive(archive, words, exitIdentity) };
-  if (proton === undefined) throw new Refused(archive.names.some((name) => name.endsWith(".pgp")) ? "encrypted" : "unknown_format");
-  const data = await archive.read(proton, maxTextBytes);
+  if (found === undefined) throw new Refused(archive.names.some((name) => name.endsWith(".pgp")) ? "encrypted" : "unknown_format");
+  const data = await archive.read(found, maxTextBytes);
   if (data === null) throw new Refused("damaged");
-  const folder = proton.slice(0, -"data.json".length);
-  return { format: "proton_pass", items: await readProton(new TextDecoder().decode(data), words, (items, name, place) => readFile(archive, items, `${folder}files/${name}`, place)) };
+  const text = new TextDecoder().decode(data);
+  const folder = found.slice(0, -"data.json".length);
+  if ("vaults" in jsonOf(z.record(z.string(), z.unknown()), text)) {
+    return { format: "proton_pass", items: await readProton(text, words, (items, name, place) => readFile(archive, items, `${folder}files/${name}`, place)) };
+  }
+  const paths = archive.names.flatMap((name) => (name.startsWith(folder) ? [name.slice(folder.length)] : []));
+  return { format: "bitwarden_json", items: await readBitwarden(text, words, { paths, read: (items, path, place) => readFile(archive, items, folder + path, place) }) };
 }
