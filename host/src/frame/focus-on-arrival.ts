@@ -9,7 +9,7 @@ const givenBackAfter = 100;
  */
 export function focusOnArrival(main: HTMLElement, before: Element | null): () => void {
   let covered = false;
-  let given: HTMLElement | null = null;
+  let given: Element | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const look = () => {
@@ -28,7 +28,10 @@ export function focusOnArrival(main: HTMLElement, before: Element | null): () =>
 
     const heading = main.querySelector("h1");
     const focused = document.activeElement;
-    if (given !== null && focused === given) return;
+    if (focused !== null && (focused === given || focused === heading)) {
+      given = focused; // what watches the old screen may have seen the new heading first
+      return;
+    }
     if (focused !== null && focused !== main && focused !== before && main.contains(focused)) {
       stop();
     } else if (heading !== null) {
