@@ -93,3 +93,31 @@ test("the menu of a small screen leads to the heading of the next", async ({ pag
   await page.getByRole("dialog", { name: "Menu" }).getByRole("link", { name: "Help" }).click();
   await expect(heading(page, "Help")).toBeFocused();
 });
+
+test("links that were looked at leave nothing of their workers in the page", async ({ page }) => {
+  await signUp(page, newAccount());
+  const devtools = await page.context().newCDPSession(page);
+  const listeners = async (): Promise<number> => {
+    await devtools.send("HeapProfiler.collectGarbage");
+    return (await devtools.send("Memory.getDOMCounters")).jsEventListeners;
+  };
+  const goWithin = async (to: string, name: string) => {
+    await page.evaluate((address) => {
+      history.pushState(null, "", address);
+      dispatchEvent(new PopStateEvent("popstate"));
+    }, to);
+    await expect(heading(page, name)).toBeFocused();
+  };
+  const look = async (times: number) => {
+    for (let time = 0; time < times; time += 1) {
+      await goWithin(`/shared/${"A".repeat(22)}`, "Something was shared with you");
+      await expect(page.getByRole("heading", { level: 2, name: "Open the link again" })).toBeVisible(); // its worker answered
+      await goWithin("/help", "Help");
+    }
+  };
+
+  await look(2); // what is there once, from the first time on
+  const before = await listeners();
+  await look(8);
+  await expect.poll(listeners).toBeLessThanOrEqual(before + 2);
+});

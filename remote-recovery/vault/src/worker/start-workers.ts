@@ -67,14 +67,21 @@ async function startWorker<T>(name: AssetName, ping: (remote: Comlink.Remote<T>)
   const script = await (await fetchAsset(name)).text();
   const address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
   const worker = new Worker(address, { name });
+  const listening = new AbortController();
   const failed = new Promise<PortalError>((resolve) => {
-    worker.addEventListener("error", (event) => {
-      resolve(new PortalError("vault_unavailable", { cause: event.error }));
-    });
+    worker.addEventListener(
+      "error",
+      (event) => {
+        resolve(new PortalError("vault_unavailable", { cause: event.error }));
+      },
+      { signal: listening.signal },
+    );
   });
   const remote = callsTo<T>(worker);
   const end = (): void => {
     worker.terminate();
+    // Comlink keeps the worker until its face is collected. By this listener the worker would keep whoever has the face: then neither is.
+    listening.abort();
   };
   try {
     await orFailed(failed, ping(remote));
