@@ -54,8 +54,10 @@ export async function readBitwarden(text: string, words: Words, beside: BesideBi
   const names = new Map([...folders, ...collections].map(({ id, name }) => [id, name]));
   const items = new Items("bitwarden_json", words);
   const files = filesByItem(beside.paths);
+  const known = new Set<string>();
   for (const [at, one] of given.entries()) {
     const item = parsed(Item, one);
+    if (item?.id != null) known.add(item.id);
     const place = firstOf(Named.safeParse(one).data?.name) ?? String(at + 1);
     if (item === null) {
       items.fail(place, "damaged");
@@ -99,6 +101,10 @@ export async function readBitwarden(text: string, words: Words, beside: BesideBi
       attachments,
       hasFailed: absent.length > 0 || attachments.length < attached.length,
     });
+  }
+  for (const { path, name } of [...files].flatMap(([id, ofItem]) => (known.has(id) ? [] : ofItem))) {
+    const content = await beside.read(items, path, name); // its item is not in the JSON, or could not be read: the file is kept by itself
+    if (content !== null) items.file({ kind: "attachment", title: name, tags: [], name, mime: "application/octet-stream", content, which: path });
   }
   return items;
 }

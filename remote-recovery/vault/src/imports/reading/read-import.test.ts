@@ -79,7 +79,7 @@ describe("reading what people have", () => {
     expect(failures).toEqual([{ place: "Empty", reason: "empty" }, { place: "6", reason: "damaged" }, { place: "Thrown away", reason: "in_trash" }]);
   });
 
-  it("reads Bitwarden's archive: attachments by the id of their item, and says which is missing", async () => {
+  it("reads Bitwarden's archive: attachments by the id of their item, those of none by themselves, and says which is missing", async () => {
     const { format, items, failures } = await opened(
       readOne(
         await zipOf({
@@ -91,7 +91,7 @@ describe("reading what people have", () => {
       ),
     );
     expect(format).toBe("bitwarden_json");
-    expect(items.map(({ title, kind, text }) => [title, kind, text])).toEqual([["Deed", "note", "of the house"], ["Deed: deed ñ.pdf", "attachment", "deed"], ["Scan: a/scan.png", "attachment", "scan"]]);
+    expect(items.map(({ title, kind, text }) => [title, kind, text])).toEqual([["Deed", "note", "of the house"], ["Deed: deed ñ.pdf", "attachment", "deed"], ["Scan: a/scan.png", "attachment", "scan"], ["nobody's.txt", "attachment", "x"]]);
     expect(failures).toEqual([{ place: "Deed: gone.pdf", reason: "missing_file" }]);
   });
 
