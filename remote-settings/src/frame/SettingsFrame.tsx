@@ -80,6 +80,7 @@ const Menu = styled.ul`
   ${media.wide} { flex-direction: column; }
   ${media.mobile} {
     flex-direction: column;
+    margin-top: ${space(1)};
     &[data-open="false"] { display: none; }
   }
 `;
