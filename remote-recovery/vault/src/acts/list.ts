@@ -8,6 +8,7 @@ import type { Label } from "../seal/label.ts";
 import { timed } from "../timed.ts";
 import { refuseCancelled } from "../cancelled.ts";
 import type { AccountRow, VaultContext } from "../vault-context.ts";
+import type { KeyringView } from "../steps/read-keyring.ts";
 import { dropRows, keepRows, labelOf, readAccount, type AccountView } from "../steps/read-account.ts";
 
 /** Labels of the first batch: what a screen shows. */
@@ -19,9 +20,10 @@ const laterBatch = 500;
  * All rows, trash included, by id. Labels are null while locked. With `onRows` they come in batches, the newest secrets
  * first, once the whole list was checked: no row is shown that does not fit the state.
  *
+ * @param given a keyring that was read a moment ago; see {@link readAccount}
  * @throws PortalError `list_mismatch`, `older_state`, `keyring_missing`, `decryption_failed`, `cancelled`.
  */
-export async function list(vault: VaultContext, { signal, onRows }: ListOptions = {}): Promise<SecretRow[]> {
+export async function list(vault: VaultContext, { signal, onRows }: ListOptions = {}, given?: KeyringView): Promise<SecretRow[]> {
   const shown: SecretRow[] = [];
   const show = async (account: AccountView): Promise<void> => {
     const keys = account.view.opened?.keys ?? null;
@@ -37,7 +39,7 @@ export async function list(vault: VaultContext, { signal, onRows }: ListOptions 
       onRows?.(batch, { opened: shown.length, total });
     }
   };
-  const account = await readAccount(vault, signal);
+  const account = await readAccount(vault, signal, given);
   if (account === null) return [];
   try {
     await show(account);

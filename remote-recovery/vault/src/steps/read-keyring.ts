@@ -49,6 +49,13 @@ export async function readKeyring(vault: VaultContext, signal?: AbortSignal, for
   return view;
 }
 
+/** Whether a view is of the keys in use and of the newest state that this device has seen, in any tab. */
+export async function isLatest(vault: VaultContext, { keyring, opened }: KeyringView): Promise<boolean> {
+  if (opened?.keys !== vault.keys) return false;
+  const remembered = await recall(vault);
+  return remembered?.stateRev === keyring.state_rev && remembered.stateSha256 === stateDigest(keyring.state);
+}
+
 /** One silent second reading before an alarm: another device may have written between two of our calls. */
 export async function withSecondReading<T>(read: () => Promise<T>): Promise<T> {
   try {

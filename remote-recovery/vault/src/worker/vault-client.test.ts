@@ -47,6 +47,37 @@ describe("createVaultClient", () => {
     expect(workers.started).toEqual(["vault", "engine"]);
   });
 
+  describe("a list that follows a refresh", () => {
+    const keyringReads = (): number => service.calls.filter((call) => call === "GET /user/keyring").length;
+    /** A tab of an own device whose account has one secret, and the service as it was then; the keyring is read. */
+    const refreshed = async () => {
+      const vault = client();
+      await vault.protect(textSecret("First", shown("market")));
+      await vault.answerDevice("own");
+      const before = service.snapshot();
+      await vault.refresh();
+      return { vault, before };
+    };
+
+    it("goes by the keyring that was read, once", async () => {
+      const { vault } = await refreshed();
+      const reads = keyringReads();
+      expect((await vault.list()).map(({ label }) => label?.title)).toEqual(["First"]);
+      expect(keyringReads()).toBe(reads);
+      await vault.list();
+      expect(keyringReads()).toBe(reads + 1);
+    });
+
+    it.each(["this tab", "another tab"])("is not believed by it once %s has seen a newer state", async (where) => {
+      const { vault, before } = await refreshed();
+      const writer = where === "this tab" ? vault : client();
+      if (writer !== vault) await writer.refresh();
+      await writer.protect(textSecret("Second"));
+      service.account = before;
+      await expect(vault.list()).rejects.toMatchObject({ code: "older_state" });
+    });
+  });
+
   it("protects, tells the state before it answers, recovers, and gives the age file only when asked", async () => {
     const vault = client();
     const told: string[] = [];

@@ -38,7 +38,7 @@ import { changeShare, revokeShare, showShareLink, updateShareContent } from "../
 import { createShare } from "../shares/create-share.ts";
 import { allShares, sharesOfSecret } from "../shares/list-shares.ts";
 import { takeKeptRows } from "../steps/read-account.ts";
-import { acceptOlderState, readKeyring } from "../steps/read-keyring.ts";
+import { acceptOlderState, isLatest, readKeyring, type KeyringView } from "../steps/read-keyring.ts";
 import { openUploadRecords, uploadLock } from "../transfer/records.ts";
 import { privateFile, sweepPrivateFiles } from "../transfer/sinks.ts";
 import { browserPatience } from "../transfer/until-through.ts";
@@ -87,6 +87,8 @@ export type VaultWorkerApi = ReturnType<typeof createVaultWorkerApi>;
 export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, deviceFor: (account: DeviceAccount) => Promise<Device> = openDevice) {
   let started: Started | null = null;
   let told: Promise<unknown> = Promise.resolve();
+  /** What `refresh` read, for the list that follows it. */
+  let refreshed: KeyringView | null = null;
   const opened = createOpenedContents<OpenedHere>(() => requireStarted().parts.calls);
 
   function requireStarted(): Started {
@@ -130,12 +132,15 @@ export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, de
 
     refresh: act(async (vault) => {
       takeKeptRows(vault).catch(() => undefined); // the list follows, and says what is wrong
-      await readKeyring(vault);
+      refreshed = null;
+      refreshed = await readKeyring(vault);
       return vault.getState();
     }),
     /** Every row goes to `onRows`, the newest first, before this is answered; see {@link Vault.list}. */
     list: act(async (vault, options: ListOptions) => {
-      await list(vault, options);
+      const given = refreshed;
+      refreshed = null;
+      await list(vault, options, given !== null && (await isLatest(vault, given)) ? given : undefined);
     }),
     images: act(images),
     examine: act(examine),
