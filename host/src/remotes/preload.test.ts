@@ -18,22 +18,37 @@ const remotes = new Map<RemoteName, VerifiedRemote>([
   ["settings", { status: "refused", code: "remote_refused", manifest: null }],
 ]);
 
-function asked(pathname: string): readonly string[] {
+const linksOf = (page: Document): readonly HTMLLinkElement[] => [...page.head.querySelectorAll("link")];
+
+/** What is asked for at once, and what when that has come or failed. */
+async function asked(pathname: string, arrival: "load" | "error" = "load"): Promise<{ first: readonly string[]; then: readonly string[] }> {
   const page = document.implementation.createHTMLDocument();
-  preloadArea({ remotes }, { origin, pathname }, page);
-  return [...page.head.querySelectorAll("link")].map(({ rel, as, href, integrity, crossOrigin }) => [rel, as, href.replace(origin, ""), integrity.slice(0, 8), crossOrigin].join(" "));
+  const named = ({ rel, as, href, integrity, crossOrigin }: HTMLLinkElement): string => [rel, as, href.replace(origin, ""), integrity.slice(0, 8), crossOrigin].join(" ");
+  const done = preloadArea({ remotes }, { origin, pathname }, page);
+  const first = linksOf(page);
+  for (const link of first) link.dispatchEvent(new Event(arrival));
+  await new Promise((later) => setTimeout(later));
+  const then = linksOf(page).slice(first.length);
+  for (const link of then) link.dispatchEvent(new Event(arrival));
+  await done;
+  return { first: first.map(named), then: then.map(named) };
 }
 
-const ofSecrets = ["preload script /r/secrets/secrets-1.0.0-0123456789ab/remoteEntry.js sha384-e anonymous", "preload script /r/secrets/secrets-1.0.0-0123456789ab/remote.js sha384-r anonymous", "preload script /r/recovery/recovery-1.0.0-0123456789ab/remoteEntry.js sha384-v anonymous"];
+const ofSecrets = ["preload script /r/secrets/secrets-1.0.0-0123456789ab/remoteEntry.js sha384-e anonymous", "preload script /r/secrets/secrets-1.0.0-0123456789ab/remote.js sha384-r anonymous"];
+const ofVault = ["preload script /r/recovery/recovery-1.0.0-0123456789ab/remoteEntry.js sha384-v anonymous"];
 
 describe("preloadArea", () => {
-  it.each(["/", "/home", "/edit-secret/3"])("asks for the first scripts of the area of %s and of the vault that it uses, with their signed hashes", (pathname) => {
-    expect(asked(pathname)).toEqual(ofSecrets);
+  it.each(["/", "/home", "/edit-secret/3"])("asks for the first scripts of the area of %s with their signed hashes, then for those of the vault that it uses", async (pathname) => {
+    expect(await asked(pathname)).toEqual({ first: ofSecrets, then: ofVault });
   });
 
-  it("asks for no file that the record does not list, and for none of another area", () => {
-    expect(asked("/recived")).toEqual(["preload script /r/sharing/sharing-1.0.0-0123456789ab/remoteEntry.js sha384-s anonymous"]);
-    expect(asked("/openers")).toEqual(["preload script /r/recovery/recovery-1.0.0-0123456789ab/remoteEntry.js sha384-v anonymous"]);
-    for (const pathname of ["/settings/profile", "/help"]) expect(asked(pathname)).toEqual([]);
+  it("goes on to the vault when a script of the area does not come", async () => {
+    expect((await asked("/home", "error")).then).toEqual(ofVault);
+  });
+
+  it("asks for no file that the record does not list, and for none of another area", async () => {
+    expect(await asked("/recived")).toEqual({ first: ["preload script /r/sharing/sharing-1.0.0-0123456789ab/remoteEntry.js sha384-s anonymous"], then: [] });
+    expect(await asked("/openers")).toEqual({ first: ofVault, then: [] });
+    for (const pathname of ["/settings/profile", "/help"]) expect(await asked(pathname)).toEqual({ first: [], then: [] });
   });
 });

@@ -9,10 +9,11 @@ import type { VerifiedDeployment } from "../deployment/verify.ts";
 const Exposed = z.object({ exposes: z.array(z.object({ assets: z.object({ js: z.object({ sync: z.array(z.string()) }) }) })) });
 
 /**
- * Asks for the first scripts of the area that the address shows, with their signed hashes, while the host's own code is on its
- * way: they need not wait for it, nor for each other. An area that uses the vault begins with recovery's too.
+ * Asks for the first scripts of the area that the address shows, with their signed hashes, while the host's own code is still
+ * at work: they need not wait for it, nor for each other. An area that uses the vault begins with recovery's too, once its own
+ * have arrived: on a thin line they would come later for it.
  */
-export function preloadArea({ remotes }: Pick<VerifiedDeployment, "remotes">, { origin, pathname }: Pick<Location, "origin" | "pathname">, document: Document): void {
+export async function preloadArea({ remotes }: Pick<VerifiedDeployment, "remotes">, { origin, pathname }: Pick<Location, "origin" | "pathname">, document: Document): Promise<void> {
   const path = pathname === "/" ? "/home" : pathname;
   const verified = (name: RemoteName): ReleaseRecord | null => {
     const remote = remotes.get(name);
@@ -20,14 +21,24 @@ export function preloadArea({ remotes }: Pick<VerifiedDeployment, "remotes">, { 
   };
   const shown = [...remotes.keys()].map(verified).find((record) => record?.manifest.routes.some((route) => matchPath(route.path, path) !== null) === true) ?? null;
   if (shown === null) return;
+  await preload(shown, origin, document);
   const vault = shown.manifest.capabilities.includes("vault") ? verified("recovery") : null;
-  for (const record of new Set([shown, vault ?? shown])) {
-    for (const file of firstScripts(record)) {
+  if (vault !== null && vault !== shown) await preload(vault, origin, document);
+}
+
+/** Answered when all have arrived, or failed. */
+async function preload(record: ReleaseRecord, origin: string, document: Document): Promise<void> {
+  await Promise.all(
+    firstScripts(record).map((file) => {
       const link = document.createElement("link");
       Object.assign(link, { rel: "preload", as: "script", href: `${releaseAddress(origin, record)}${file}`, integrity: record.files[file], crossOrigin: "anonymous" });
       document.head.append(link);
-    }
-  }
+      return new Promise((settle) => {
+        link.addEventListener("load", settle);
+        link.addEventListener("error", settle);
+      });
+    }),
+  );
 }
 
 function firstScripts({ federation, files }: ReleaseRecord): readonly string[] {
