@@ -26,7 +26,13 @@ async function show({ load = () => Promise.resolve(face), page, path = "/setting
   const onCrash = jest.fn();
   const onRetry = jest.fn();
   const loads = jest.fn(load);
-  const loader = { load: loads, page: page ?? ((_name, each) => each.load().then(({ default: component }) => component)) };
+  const pages = new Map<LazyRoute["load"], ReturnType<RemoteLoader["page"]>>();
+  const once: RemoteLoader["page"] = (_name, each) => {
+    const known = pages.get(each.load) ?? each.load().then(({ default: component }) => component);
+    pages.set(each.load, known);
+    return known;
+  };
+  const loader = { load: loads, page: page ?? once };
   const scope = jest.fn((portal: Parameters<React.ComponentProps<typeof RemoteArea>["scope"]>[0]) => portal);
   function Area() {
     const portal = usePortal();
@@ -72,6 +78,23 @@ describe("RemoteArea", () => {
     expect(screen.getByRole("button", { name: action })).toBeEnabled();
     expect(screen.getByRole("navigation")).toBeVisible();
     await expectAccessible();
+  });
+
+  it("keeps one placeholder until the remote and its screen are there, since React delays what follows each further one", async () => {
+    let arrive = (_remote: LoadedModule): void => undefined;
+    let draw = (_code: { default: typeof Profile }): void => undefined;
+    const load = jest.fn(() => new Promise<{ default: typeof Profile }>((resolve) => (draw = resolve)));
+    await show({ load: () => new Promise((resolve) => (arrive = resolve)) });
+    const placeholder = screen.getByRole("status");
+    await act(async () => {
+      arrive({ ...face, routes: [{ path: "/settings/profile", load }] });
+    });
+    expect(load).toHaveBeenCalledTimes(1);
+    expect(screen.getByRole("status")).toBe(placeholder);
+    await act(async () => {
+      draw({ default: Profile });
+    });
+    expect(await screen.findByRole("heading", { name: "Profile of alba" })).toBeVisible();
   });
 
   it("fetches a screen when somebody goes there, and none before", async () => {

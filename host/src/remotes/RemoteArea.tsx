@@ -29,27 +29,39 @@ export function RemoteArea({ name, path, loader, portal, scope, onCrash, onRetry
     setAttempt((before) => before + 1);
     onRetry();
   }, [onRetry]);
-  // Outside the component that suspends: React renders again to show a failure and must get the same failed promise.
-  const loading = useMemo(() => ({ attempt, module: loader.load(name) }), [loader, name, attempt]);
   const scoped = useMemo(() => scope(portal, name), [scope, portal, name]);
 
   return (
     <RemoteBoundary name={name} pathname={pathname} onRetry={retry} onCrash={onCrash}>
-      <Suspense key={`${name}-${String(loading.attempt)}`} fallback={<AreaLoading />}>
-        <PortalContext.Provider value={scoped}>
-          <ScreenOf name={name} path={path} loader={loader} module={loading.module} />
-        </PortalContext.Provider>
-      </Suspense>
+      <PortalContext.Provider value={scoped}>
+        <Area key={`${name}-${String(attempt)}`} name={name} path={path} loader={loader} />
+      </PortalContext.Provider>
     </RemoteBoundary>
   );
 }
 
-interface ScreenOfProps extends Pick<RemoteAreaProps, "name" | "path" | "loader"> {
-  readonly module: Promise<LoadedModule>;
+type AreaProps = Pick<RemoteAreaProps, "name" | "path" | "loader">;
+
+function Area({ name, path, loader }: AreaProps) {
+  // Outside the component that suspends: React renders again to show a failure and must get the same failed promise.
+  const [module] = useState(() => withPage(loader, name, path));
+  return (
+    <Suspense fallback={<AreaLoading />}>
+      <ScreenOf name={name} path={path} loader={loader} module={module} />
+    </Suspense>
+  );
+}
+
+/** The remote, once the page that is shown first is there too: React keeps each further placeholder for at least 300 ms. */
+async function withPage(loader: AreaProps["loader"], name: RemoteName, path: string): Promise<LoadedModule> {
+  const module = await loader.load(name);
+  const route = module.routes.find((each) => each.path === path);
+  if (route !== undefined) await loader.page(name, route);
+  return module;
 }
 
 /** The router has matched the address already: the route is found by its pattern. */
-function ScreenOf({ name, path, loader, module }: ScreenOfProps) {
+function ScreenOf({ name, path, loader, module }: AreaProps & { readonly module: Promise<LoadedModule> }) {
   const { routes } = use(module);
   const route = routes.find((each) => each.path === path);
   if (route === undefined) throw new PortalError("remote_refused"); // parseModule lets none in that lacks a route of its manifest
