@@ -2,6 +2,7 @@
 import { join } from "node:path";
 
 import { ModuleFederationPlugin } from "@module-federation/enhanced/webpack";
+import type { Language } from "@relicario/shared/contract";
 import { baseConfig, integrityFunction, IntegrityPlugin, providedByHost, sharedModules, type BuildArguments } from "@relicario/shared/webpack";
 import HtmlWebpackPlugin from "html-webpack-plugin";
 import MiniCssExtractPlugin from "mini-css-extract-plugin";
@@ -9,11 +10,17 @@ import webpack, { type Compiler, type Configuration } from "webpack";
 
 const context = import.meta.dirname;
 
+interface Preloaded {
+  readonly always: readonly string[];
+  /** By language: the gateway leaves the reader's. */
+  readonly texts: Readonly<Record<Language, string>>;
+}
+
 /** Has the page ask at once for the scripts that every start loads, those of shared packages too, rather than when the code before them runs. */
 class PreloadPlugin {
-  private readonly chunks: readonly string[];
+  private readonly chunks: Preloaded;
 
-  constructor(chunks: readonly string[]) {
+  constructor(chunks: Preloaded) {
     this.chunks = chunks;
   }
 
@@ -21,10 +28,14 @@ class PreloadPlugin {
     compiler.hooks.compilation.tap(PreloadPlugin.name, (compilation) => {
       HtmlWebpackPlugin.getHooks(compilation).alterAssetTagGroups.tap(PreloadPlugin.name, (page) => {
         const shared = compilation.chunkGroups.filter(({ origins }) => origins.some(({ module }) => module?.type === "provide-module"));
-        const named = this.chunks.map((name) => compilation.namedChunkGroups.get(name));
-        const files = new Set([...named, ...shared].flatMap((group) => group?.getFiles() ?? []));
-        const scripts = [...files].filter((file) => file.endsWith(".js"));
-        page.headTags.push(...scripts.map((file) => HtmlWebpackPlugin.createHtmlTagObject("link", { rel: "preload", as: "script", href: `/${file}` }, undefined)));
+        const named = (name: string) => compilation.namedChunkGroups.get(name);
+        const preload = (groups: readonly (ReturnType<typeof named>)[], attributes: Readonly<Record<string, string>> = {}): void => {
+          const files = new Set(groups.flatMap((group) => group?.getFiles() ?? []));
+          const scripts = [...files].filter((file) => file.endsWith(".js"));
+          page.headTags.push(...scripts.map((file) => HtmlWebpackPlugin.createHtmlTagObject("link", { rel: "preload", as: "script", href: `/${file}`, ...attributes }, undefined)));
+        };
+        preload([...this.chunks.always.map(named), ...shared]);
+        for (const [language, chunk] of Object.entries(this.chunks.texts)) preload([named(chunk)], { hreflang: language });
         return page;
       });
     });
@@ -65,7 +76,7 @@ export default (_environment: unknown, { mode = "production" }: BuildArguments):
       new IntegrityPlugin(),
       new webpack.DefinePlugin({ __INTEGRITY_FUNCTION__: JSON.stringify(integrityFunction), __SHARED__: JSON.stringify(Object.fromEntries(Object.entries(sharedModules).map(([name, { version }]) => [name, version]))) }),
       new MiniCssExtractPlugin({ filename: "static/[name].[contenthash:8].css", chunkFilename: "static/[name].[contenthash:8].css" }),
-      new PreloadPlugin(["bootstrap", "start-host"]),
+      new PreloadPlugin({ always: ["bootstrap", "start-host"], texts: { en: "texts-en", es: "texts-es" } }),
       new HtmlWebpackPlugin({ template: "./src/index.html", scriptLoading: "defer", minify: mode === "production" }),
     ],
   };

@@ -11,7 +11,7 @@ const TextFile: z.ZodType<Texts> = z.record(z.string(), z.unknown());
 
 /** The namespaces of the host that the first screen needs. They are part of its code, so that they need no remote. */
 export async function hostTexts(language: Language): Promise<Readonly<Record<string, Texts>>> {
-  const { texts } = language === "es" ? await import("./texts-es.ts") : await import("./texts-en.ts");
+  const { texts } = language === "es" ? await import(/* webpackChunkName: "texts-es" */ "./texts-es.ts") : await import(/* webpackChunkName: "texts-en" */ "./texts-en.ts");
   return texts;
 }
 

@@ -48,7 +48,7 @@ export async function buildDevelopmentServer({ origin, portalOrigin, identityOri
     if (request.method !== "GET" || /\.[a-z0-9]+$/i.test(new URL(request.url, origin).pathname)) return reply.code(404).send({ status: 404 });
     const nonce = randomBytes(16).toString("base64url");
     const page = pageFrom(readFileSync(join(hostFolder, "index.html"), "utf8"), await release.page());
-    return reply.header("content-security-policy", inDevelopment(policyOfHost({ nonce, origin, identityOrigin, apiBase: `${origin}/api` }))).type("text/html; charset=utf-8").send(page.html(nonce));
+    return reply.header("content-security-policy", inDevelopment(policyOfHost({ nonce, origin, identityOrigin, apiBase: `${origin}/api` }))).type("text/html; charset=utf-8").send(page.html(nonce, null));
   });
   return app;
 }

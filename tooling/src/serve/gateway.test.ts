@@ -34,7 +34,7 @@ describe("the gateway", () => {
       mkdirSync(join(file, ".."), { recursive: true });
       writeFileSync(file, text);
     };
-    put("host/index.html", '<!doctype html><meta property="csp-nonce" nonce="{{nonce}}"><style nonce="{{nonce}}"></style><script type="application/json" id="portal-page"></script>');
+    put("host/index.html", '<!doctype html><meta property="csp-nonce" nonce="{{nonce}}"><style nonce="{{nonce}}"></style><script type="application/json" id="portal-page"></script><link hreflang=en><link hreflang=es>');
     put("host/silent-renew.html", "<!doctype html><script src=/silent-renew.js></script>");
     put("host/drive-answer.html", "<!doctype html><script src=/drive-answer.js></script>");
     put("host/static/main.0123abcd.js", "host();");
@@ -142,6 +142,10 @@ describe("the gateway", () => {
       const { body } = await get("/", navigation);
       const json = /<script type="application\/json" id="portal-page">(.*?)<\/script>/.exec(body)?.[1] ?? "";
       expect(JSON.parse(json)).toEqual(page);
+    });
+
+    it.each([["ES-mx,en;q=0.9", "es"], ["en-GB,es", "en"], ["fr", "en"], ["", "en"]])("asks ahead for the host's texts of the browser's first language: %s", async (accepted, language) => {
+      expect((await get("/home", { ...navigation, "accept-language": accepted })).body).toMatch(new RegExp(`</script><link[^>]*><link hreflang=${language}>$`));
     });
 
     it("allows code from this origin only, and names what it may talk to", async () => {

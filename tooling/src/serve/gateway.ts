@@ -8,7 +8,7 @@ import { join, resolve, sep } from "node:path";
 import { negotiate } from "@fastify/accept-negotiator";
 import httpProxy, { type FastifyHttpProxyOptions } from "@fastify/http-proxy";
 import fastifyStatic from "@fastify/static";
-import type { Drives, PortalPage, RemoteName } from "@relicario/shared/contract";
+import { languages, type Drives, type Language, type PortalPage, type RemoteName } from "@relicario/shared/contract";
 import { errorOfStatus, type ErrorCode } from "@relicario/shared/errors";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 
@@ -139,7 +139,7 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
     if (!isNavigation(request)) return sendProblem(reply, 404, "not_found", "Not found");
     // Sign-in, renewal and the deployment document all know the portal by one name.
     if (publicHost === "localhost" && loopback.has(request.hostname)) return reply.redirect(`${origin}${request.url}`, 307);
-    return sendPage(reply);
+    return sendPage(request, reply);
   };
   app.get("/", answerOtherwise);
   app.setNotFoundHandler(answerOtherwise);
@@ -181,7 +181,7 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
     }
   }
 
-  function sendPage(reply: FastifyReply): FastifyReply {
+  function sendPage({ headers }: FastifyRequest, reply: FastifyReply): FastifyReply {
     const nonce = randomBytes(16).toString("base64url");
     const { identityOrigin, apiBase } = settings;
     return reply
@@ -189,8 +189,14 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
       .headers(reportingHeaders(apiBase))
       .header("cache-control", "no-store")
       .type("text/html; charset=utf-8")
-      .send(page().html(nonce));
+      .send(page().html(nonce, languageOf(headers["accept-language"])));
   }
+}
+
+/** Of the browser's first language, as a page takes it whose reader chose none. */
+function languageOf(accepted = ""): Language {
+  const [first] = accepted.toLowerCase().split(/[-,;]/, 1);
+  return languages.find((language) => language === first) ?? "en";
 }
 
 /** True when a person opens a place of the portal; false for a script, picture or call that is not there. */

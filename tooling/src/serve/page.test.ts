@@ -6,18 +6,22 @@ const template = '<script type="application/json" id="portal-page"></script><sty
 
 describe("pageFrom", () => {
   it("keeps JSON from ending its element early", () => {
-    const html = pageFrom(template, { ...content, vendor_id: "</script><script>alert(1)</script>$&" }).html("n");
+    const html = pageFrom(template, { ...content, vendor_id: "</script><script>alert(1)</script>$&" }).html("n", null);
     expect(html.match(/<script/g)).toHaveLength(1);
     expect(html).toContain("\\u003c/script>\\u003cscript>alert(1)\\u003c/script>$&");
   });
 
   it("asks for the vendor's document ahead, whose name ends no attribute", () => {
-    expect(pageFrom(template, content).html("n")).toContain('<link rel="preload" href="/deployments/relicario" as="fetch" crossorigin="anonymous">');
-    expect(pageFrom(template, { ...content, vendor_id: '"><b>' }).html("n")).toContain('href="/deployments/%22%3E%3Cb%3E"');
+    expect(pageFrom(template, content).html("n", null)).toContain('<link rel="preload" href="/deployments/relicario" as="fetch" crossorigin="anonymous">');
+    expect(pageFrom(template, { ...content, vendor_id: '"><b>' }).html("n", null)).toContain('href="/deployments/%22%3E%3Cb%3E"');
   });
 
   it("finds the place in a page whose attributes lost their quotes", () => {
-    expect(pageFrom("<script type=application/json id=portal-page></script>", content).html("n")).toContain('"vendor_id":"relicario"');
+    expect(pageFrom("<script type=application/json id=portal-page></script>", content).html("n", null)).toContain('"vendor_id":"relicario"');
+  });
+
+  it.each([["en", "<link href=/en.js hreflang=en>"], ["es", '<link hreflang="es" href=/es.js>'], [null, ""]] as const)("leaves the host's texts of language %s", (language, left) => {
+    expect(pageFrom(`${template}<link href=/en.js hreflang=en><link hreflang="es" href=/es.js>|`, content).html("n", language).endsWith(`</style>${left}|`)).toBe(true);
   });
 
   it("refuses a page without a place for it", () => {
