@@ -6,7 +6,7 @@ import type { Language } from "@relicario/shared/contract";
 import { baseConfig, integrityFunction, IntegrityPlugin, providedByHost, sharedModules, type BuildArguments } from "@relicario/shared/webpack";
 import HtmlWebpackPlugin from "html-webpack-plugin";
 import MiniCssExtractPlugin from "mini-css-extract-plugin";
-import webpack, { type Compiler, type Configuration } from "webpack";
+import webpack, { type Compiler, type Configuration, type RuleSetRule } from "webpack";
 
 const context = import.meta.dirname;
 
@@ -42,6 +42,12 @@ class PreloadPlugin {
   }
 }
 
+/** The one module of federation that requires what all others import: it gets the same, or the runtime would stand twice, as a CommonJS and as an ES module. */
+const oneRuntime: RuleSetRule = {
+  test: /[\\/]inject-external-runtime-core-plugin[\\/]dist[\\/]index\.cjs$/,
+  resolve: { byDependency: { commonjs: { conditionNames: ["import", "..."] } } },
+};
+
 export default (_environment: unknown, { mode = "production" }: BuildArguments): Configuration => {
   const base = baseConfig({ name: "host", context, mode });
   return {
@@ -59,7 +65,7 @@ export default (_environment: unknown, { mode = "production" }: BuildArguments):
       crossOriginLoading: "anonymous",
       clean: true,
     },
-    module: { ...base.module, rules: [...(base.module?.rules ?? []), { test: /\.css$/, use: [MiniCssExtractPlugin.loader, "css-loader"] }] },
+    module: { ...base.module, rules: [...(base.module?.rules ?? []), { test: /\.css$/, use: [MiniCssExtractPlugin.loader, "css-loader"] }, oneRuntime] },
     plugins: [
       new ModuleFederationPlugin({
         name: "relicario_host",
