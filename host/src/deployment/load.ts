@@ -1,7 +1,7 @@
 import { PortalPage } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
-import { readLastDeployment, storeLastDeployment } from "./last-deployment.ts";
+import { readOfflineDeployment, storeOfflineDeployment } from "./offline-deployment.ts";
 import { sequenceOf, verifyDeployment, type VerifiedDeployment } from "./verify.ts";
 
 export interface DeploymentSources {
@@ -38,7 +38,7 @@ export function readPortalPage(document: Document): PortalPage {
  */
 export async function loadDeployment(sources: DeploymentSources): Promise<VerifiedDeployment> {
   const { page, origin, storage, now, draw, override, given } = sources;
-  const last = readLastDeployment(storage, page.vendor_id);
+  const last = readOfflineDeployment(storage, page.vendor_id);
   // Read from its signed document alone: a number beside it could be anybody's.
   const seen = last === null ? Promise.resolve(0) : sequenceOf(last, { page, origin });
   const expected = async () => ({ page, origin, seenSequence: await seen, now: now(), draw, override, given });
@@ -53,7 +53,7 @@ export async function loadDeployment(sources: DeploymentSources): Promise<Verifi
     });
   }
   const verified = await verifyDeployment(document, await expected());
-  storeLastDeployment(storage, page.vendor_id, document);
+  storeOfflineDeployment(storage, page.vendor_id, document);
   return verified;
 }
 

@@ -2,7 +2,7 @@ import type { Deployment, PortalPage, ReleaseOverride, ReleaseRecord, RemoteName
 import { CompactSign, exportJWK, GeneralSign, generateKeyPair, type CryptoKey } from "jose";
 
 import { loadDeployment, readPortalPage } from "./load.ts";
-import { deploymentKey } from "./last-deployment.ts";
+import { deploymentKey } from "./offline-deployment.ts";
 import { verifyDeployment, type Expectations } from "./verify.ts";
 
 const origin = "http://localhost:3000";

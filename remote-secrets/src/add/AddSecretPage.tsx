@@ -5,7 +5,8 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Navigate, useSearchParams } from "react-router-dom";
 
-import { imagesQuery, refreshQuery, rowsQuery, useClearOnLock, vaultOf } from "../data/secrets.ts";
+import { useClearOnLock } from "../data/clear-on-lock.ts";
+import { imagesQuery, refreshQuery, rowsQuery, vaultOf } from "../data/secrets.ts";
 import { UnlockNotice } from "../notices/UnlockNotice.tsx";
 import { AddSecretForm } from "./AddSecretForm.tsx";
 

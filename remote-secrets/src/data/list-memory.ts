@@ -1,7 +1,7 @@
 import { usePortal } from "@relicario/shared/contract";
 import { queryOptions, skipToken, useQuery, useQueryClient } from "@tanstack/react-query";
 
-import { secretKeys } from "./secrets.ts";
+import { secretKeys } from "./keys.ts";
 
 /** What the list restores when somebody comes back to it. */
 export interface ListMemory {

@@ -1,7 +1,7 @@
 import { usePortal, type SecretRow, type Vault } from "@relicario/shared/contract";
 import { useMutation, useQueryClient, type QueryClient } from "@tanstack/react-query";
 
-import { secretKeys } from "./secrets.ts";
+import { secretKeys } from "./keys.ts";
 
 interface FavoriteChange {
   readonly secretIds: readonly string[];

@@ -1,23 +1,11 @@
 import { usePortal, type SecretRow, type Vault, type VaultState } from "@relicario/shared/contract";
 import { isPortalError } from "@relicario/shared/errors";
 import { useVault, useVaultState, type VaultAccess } from "@relicario/shared/ui";
-import { queryOptions, skipToken, useQuery, useQueryClient, type UseQueryResult } from "@tanstack/react-query";
-import { useEffect } from "react";
+import { queryOptions, skipToken, useQuery, type UseQueryResult } from "@tanstack/react-query";
 
+import { useClearOnLock } from "./clear-on-lock.ts";
+import { secretKeys } from "./keys.ts";
 import { readLiveShares } from "./live-shares.ts";
-
-/** Query keys, each with the account. Rows hold plaintext labels: this cache must never be persisted. */
-export const secretKeys = {
-  all: (userId: string) => ["secrets", userId] as const,
-  refresh: (userId: string) => ["secrets", userId, "refresh"] as const,
-  rows: (userId: string, status: VaultState["status"]) => ["secrets", userId, "rows", status] as const,
-  partialRows: (userId: string, status: VaultState["status"]) => ["secrets", userId, "partial-rows", status] as const,
-  images: (userId: string, status: VaultState["status"]) => ["secrets", userId, "images", status] as const,
-  history: (userId: string, secretId: string) => ["secrets", userId, "history", secretId] as const,
-  liveShares: (userId: string, status: VaultState["status"]) => ["secrets", userId, "live-shares", status] as const,
-  listMemory: (userId: string) => ["secrets", userId, "list-memory"] as const,
-  uploads: (userId: string, status: VaultState["status"]) => ["secrets", userId, "uploads", status] as const,
-};
 
 /** `gcTime` of queries with decrypted labels: they are dropped this long after the last screen that uses them. */
 const plaintextCacheMilliseconds = 60_000;
@@ -202,19 +190,6 @@ export function isOnItsWay({ isFetched, isFetching, failureCount }: Pick<UseQuer
 /** A failure of transport or service: unlike `older_state` or a failed decryption it casts no doubt on the rows already read. */
 function isConnectionError(error: unknown): boolean {
   return isPortalError(error, "offline", "service_unavailable", "timed_out", "too_many_requests", "internal_error");
-}
-
-/** Removes all plaintext of this remote from memory before the portal locks or signs out. */
-export function useClearOnLock(): void {
-  const { onLock, user } = usePortal();
-  const client = useQueryClient();
-  useEffect(
-    () =>
-      onLock(() => {
-        client.removeQueries({ queryKey: secretKeys.all(user.userId) });
-      }),
-    [onLock, client, user.userId],
-  );
 }
 
 /** Null until the vault is loaded, and when loading failed. */

@@ -4,7 +4,7 @@ import { toPortalError, type PortalError } from "@relicario/shared/errors";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 
-import { secretKeys } from "../data/secrets.ts";
+import { secretKeys } from "../data/keys.ts";
 
 export type Saving =
   | { readonly status: "idle" }

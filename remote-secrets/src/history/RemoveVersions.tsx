@@ -8,7 +8,8 @@ import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
 import { countLiveShares } from "../data/live-shares.ts";
-import { historyQuery, secretKeys } from "../data/secrets.ts";
+import { secretKeys } from "../data/keys.ts";
+import { historyQuery } from "../data/secrets.ts";
 
 interface RemoveVersionsProps {
   readonly vault: Vault;

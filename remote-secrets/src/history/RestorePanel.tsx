@@ -6,7 +6,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { secretKeys } from "../data/secrets.ts";
+import { secretKeys } from "../data/keys.ts";
 import { RemoveVersions } from "./RemoveVersions.tsx";
 
 interface RestorePanelProps {

@@ -3,7 +3,7 @@ import userEvent from "@testing-library/user-event";
 
 import type { Me } from "@relicario/shared/api";
 import { createFakeHttp, createFakeVault, expectAccessible, renderApp, type FakeVault, type FakeVaultSettings } from "@relicario/shared/testing";
-import { secretKeys } from "../data/secrets.ts";
+import { secretKeys } from "../data/keys.ts";
 import { me } from "../testing/me.ts";
 import HomePage from "./HomePage.tsx";
 

@@ -3,7 +3,7 @@ import userEvent from "@testing-library/user-event";
 
 import { createFakeVault, expectAccessible, picture, renderApp, type FakeSecret, type FakeVaultSettings, type RenderedApp, shownImage } from "@relicario/shared/testing";
 import { PortalError } from "@relicario/shared/errors";
-import { secretKeys } from "../data/secrets.ts";
+import { secretKeys } from "../data/keys.ts";
 import EditSecretPage from "../edit/EditSecretPage.tsx";
 import SecretsPage from "./SecretsPage.tsx";
 

@@ -5,7 +5,7 @@ import { useCallback } from "react";
 import { useStore } from "zustand";
 import { createStore } from "zustand/vanilla";
 
-import { secretKeys } from "../data/secrets.ts";
+import { secretKeys } from "../data/keys.ts";
 
 /** Why an upload takes a picture before it can be published. */
 export type OpenerReason = "opener_needed" | "show_opener_first";

@@ -1,7 +1,7 @@
 /** Local storage key of a vendor's last document that was valid, with its signatures: it is verified again before it is used. */
 export const deploymentKey = (vendorId: string) => `deployment.${vendorId}`;
 
-export function readLastDeployment(storage: Pick<Storage, "getItem">, vendorId: string): unknown {
+export function readOfflineDeployment(storage: Pick<Storage, "getItem">, vendorId: string): unknown {
   try {
     return JSON.parse(storage.getItem(deploymentKey(vendorId)) ?? "");
   } catch {
@@ -9,7 +9,7 @@ export function readLastDeployment(storage: Pick<Storage, "getItem">, vendorId: 
   }
 }
 
-export function storeLastDeployment(storage: Pick<Storage, "setItem">, vendorId: string, document: unknown): void {
+export function storeOfflineDeployment(storage: Pick<Storage, "setItem">, vendorId: string, document: unknown): void {
   try {
     storage.setItem(deploymentKey(vendorId), JSON.stringify(document));
   } catch {

@@ -1,0 +1,14 @@
+import type { VaultState } from "@relicario/shared/contract";
+
+/** Query keys, each with the account. Rows hold plaintext labels: this cache must never be persisted. */
+export const secretKeys = {
+  all: (userId: string) => ["secrets", userId] as const,
+  refresh: (userId: string) => ["secrets", userId, "refresh"] as const,
+  rows: (userId: string, status: VaultState["status"]) => ["secrets", userId, "rows", status] as const,
+  partialRows: (userId: string, status: VaultState["status"]) => ["secrets", userId, "partial-rows", status] as const,
+  images: (userId: string, status: VaultState["status"]) => ["secrets", userId, "images", status] as const,
+  history: (userId: string, secretId: string) => ["secrets", userId, "history", secretId] as const,
+  liveShares: (userId: string, status: VaultState["status"]) => ["secrets", userId, "live-shares", status] as const,
+  listMemory: (userId: string) => ["secrets", userId, "list-memory"] as const,
+  uploads: (userId: string, status: VaultState["status"]) => ["secrets", userId, "uploads", status] as const,
+};
