@@ -6,13 +6,13 @@ import type { Language } from "@relicario/shared/contract";
 import { baseConfig, integrityFunction, IntegrityPlugin, providedByHost, sharedModules, type BuildArguments } from "@relicario/shared/webpack";
 import HtmlWebpackPlugin from "html-webpack-plugin";
 import MiniCssExtractPlugin from "mini-css-extract-plugin";
-import webpack, { type Compiler, type Configuration, type RuleSetRule } from "webpack";
+import webpack, { type ChunkGroup, type Compiler, type Configuration, type RuleSetRule } from "webpack";
 
 const context = import.meta.dirname;
 
 interface Preloaded {
   readonly always: readonly string[];
-  /** By language: the gateway leaves the reader's. */
+  /** By language: the gateway leaves that of the reader's browser. */
   readonly texts: Readonly<Record<Language, string>>;
 }
 
@@ -28,9 +28,13 @@ class PreloadPlugin {
     compiler.hooks.compilation.tap(PreloadPlugin.name, (compilation) => {
       HtmlWebpackPlugin.getHooks(compilation).alterAssetTagGroups.tap(PreloadPlugin.name, (page) => {
         const shared = compilation.chunkGroups.filter(({ origins }) => origins.some(({ module }) => module?.type === "provide-module"));
-        const named = (name: string) => compilation.namedChunkGroups.get(name);
-        const preload = (groups: readonly (ReturnType<typeof named>)[], attributes: Readonly<Record<string, string>> = {}): void => {
-          const files = new Set(groups.flatMap((group) => group?.getFiles() ?? []));
+        const named = (name: string): ChunkGroup => {
+          const group = compilation.namedChunkGroups.get(name);
+          if (group === undefined) throw new Error(`the host has no chunk of the name ${name}`);
+          return group;
+        };
+        const preload = (groups: readonly ChunkGroup[], attributes: Readonly<Record<string, string>> = {}): void => {
+          const files = new Set(groups.flatMap((group) => group.getFiles()));
           const scripts = [...files].filter((file) => file.endsWith(".js"));
           page.headTags.push(...scripts.map((file) => HtmlWebpackPlugin.createHtmlTagObject("link", { rel: "preload", as: "script", href: `/${file}`, ...attributes }, undefined)));
         };

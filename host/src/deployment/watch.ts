@@ -3,7 +3,7 @@ import { createStore } from "zustand/vanilla";
 
 import type { VerifiedDeployment } from "./verify.ts";
 
-/** How often the deployment document is read again while a page is open: what it switches off has to be gone within 60 s, a slow answer included. */
+/** How often the deployment document is read again while a page is looked at: what it switches off has to be gone within 60 s, a slow answer included. */
 export const watchMilliseconds = 45_000;
 
 /** How the releases that this page runs compare with those that are in force now. */
@@ -21,7 +21,7 @@ export interface DeploymentWatch {
   readonly subscribe: (listener: () => void) => () => void;
   /** Reads the document once; concurrent calls share one request. Never rejects. */
   readonly check: () => Promise<void>;
-  /** Starts reading periodically. Returns its undo. */
+  /** Starts reading periodically, and when the page is looked at again: browsers slow the clocks of pages that nobody sees. Returns its undo. */
   readonly start: () => () => void;
 }
 
@@ -35,7 +35,7 @@ export interface WatchDeps {
 }
 
 /**
- * Reads the deployment document every 45 s and on each navigation. A document that is refused or cannot be fetched changes
+ * Reads the deployment document every 45 s, on each navigation, and when the page is looked at again. A document that is refused or cannot be fetched changes
  * nothing: the page keeps the releases that it verified at its start.
  */
 export function createDeploymentWatch({ pinned, load, now, log }: WatchDeps): DeploymentWatch {
@@ -72,8 +72,13 @@ export function createDeploymentWatch({ pinned, load, now, log }: WatchDeps): De
     check,
     start: () => {
       const timer = setInterval(() => void check(), watchMilliseconds);
+      const handleVisibility = () => {
+        if (document.visibilityState === "visible") void check();
+      };
+      document.addEventListener("visibilitychange", handleVisibility);
       return () => {
         clearInterval(timer);
+        document.removeEventListener("visibilitychange", handleVisibility);
       };
     },
   });

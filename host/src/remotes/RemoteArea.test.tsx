@@ -97,6 +97,16 @@ describe("RemoteArea", () => {
     expect(await screen.findByRole("heading", { name: "Profile of alba" })).toBeVisible();
   });
 
+  it.each(["does not come", "fails"])("shows the next screen though the first one %s", async (what) => {
+    let fail = (_error: Error): void => undefined;
+    const pages = { "/settings/profile": new Promise<{ default: typeof Profile }>((_resolve, reject) => (fail = reject)), "/settings/billing": Promise.resolve({ default: () => <h1>Billing</h1> }) };
+    const { app } = await show({ load: () => Promise.resolve({ ...face, routes: Object.entries(pages).map(([path, page]) => ({ path, load: () => page })) }) });
+    expect(screen.getByRole("status")).toBeVisible();
+    await app.goTo("/settings/billing");
+    if (what === "fails") await act(async () => { fail(new PortalError("remote_unreachable")); });
+    expect(await screen.findByRole("heading", { name: "Billing" })).toBeVisible();
+  });
+
   it("fetches a screen when somebody goes there, and none before", async () => {
     const fetched: string[] = [];
     const screens = ["/settings/profile", "/settings/billing", "/settings/payments"].map((path) => ({

@@ -44,25 +44,41 @@ type AreaProps = Pick<RemoteAreaProps, "name" | "path" | "loader">;
 
 function Area({ name, path, loader }: AreaProps) {
   // Outside the component that suspends: React renders again to show a failure and must get the same failed promise.
-  const [module] = useState(() => withPage(loader, name, path));
+  const [module] = useState(() => loader.load(name));
+  const [first, setFirst] = useState<FirstPage | null>(() => firstPage(module, { name, path, loader }));
+  if (first !== null && first.path !== path) setFirst(null); // somebody went on: nothing waits for it any more
   return (
     <Suspense fallback={<AreaLoading />}>
-      <ScreenOf name={name} path={path} loader={loader} module={module} />
+      <ScreenOf name={name} path={path} loader={loader} module={module} first={first?.path === path ? first.there : null} />
     </Suspense>
   );
 }
 
-/** The remote, once the page that is shown first is there too: React keeps each further placeholder for at least 300 ms. */
-async function withPage(loader: AreaProps["loader"], name: RemoteName, path: string): Promise<LoadedModule> {
-  const module = await loader.load(name);
-  const route = module.routes.find((each) => each.path === path);
-  if (route !== undefined) await loader.page(name, route);
-  return module;
+interface FirstPage {
+  readonly path: string;
+  readonly there: Promise<unknown>;
+}
+
+/** The page that an area begins with comes in the place of the area's own placeholder: React keeps each further one for at least 300 ms. */
+function firstPage(module: Promise<LoadedModule>, { name, path, loader }: AreaProps): FirstPage {
+  const there = module.then(({ routes }) => {
+    const route = routes.find((each) => each.path === path);
+    return route === undefined ? null : loader.page(name, route);
+  });
+  there.catch(() => undefined); // shown where it is used
+  return { path, there };
+}
+
+interface ScreenOfProps extends AreaProps {
+  readonly module: Promise<LoadedModule>;
+  /** Until when there is nothing to draw but the placeholder. */
+  readonly first: Promise<unknown> | null;
 }
 
 /** The router has matched the address already: the route is found by its pattern. */
-function ScreenOf({ name, path, loader, module }: AreaProps & { readonly module: Promise<LoadedModule> }) {
+function ScreenOf({ name, path, loader, module, first }: ScreenOfProps) {
   const { routes } = use(module);
+  if (first !== null) use(first);
   const route = routes.find((each) => each.path === path);
   if (route === undefined) throw new PortalError("remote_refused"); // parseModule lets none in that lacks a route of its manifest
   return <Screen key={pageOf(route, routes)} name={name} route={route} loader={loader} />;

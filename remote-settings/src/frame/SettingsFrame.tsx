@@ -1,7 +1,7 @@
 import { usePortal } from "@relicario/shared/contract";
 import { media, Page, s, space } from "@relicario/shared/ui";
 import { ChevronDown } from "lucide-react";
-import { useId, useState, type ReactNode } from "react";
+import { useId, useRef, useState, type ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { Navigate, NavLink } from "react-router-dom";
 import { css, styled } from "styled-components";
@@ -24,8 +24,10 @@ export function SettingsFrame({ page, children }: SettingsFrameProps) {
   const shown = shownIn(features);
   const [open, setOpen] = useState(false);
   const menuId = useId();
+  const toggle = useRef<HTMLButtonElement>(null);
   const close = () => {
     setOpen(false);
+    toggle.current?.focus(); // on phones what has the focus is hidden with the menu; another page takes the focus itself
   };
 
   if (!shown.includes(page)) return <Navigate to="/settings/profile" replace />;
@@ -33,7 +35,7 @@ export function SettingsFrame({ page, children }: SettingsFrameProps) {
     <Page width="wide" title={t(`${menu[page].text}.title`)}>
       <Columns>
         <nav aria-label={t("menu.list_aria")}>
-          <MenuToggle type="button" aria-expanded={open} aria-controls={menuId} onClick={() => { setOpen(!open); }}>
+          <MenuToggle ref={toggle} type="button" aria-expanded={open} aria-controls={menuId} onClick={() => { setOpen(!open); }}>
             {t("menu.open_action")}
             <ChevronDown aria-hidden />
           </MenuToggle>

@@ -13,6 +13,8 @@ import { problemsOfBundle } from "./bundle-contents.ts";
 
 const Bill = z.object({ metadata: z.object({ component: z.object({ name: z.string() }) }), components: z.array(z.object({ name: z.string() })) });
 
+const SourceMap = z.object({ sources: z.array(z.string()) });
+
 const problems: string[] = [];
 for (const name of buildables) {
   const web = join(rootFolder, folderOf(name), "build/web");
@@ -23,7 +25,8 @@ for (const name of buildables) {
   problems.push(...problemsOfBill(name));
   const scripts = filesBelow(web).filter((file) => file.endsWith(".js"));
   const wasm = filesBelow(web).filter((file) => file.endsWith(".wasm"));
-  problems.push(...problemsOfBundle({ name, scripts: scripts.map((file) => ({ file, text: readFileSync(join(web, file), "utf8") })), wasm }));
+  const sources = filesBelow(web).flatMap((file) => (file.endsWith(".js.map") ? SourceMap.parse(JSON.parse(readFileSync(join(web, file), "utf8"))).sources : []));
+  problems.push(...problemsOfBundle({ name, scripts: scripts.map((file) => ({ file, text: readFileSync(join(web, file), "utf8") })), wasm, sources }));
 }
 
 /** What is released says what it is made of: its own package, and what all of them share. */

@@ -49,9 +49,9 @@ export async function readKeyring(vault: VaultContext, signal?: AbortSignal, for
   return view;
 }
 
-/** Whether a view is of the keys in use and of the newest state that this device has seen, in any tab. */
+/** Whether a view was opened with the keys in use, and is of the newest state that this device has seen, in any tab. Never of a locked vault. */
 export async function isLatest(vault: VaultContext, { keyring, opened }: KeyringView): Promise<boolean> {
-  if (opened?.keys !== vault.keys) return false;
+  if (vault.keys === null || opened?.keys !== vault.keys) return false;
   const remembered = await recall(vault);
   return remembered?.stateRev === keyring.state_rev && remembered.stateSha256 === stateDigest(keyring.state);
 }

@@ -68,6 +68,14 @@ describe("createVaultClient", () => {
       expect(keyringReads()).toBe(reads + 1);
     });
 
+    it("has labels when the vault was opened in between", async () => {
+      const { vault } = await refreshed();
+      await vault.lock();
+      expect((await vault.refresh()).status).toBe("locked");
+      await vault.unlock(shown("market"));
+      expect((await vault.list()).map(({ label }) => label?.title)).toEqual(["First"]);
+    });
+
     it.each(["this tab", "another tab"])("is not believed by it once %s has seen a newer state", async (where) => {
       const { vault, before } = await refreshed();
       const writer = where === "this tab" ? vault : client();

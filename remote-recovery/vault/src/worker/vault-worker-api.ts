@@ -80,6 +80,9 @@ interface Started {
   readonly kitFile: KitParts["file"];
 }
 
+/** How long a keyring that was read counts as the present one for a list. */
+const momentMs = 5_000;
+
 /** What the vault's worker offers. Each act of the vault is one line here; the page takes its types from this. */
 export type VaultWorkerApi = ReturnType<typeof createVaultWorkerApi>;
 
@@ -87,8 +90,8 @@ export type VaultWorkerApi = ReturnType<typeof createVaultWorkerApi>;
 export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, deviceFor: (account: DeviceAccount) => Promise<Device> = openDevice) {
   let started: Started | null = null;
   let told: Promise<unknown> = Promise.resolve();
-  /** What `refresh` read, for the list that follows it. */
-  let refreshed: KeyringView | null = null;
+  /** What `refresh` read, for the list that follows it; and when, by the page's own clock. */
+  let refreshed: { readonly view: KeyringView; readonly at: number } | null = null;
   const opened = createOpenedContents<OpenedHere>(() => requireStarted().parts.calls);
 
   function requireStarted(): Started {
@@ -133,12 +136,13 @@ export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, de
     refresh: act(async (vault) => {
       takeKeptRows(vault).catch(() => undefined); // the list follows, and says what is wrong
       refreshed = null;
-      refreshed = await readKeyring(vault);
+      const view = await readKeyring(vault);
+      refreshed = view === null ? null : { view, at: performance.now() };
       return vault.getState();
     }),
     /** Every row goes to `onRows`, the newest first, before this is answered; see {@link Vault.list}. */
     list: act(async (vault, options: ListOptions) => {
-      const given = refreshed;
+      const given = refreshed !== null && performance.now() - refreshed.at < momentMs ? refreshed.view : null;
       refreshed = null;
       await list(vault, options, given !== null && (await isLatest(vault, given)) ? given : undefined);
     }),

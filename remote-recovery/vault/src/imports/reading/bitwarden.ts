@@ -68,7 +68,7 @@ export async function readBitwarden(text: string, words: Words, beside: BesideBi
       continue;
     }
     const { id, type, name, notes, folderId, collectionIds, fields, login } = item;
-    const attached = files.get(id ?? "") ?? [];
+    const attached = (id == null ? undefined : files.get(id)) ?? [];
     const absent = (item.attachments ?? []).filter(({ fileName }) => !attached.some(({ name }) => name === fileName));
     for (const { fileName } of absent) items.fail(`${place}: ${fileName ?? "?"}`, "missing_file");
     const attachments = [];
@@ -114,7 +114,9 @@ function filesByItem(paths: readonly string[]): ReadonlyMap<string, readonly { r
   for (const path of paths) {
     const [folder, id, ...name] = path.split("/");
     if (folder !== "attachments" || id === undefined || name.length === 0) continue;
-    files.set(id, [...(files.get(id) ?? []), { path, name: name.join("/") }]);
+    const ofItem = files.get(id) ?? [];
+    ofItem.push({ path, name: name.join("/") });
+    files.set(id, ofItem);
   }
   return files;
 }

@@ -83,15 +83,17 @@ describe("reading what people have", () => {
     const { format, items, failures } = await opened(
       readOne(
         await zipOf({
-          "data.json": JSON.stringify({ items: [{ id: "b1", type: 2, name: "Deed", notes: "of the house", attachments: [{ fileName: "deed ñ.pdf" }, { fileName: "gone.pdf" }] }, { id: "b2", type: 2, name: "Scan", notes: null }] }),
+          "attachments/b2/data.json": "{}",
+          "data.json": JSON.stringify({ items: [{ id: "b1", type: 2, name: "Deed", notes: "of the house", attachments: [{ fileName: "deed ñ.pdf" }, { fileName: "gone.pdf" }] }, { id: "b2", type: 2, name: "Scan", notes: null }, { type: 2, name: "Of no id", notes: "none" }] }),
           "attachments/b1/deed ñ.pdf": "deed",
           "attachments/b2/a/scan.png": "scan",
           "attachments/b3/nobody's.txt": "x",
+          "attachments//also nobody's.txt": "y",
         }),
       ),
     );
     expect(format).toBe("bitwarden_json");
-    expect(items.map(({ title, kind, text }) => [title, kind, text])).toEqual([["Deed", "note", "of the house"], ["Deed: deed ñ.pdf", "attachment", "deed"], ["Scan: a/scan.png", "attachment", "scan"], ["nobody's.txt", "attachment", "x"]]);
+    expect(items.map(({ title, kind, text }) => [title, kind, text])).toEqual([["Deed", "note", "of the house"], ["Deed: deed ñ.pdf", "attachment", "deed"], ["Scan: data.json", "attachment", "{}"], ["Scan: a/scan.png", "attachment", "scan"], ["Of no id", "note", "none"], ["nobody's.txt", "attachment", "x"], ["also nobody's.txt", "attachment", "y"]]);
     expect(failures).toEqual([{ place: "Deed: gone.pdf", reason: "missing_file" }]);
   });
 

@@ -51,8 +51,12 @@ async function itemsOf(files: readonly GivenFile[], words: Words, exitIdentity: 
   return { format: "bitwarden_json", items: await readBitwarden(text, words) };
 }
 
+function depthOf(name: string): number {
+  return name.split("/").length;
+}
+
 async function fromArchive(archive: Archive, words: Words, exitIdentity: string | undefined): Promise<ReadFile> {
-  const found = archive.names.find((name) => /(?:^|\/)data\.json$/.test(name));
+  const [found] = archive.names.filter((name) => /(?:^|\/)data\.json$/.test(name)).toSorted((one, other) => depthOf(one) - depthOf(other)); // an attachment may have that name too
   if (archive.names.includes("export.data")) return { format: "onepassword_1pux", items: await readOnePassword(archive, words) };
   if (archive.names.includes("manifest.json")) return { format: "relicario_export", items: await readOwnArchive(archive, words, exitIdentity) };
   if (found === undefined) throw new Refused(archive.names.some((name) => name.endsWith(".pgp")) ? "encrypted" : "unknown_format");
