@@ -81,7 +81,7 @@ async function start(): Promise<void> {
     const readDeployment = () =>
       loadDeployment({ page, origin: location.origin, storage: localStorage, fetch: fetch.bind(window), now: Date.now, draw: sessionDraw(sessionStorage), override: sessionStorage.getItem(overrideKey), given: __SHARED__ });
     const verified = await readDeployment();
-    void preloadArea(verified, location, document);
+    preloadArea(verified, location, document);
     const startHost = await code;
     await tidied; // before anybody is signed in
     await startHost({ verified, readDeployment, sweeps, language, theme, texts: await own }, (page) => { root.render(page); });

@@ -1,4 +1,4 @@
-import type { ReleaseRecord, RemoteName } from "@relicario/shared/contract";
+import type { ReleaseRecord } from "@relicario/shared/contract";
 import { matchPath } from "react-router-dom";
 import { z } from "zod";
 
@@ -10,35 +10,20 @@ const Exposed = z.object({ exposes: z.array(z.object({ assets: z.object({ js: z.
 
 /**
  * Asks for the first scripts of the area that the address shows, with their signed hashes, while the host's own code is still
- * at work: they need not wait for it, nor for each other. An area that uses the vault begins with recovery's too, once its own
- * have arrived: on a thin line they would come later for it.
+ * at work: they need not wait for it, nor for each other. What the area uses of another one, such as the vault, comes after
+ * them: on a thin line they would come later for it.
  */
-export async function preloadArea({ remotes }: Pick<VerifiedDeployment, "remotes">, { origin, pathname }: Pick<Location, "origin" | "pathname">, document: Document): Promise<void> {
+export function preloadArea({ remotes }: Pick<VerifiedDeployment, "remotes">, { origin, pathname }: Pick<Location, "origin" | "pathname">, document: Document): void {
   const path = pathname === "/" ? "/home" : pathname;
-  const verified = (name: RemoteName): ReleaseRecord | null => {
-    const remote = remotes.get(name);
-    return remote?.status === "verified" ? remote.record : null;
-  };
-  const shown = [...remotes.keys()].map(verified).find((record) => record?.manifest.routes.some((route) => matchPath(route.path, path) !== null) === true) ?? null;
-  if (shown === null) return;
-  await preload(shown, origin, document);
-  const vault = shown.manifest.capabilities.includes("vault") ? verified("recovery") : null;
-  if (vault !== null && vault !== shown) await preload(vault, origin, document);
-}
-
-/** Answered when all have arrived, or failed. */
-async function preload(record: ReleaseRecord, origin: string, document: Document): Promise<void> {
-  await Promise.all(
-    firstScripts(record).map((file) => {
+  for (const remote of remotes.values()) {
+    if (remote.status !== "verified" || !remote.record.manifest.routes.some((route) => matchPath(route.path, path) !== null)) continue;
+    for (const file of firstScripts(remote.record)) {
       const link = document.createElement("link");
-      Object.assign(link, { rel: "preload", as: "script", href: `${releaseAddress(origin, record)}${file}`, integrity: record.files[file], crossOrigin: "anonymous" });
+      Object.assign(link, { rel: "preload", as: "script", href: `${releaseAddress(origin, remote.record)}${file}`, integrity: remote.record.files[file], crossOrigin: "anonymous" });
       document.head.append(link);
-      return new Promise((settle) => {
-        link.addEventListener("load", settle);
-        link.addEventListener("error", settle);
-      });
-    }),
-  );
+    }
+    return;
+  }
 }
 
 function firstScripts({ federation, files }: ReleaseRecord): readonly string[] {

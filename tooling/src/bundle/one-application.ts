@@ -58,7 +58,7 @@ function wholePackages(folder: string): string {
 /** Writes what takes the place of host/src/remotes/preload.ts: releases are not run, so nothing of them is asked for. */
 function nothingAhead(folder: string): string {
   const file = join(folder, "preload.js");
-  writeFileSync(file, "export async function preloadArea() {}\n");
+  writeFileSync(file, "export function preloadArea() {}\n");
   return file;
 }
 
