@@ -44,15 +44,15 @@ describe("verifyPassword", () => {
   ])("leaves the event loop to others while it is %s", async (_, work) => {
     let turns = 0;
     const at = { work: true };
-    const done = work().finally(() => {
+    const done = Promise.all(Array.from({ length: 16 }, work)).finally(() => {
       at.work = false;
-    });
+    }); // more than the pool has threads, so that the loop hears of them one after the other, however busy the machine is
     while (at.work) {
       await new Promise((turn) => setImmediate(turn));
       turns += 1;
     }
     await done;
-    expect(turns).toBeGreaterThan(20); // one when it is computed on the loop
+    expect(turns).toBeGreaterThan(2); // one when they are computed on the loop
   });
 
   it("knows a hash that was made by the library used before", async () => {
