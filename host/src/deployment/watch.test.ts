@@ -90,4 +90,23 @@ describe("createDeploymentWatch", () => {
     expect(load).toHaveBeenCalledTimes(3);
     jest.useRealTimers();
   });
+
+  it("reads when the page is looked at again, until it is told to stop", async () => {
+    const { watch, load } = setUp();
+    const visibility = jest.spyOn(document, "visibilityState", "get").mockReturnValue("hidden");
+    const turn = (to: DocumentVisibilityState): void => {
+      visibility.mockReturnValue(to);
+      document.dispatchEvent(new Event("visibilitychange"));
+    };
+    const stop = watch.start();
+    turn("hidden");
+    expect(load).not.toHaveBeenCalled();
+    turn("visible");
+    await watch.check(); // the one that runs
+    expect(load).toHaveBeenCalledTimes(1);
+    stop();
+    turn("visible");
+    expect(load).toHaveBeenCalledTimes(1);
+    visibility.mockRestore();
+  });
 });
