@@ -38,7 +38,7 @@ describe("verifyPassword", () => {
     for (const other of ["llueve sobre mojado ", "Llueve sobre mojado", "", "x".repeat(100_000)]) expect(await verifyPassword(other, hash)).toBe(false);
   });
 
-  it.each([
+  it.each<[string, () => Promise<unknown>]>([
     ["hashing", () => hashPassword("llueve sobre mojado")],
     ["comparing", async () => verifyPassword("llueve sobre mojado", hashOfBefore)],
   ])("leaves the event loop to others while it is %s", async (_, work) => {
