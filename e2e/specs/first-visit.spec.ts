@@ -9,6 +9,11 @@ const step = (page: Page, title: string) => page.getByRole("dialog", { name: tit
 const celebration = (page: Page) => page.getByText("You know your way around.");
 const onboarding = (page: Page) => page.evaluate(() => localStorage.getItem("onboarding"));
 
+/** Until the library has put the focus into a step: before, it stands in the page unseen, while the page may still scroll under it. */
+async function opened(sheet: Locator): Promise<void> {
+  await expect.poll(() => sheet.evaluate((element) => element.contains(document.activeElement)), "focus in the step").toBe(true);
+}
+
 /** Looks at each frame whether confetti was drawn, so that a slow machine cannot miss it. */
 async function watchConfetti(page: Page): Promise<() => Promise<boolean>> {
   await page.evaluate(() => {
@@ -44,7 +49,7 @@ test("a first visit on a wide screen is led round the frame and celebrated; then
       const sheet = step(page, title);
       await expect(sheet).toBeVisible();
       await expect.poll(async () => (await sheet.boundingBox())?.width).toBe(380);
-      await expect.poll(() => sheet.evaluate((element) => element.contains(document.activeElement)), `focus at ${title}`).toBe(true);
+      await opened(sheet);
       if (target !== null) {
         const light = page.locator(".react-joyride__spotlight path").nth(1);
         const lit = await boxOf(page.locator(`[data-tour="layout-${target}"]`));
@@ -72,8 +77,10 @@ test("a first visit on a wide screen is led round the frame and celebrated; then
     await page.getByRole("link", { name: "Secrets", exact: true }).click();
     await page.getByRole("link", { name: "Home", exact: true }).click();
     await expect(step(page, "Keep something safe")).toContainText("1 of 2");
+    await opened(step(page, "Keep something safe"));
     await page.getByRole("button", { name: "Next" }).click();
     await expect(step(page, "News and advice")).toContainText("2 of 2");
+    await opened(step(page, "News and advice"));
     await page.getByRole("button", { name: "Done" }).click();
     await expect(step(page, "News and advice")).toBeHidden();
     await expect(celebration(page)).toBeHidden();
@@ -114,6 +121,7 @@ test.describe("on a phone", () => {
       await expect(sheet).toBeVisible();
       const box = await sheet.boundingBox();
       expect(Math.min(box?.x ?? -1, 390 - (box?.x ?? 0) - (box?.width ?? 390)), `${name} fits the screen`).toBeGreaterThanOrEqual(0);
+      await opened(sheet);
       await sheet.getByRole("button", { name: /^(Next|Done)$/ }).tap();
     }
     await expect(celebration(page)).toBeVisible();
