@@ -70,6 +70,10 @@ describe("settings", () => {
     await userEvent.click(menu.getByRole("link", { current: "page" }));
     expect(toggle).toHaveAttribute("aria-expanded", "false");
     expect(toggle).toHaveFocus();
+    await userEvent.click(toggle);
+    await userEvent.click(menu.getByRole("link", { name: "Activity" }));
+    expect(await screen.findByRole("heading", { level: 1, name: "Activity" })).toBeVisible();
+    expect(screen.getByText("All settings")).toHaveAttribute("aria-expanded", "false");
   });
 
   it("switches language and theme from its menu, each to the other one", async () => {
