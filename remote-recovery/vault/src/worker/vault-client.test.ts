@@ -68,6 +68,16 @@ describe("createVaultClient", () => {
       expect(keyringReads()).toBe(reads + 1);
     });
 
+    it("reads it again when it does not follow soon", async () => {
+      const { vault } = await refreshed();
+      const reads = keyringReads();
+      const later = performance.now() + 5_000;
+      const clock = jest.spyOn(performance, "now").mockReturnValue(later);
+      await vault.list();
+      clock.mockRestore();
+      expect(keyringReads()).toBe(reads + 1);
+    });
+
     it("has labels when the vault was opened in between", async () => {
       const { vault } = await refreshed();
       await vault.lock();

@@ -90,7 +90,7 @@ export type VaultWorkerApi = ReturnType<typeof createVaultWorkerApi>;
 export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, deviceFor: (account: DeviceAccount) => Promise<Device> = openDevice) {
   let started: Started | null = null;
   let told: Promise<unknown> = Promise.resolve();
-  /** What `refresh` read, for the list that follows it; and when, by the page's own clock. */
+  /** What `refresh` read, for the list that follows it; and when, by the worker's own clock. */
   let refreshed: { readonly view: KeyringView; readonly at: number } | null = null;
   const opened = createOpenedContents<OpenedHere>(() => requireStarted().parts.calls);
 
