@@ -32,7 +32,7 @@ describe("health and readiness", () => {
   it("is alive but not ready without its database, and says service_unavailable to everybody", async () => {
     const broken = await startService();
     const person = await broken.signIn();
-    await broken.database.drop();
+    await broken.database.cut();
     try {
       expect(await broken.call("GET", "/readyz", null)).toMatchObject({ status: 503 });
       const answer = await broken.call("GET", "/user/me", person.token);

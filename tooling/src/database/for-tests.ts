@@ -7,8 +7,13 @@ export const testServerVariable = "RELICARIO_TEST_DATABASE_URL";
 
 export interface TestDatabase {
   readonly url: string;
-  /** Drops it; connections that are still open are cut. */
+  /**
+   * Drops it once nobody is connected, which PostgreSQL awaits for 5 s: `pool.end()` resolves before its connections are closed,
+   * and one that is cut meanwhile fails the test.
+   */
   drop(): Promise<void>;
+  /** Drops it at once and cuts its connections, as when a server is lost; `drop` may follow. */
+  cut(): Promise<void>;
 }
 
 /**
@@ -33,9 +38,11 @@ export async function freshDatabase(template: string, prepare: (url: string) => 
     }
     await client.query(`create database ${escapeIdentifier(name)} template ${escapeIdentifier(template)}`);
   });
+  const drop = `drop database if exists ${escapeIdentifier(name)}`;
   return {
     url: databaseUrl(server, name),
-    drop: () => withServer(server, (client) => client.query(`drop database if exists ${escapeIdentifier(name)} with (force)`)),
+    drop: () => withServer(server, (client) => client.query(drop)),
+    cut: () => withServer(server, (client) => client.query(`${drop} with (force)`)),
   };
 }
 
