@@ -1,4 +1,4 @@
-/** One project a package. Node by default; packages that draw get jsdom with the realm's own web APIs. */
+/** One project a package, or several of its name. Node by default; packages that draw get jsdom with the realm's own web APIs. */
 const fs = require("node:fs");
 
 const { setupFilesAfterEnv, testEnvironment } = require("./shared/jest/preset.cjs");
@@ -21,7 +21,7 @@ const project = (name, environment, testMatch, more = {}) => ({
   testPathIgnorePatterns: ["/node_modules/", "/build/", "/dist/"],
   transform,
   moduleNameMapper: { "\\.(css|svg)$": "<rootDir>/shared/jest/empty.cjs" },
-  ...(environment === "node" ? {} : { setupFilesAfterEnv }),
+  setupFilesAfterEnv: [...(environment === "node" ? [] : setupFilesAfterEnv), "<rootDir>/tooling/jest/costs.cjs"],
   ...more,
 });
 
@@ -30,18 +30,17 @@ const remotes = fs.readdirSync(__dirname).filter((name) => name.startsWith("remo
 module.exports = {
   projects: [
     project("shared", "node", ["shared/src/{api,errors,contract,webpack}/**/*.test.ts"]),
-    project("shared-ui", "jsdom", ["shared/src/{ui,forms,i18n,testing}/**/*.test.{ts,tsx}", "shared/src/contract/**/*.test.tsx"]),
-    project("vault", "node", ["remote-recovery/vault/**/*.test.ts"], { setupFiles: ["cheap-argon2", "small-parts"].map((name) => `<rootDir>/remote-recovery/vault/src/testing/${name}.ts`) }),
-    project("workers", "node", ["remote-recovery/engine/src/*worker*.test.ts"]),
-    project("engine", "node", ["remote-recovery/engine/**/*.test.ts"], { testPathIgnorePatterns: ["/node_modules/", "/build/", "/dist/", "worker[^/]*\\.test\\.ts$"] }),
-    project("recovery", "jsdom", ["remote-recovery/src/**/*.test.tsx"]),
-    ...remotes.filter((name) => name !== "recovery").map((name) => project(name, "jsdom", [`remote-${name}/src/**/*.test.{ts,tsx}`])),
+    project("shared", "jsdom", ["shared/src/{ui,forms,i18n,testing}/**/*.test.{ts,tsx}", "shared/src/contract/**/*.test.tsx"]),
+    project("remote-recovery/vault", "node", ["remote-recovery/vault/**/*.test.ts"], { setupFiles: ["cheap-argon2", "small-parts"].map((name) => `<rootDir>/remote-recovery/vault/src/testing/${name}.ts`) }),
+    project("remote-recovery/engine", "node", ["remote-recovery/engine/**/*.test.ts"]),
+    project("remote-recovery", "jsdom", ["remote-recovery/src/**/*.test.tsx"]),
+    ...remotes.filter((name) => name !== "recovery").map((name) => project(`remote-${name}`, "jsdom", [`remote-${name}/src/**/*.test.{ts,tsx}`])),
     project("host", "jsdom", ["host/src/**/*.test.{ts,tsx}"]),
-    project("service", "node", ["api/src/**/*.test.ts"], {
+    project("api", "node", ["api/src/**/*.test.ts"], {
       globalSetup: "<rootDir>/tooling/src/database/jest-setup.ts",
       globalTeardown: "<rootDir>/tooling/src/database/jest-teardown.ts",
     }),
-    project("e2e-support", "node", ["e2e/{support,bench}/**/*.test.ts"]),
+    project("e2e", "node", ["e2e/{support,bench}/**/*.test.ts"]),
     project("tooling", "node", ["tooling/src/**/*.test.ts"]),
   ],
 };

@@ -83,7 +83,7 @@ describe("readCoverage", () => {
   });
 
   it("keeps a bar that is escaped in a cell", () => {
-    expect(readCoverage(coverage({ 4: ["| 4.1 | a \\| b | shell | not yet |  |"] }), readTest).rows).toContainEqual({ id: "4.1", fact: "a | b", subject: "shell", state: "not yet" });
+    expect(readCoverage(coverage({ 4: ["| 4.1 | a \\| b | shell | not yet |  |"] }), readTest).rows).toContainEqual({ id: "4.1", fact: "a | b", subject: "shell", state: "not yet", tests: [] });
   });
 });
 

@@ -13,12 +13,14 @@ const columns = ["id", "fact", "subject", "state", "test"] as const;
 const rule = /^:?-{3,}:?$/;
 const testPath = /^(?!\/)(?!.*\.\.)[\w@./-]+\.(test|spec)\.tsx?$/;
 
-interface CoverageRow {
+export interface CoverageRow {
   /** Section and number, such as `4.12`. */
   readonly id: string;
   readonly fact: string;
   readonly subject: string;
   readonly state: State;
+  /** Paths of the test files that it names, from the root. */
+  readonly tests: readonly string[];
 }
 
 interface CoverageReport {
@@ -95,7 +97,7 @@ export function readCoverage(markdown: string, readTest: (path: string) => strin
     if (!subjects.includes(subject)) complain(`unknown subject of ${id}: "${subject}" (${subjects.join(", ")})`);
     if (!isOneOf(states, state)) complain(`unknown state of ${id}: "${state}" (${states.join(", ")})`);
     for (const problem of problemsOfTests(id, state, test, names)) complain(problem);
-    if (subjects.includes(subject) && isOneOf(states, state)) rows.push({ id, fact, subject, state });
+    if (subjects.includes(subject) && isOneOf(states, state)) rows.push({ id, fact, subject, state, tests: testsOf(state, test).map((reference) => reference.split(":")[0] ?? "") });
   });
 
   for (const wanted of sections) {
@@ -116,9 +118,8 @@ export function coverageCounts(rows: readonly CoverageRow[]): string {
 }
 
 function problemsOfTests(id: string, state: string, cell: string, names: (path: string) => readonly string[] | null): string[] {
-  const parts = cell === "" ? [] : cell.split("<br>").map((part) => part.trim());
-  if (state === "differs" && !isSentence(parts[0] ?? "")) return [`${id} says "differs" and gives no reason before its tests`];
-  const references = state === "differs" ? parts.slice(1) : parts;
+  if (state === "differs" && !isSentence(partsOf(cell)[0] ?? "")) return [`${id} says "differs" and gives no reason before its tests`];
+  const references = testsOf(state, cell);
   if (state === "works" && references.length === 0) return [`${id} says "works" and names no test`];
   if (state === "not yet" && references.length > 0) return [`${id} says "not yet" and names a test`];
   return references.flatMap((reference) => {
@@ -132,6 +133,15 @@ function problemsOfTests(id: string, state: string, cell: string, names: (path: 
     if (!found.some((name) => name.includes(part))) return [`${id} names a test that does not exist or is skipped: "${part}" in ${path}`];
     return [];
   });
+}
+
+function partsOf(cell: string): string[] {
+  return cell === "" ? [] : cell.split("<br>").map((part) => part.trim());
+}
+
+/** The references of a cell to tests, as they are written. */
+function testsOf(state: string, cell: string): string[] {
+  return state === "differs" ? partsOf(cell).slice(1) : partsOf(cell);
 }
 
 /** Words that end with a full stop: no path of a test does. */

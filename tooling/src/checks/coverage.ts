@@ -1,7 +1,13 @@
-/** `pnpm check:coverage`: fails when docs/coverage.md claims what no test shows; prints the counts last. */
-import { readFileSync } from "node:fs";
+/**
+ * `pnpm check:coverage`: fails when docs/coverage.md claims what no test shows, or a test file is in no tier or in both; prints the
+ * counts last.
+ */
+import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 
+import { checkoutFiles } from "../test/changed-files.ts";
+import { jestFiles } from "../test/jest.ts";
+import { tiersOf } from "../test/tiers.ts";
 import { coverageCounts, readCoverage } from "./coverage-table.ts";
 
 const root = path.resolve(import.meta.dirname, "../../..");
@@ -15,6 +21,19 @@ const report = readCoverage(readFileSync(path.join(root, "docs/coverage.md"), "u
   }
 });
 
-for (const problem of report.problems) console.error(`docs/coverage.md, ${problem}`);
-if (report.problems.length > 0) process.exitCode = 1;
+/** What jest and Playwright find, beside what the tiers hold. */
+const found = [...(await jestFiles([])), ...globSync("e2e/specs/**/*.spec.ts", { cwd: root })].sort();
+const files = (await checkoutFiles()).filter((file) => /\.(test|spec)\.tsx?$/.test(file));
+const tiers = tiersOf(files, report.rows);
+const [first, second] = [tiers.first, tiers.second].map(({ units, stories }) => [...units, ...stories]) as [string[], string[]];
+const problems = [
+  ...report.problems.map((problem) => `docs/coverage.md, ${problem}`),
+  ...first.filter((file) => second.includes(file)).map((file) => `${file} is in both tiers`),
+  ...found.filter((file) => !first.includes(file) && !second.includes(file)).map((file) => `${file} is in no tier`),
+  ...[...first, ...second].filter((file) => !found.includes(file)).map((file) => `${file} is run by nobody: no project of jest.config.cjs matches it`),
+];
+
+for (const problem of problems) console.error(problem);
+if (problems.length > 0) process.exitCode = 1;
 console.log(coverageCounts(report.rows));
+console.log(`npm test: ${String(tiers.first.units.length)} unit files, ${String(tiers.first.stories.length)} stories; npm run test:stories: ${String(tiers.second.units.length)} and ${String(tiers.second.stories.length)}`);

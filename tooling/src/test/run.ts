@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { constants, setPriority } from "node:os";
+import { join } from "node:path";
 
 import { rootFolder } from "../paths.ts";
 
@@ -10,16 +11,19 @@ export interface Outcome {
 }
 
 interface RunOptions {
-  readonly environment?: Readonly<Record<string, string>>;
+  /** From where; the checkout's root unless told. */
+  readonly folder?: string;
+  /** Added to this process's own; undefined takes one out. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
   /** Shows what it says as it says it. */
   readonly show?: boolean;
   /** Lets others go first when the processors are busy. */
   readonly modest?: boolean;
 }
 
-/** Runs a program from the checkout's root, quietly: what it said is shown when it fails. */
-export function run(program: string, args: readonly string[], { environment = {}, show = false, modest = false }: RunOptions = {}): Promise<Outcome> {
-  const child = spawn(program, args, { cwd: rootFolder, stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...environment } });
+/** Runs a program quietly: what it said is shown when it fails. */
+export function run(program: string, args: readonly string[], { folder = rootFolder, environment = {}, show = false, modest = false }: RunOptions = {}): Promise<Outcome> {
+  const child = spawn(program, args, { cwd: folder, stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...environment } });
   if (modest && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   let said = "";
   for (const stream of [child.stdout, child.stderr]) {
@@ -35,5 +39,8 @@ export function run(program: string, args: readonly string[], { environment = {}
   });
 }
 
-/** Runs a script of Node, or a program of `node_modules/.bin`. */
-export const node = (args: readonly string[], options?: Parameters<typeof run>[2]): Promise<Outcome> => run(process.execPath, ["--disable-warning=ExperimentalWarning", ...args], options);
+/** Runs a script of Node. */
+export const node = (args: readonly string[], options?: RunOptions): Promise<Outcome> => run(process.execPath, ["--disable-warning=ExperimentalWarning", ...args], options);
+
+/** A program of `node_modules/.bin`. */
+export const bin = (name: string): string => join(rootFolder, "node_modules/.bin", name);

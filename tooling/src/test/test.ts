@@ -1,49 +1,83 @@
 /**
- * `npm test`; `npm test -- <lint|types|checks|unit|engine|build|releases|e2e|session|attacks|neighbours|contention|faults> [more]` for a part,
- * `npm test -- all` for everything, also what takes too long for every time. Ends with `N passed, N failed`.
+ * `npm test`: the first tier. `npm test -- stories` (`npm run test:stories`): the second. `npm test -- <group> [more]`: a part of both.
+ * `npm test -- all`: everything, also what takes too long for every time. Ends with `N passed, N failed`.
  */
-import { steps, type Result, type Step } from "./steps.ts";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { readCoverage } from "../checks/coverage-table.ts";
+import { rootFolder } from "../paths.ts";
+import { branchPoint, changedFiles, checkoutFiles, relatedUnits } from "./changed-files.ts";
+import { runStep } from "./step-process.ts";
+import { steps, type Step } from "./steps.ts";
+import { tiersOf, type TestFiles, type TierName } from "./tiers.ts";
 
 const groups = [...new Set(steps.map(({ group }) => group))];
-const [only, ...more] = process.argv.slice(2);
-const whole = only === "all";
-if (only !== undefined && !whole && !groups.some((group) => group === only)) {
-  console.error(`There is no part "${only}": choose one of ${groups.join(", ")}, "all" for everything, or none for the usual run.`);
+const [asked, ...more] = process.argv.slice(2);
+const whole = asked === "all";
+const tier: TierName | null = asked === undefined ? "first" : asked === "stories" ? "second" : null;
+if (tier === null && !whole && !groups.some((group) => group === asked)) {
+  console.error(`There is no part "${String(asked)}": choose one of ${groups.join(", ")}, "stories" for the second tier, "all" for everything, or none for the first tier.`);
   process.exit(2);
 }
 
-const began = performance.now();
+/** Under CI everything runs; elsewhere a step that passed with the same inputs is passed over. */
+const reuse = process.env["CI"] !== "true" && tier !== null;
+const start = performance.now();
 let passed = 0;
 let failed = 0;
 
-const report = (step: Step, { said, remark, ...result }: Result, seconds: number): void => {
-  passed += result.passed;
-  failed += result.failed;
-  console.log(`${result.failed === 0 ? "✓" : "✗"} ${step.sentence} (${[remark, `${seconds.toFixed(1)} s`].filter((part) => part !== undefined).join(", ")})`);
-  if (result.failed > 0) console.log(`${said.trim()}\n`);
-};
-
-async function take(step: Step): Promise<void> {
-  const from = performance.now();
-  const result = await step.run({ more, whole, named: step.group === only }).catch((error: unknown): Result => ({ passed: 0, failed: 1, said: error instanceof Error ? (error.stack ?? error.message) : String(error) }));
-  report(step, result, (performance.now() - from) / 1000);
+async function take(step: Step, files: readonly string[]): Promise<void> {
+  const from = Date.now();
+  const report = await runStep(step, { files, more, whole, reuse });
+  const seconds = (Date.now() - from) / 1000;
+  if (!("step" in report)) {
+    failed += 1;
+    console.log(`✗ ${step.sentence} (${seconds.toFixed(1)} s)\n${report.said.trim()}\n`);
+    return;
+  }
+  passed += report.passed;
+  failed += report.failed;
+  const remarks = [report.remark, report.at < from ? "unchanged" : undefined, `${seconds.toFixed(1)} s`].filter((remark) => remark !== undefined);
+  console.log(`${report.failed === 0 ? "✓" : "✗"} ${step.sentence} (${remarks.join(", ")})`);
+  if (report.failed > 0) console.log(`${report.said.trim()}\n`);
 }
 
-/** Programs of one thread, two at a time; all else uses the whole machine by itself. */
-async function takeAll(todo: readonly Step[]): Promise<void> {
-  const waiting = [...todo];
-  const lane = async (): Promise<void> => {
-    for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) await take(step);
-  };
-  await Promise.all([lane(), lane()]);
+async function testFiles(): Promise<TestFiles> {
+  const files = (await checkoutFiles()).filter((file) => /\.(test|spec)\.tsx?$/.test(file));
+  const { rows } = readCoverage(readFileSync(join(rootFolder, "docs/coverage.md"), "utf8"), () => null);
+  if (tier === null) {
+    const { first, second } = tiersOf(files, rows);
+    return { units: [...first.units, ...second.units], stories: whole ? [...first.stories, ...second.stories] : [] };
+  }
+  const { postponed, ...tiers } = tiersOf(files, rows, await relatedUnits(await changedFiles(await branchPoint())));
+  if (postponed.length > 0) console.log(`${String(postponed.length)} more files are related to what changed; npm run test:stories runs them.`);
+  return tiers[tier];
 }
 
-const todo = steps.filter(({ group, onlyNamed }) => (only === undefined ? onlyNamed !== true : whole || group === only));
+const files = await testFiles();
+const filesOf = (step: Step): readonly string[] | null => (step.files === undefined ? null : step.files(files));
+const todo = chosenSteps();
+
+function chosenSteps(): Step[] {
+  if (tier !== null) return steps.filter((step) => step.tiers.includes(tier) && filesOf(step)?.length !== 0);
+  if (whole) return steps.filter(({ instead }) => instead !== true);
+  const ofGroup = steps.filter(({ group }) => group === asked);
+  const instead = ofGroup.filter((step) => step.instead === true);
+  return instead.length > 0 ? instead : ofGroup;
+}
+
 const companionsOf = (group: Step["group"]): readonly Step[] => todo.filter(({ beside }) => beside === group);
-const alone = ({ beside }: Step): boolean => beside === undefined || !todo.some(({ group }) => group === beside);
-await takeAll(todo.filter((step) => step.oneThread === true && alone(step)));
-for (const step of todo.filter(({ oneThread }) => oneThread !== true)) await Promise.all([step, ...companionsOf(step.group)].map(take));
+const inLane = (step: Step): boolean => step.wide !== true && (step.beside === undefined || !todo.some(({ group }) => group === step.beside));
 
-console.log(`\nIn ${((performance.now() - began) / 1000).toFixed(0)} s.`);
+/** What has many files last would be waited for alone. */
+const waiting = todo.filter(inLane).sort((one, other) => (filesOf(one) === null ? -1 : filesOf(other) === null ? 1 : (filesOf(other)?.length ?? 0) - (filesOf(one)?.length ?? 0)));
+const lane = async (): Promise<void> => {
+  for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) await take(step, filesOf(step) ?? []);
+};
+await Promise.all([lane(), lane()]);
+for (const step of todo.filter(({ wide }) => wide === true)) await Promise.all([step, ...companionsOf(step.group)].map((one) => take(one, filesOf(one) ?? [])));
+
+console.log(`\nIn ${((performance.now() - start) / 1000).toFixed(0)} s.`);
 console.log(`${String(passed)} passed, ${String(failed)} failed`);
 process.exitCode = failed === 0 ? 0 : 1;

@@ -1,0 +1,52 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { z } from "zod";
+
+import { rootFolder } from "../paths.ts";
+import { chromiumVariable, findChromium } from "./chromium.ts";
+import { counted, type FileCost, type Result } from "./result.ts";
+import { run } from "./run.ts";
+
+const Test = z.object({ results: z.array(z.object({ duration: z.number() })) });
+const Suite = z.object({
+  file: z.string(),
+  specs: z.array(z.object({ tests: z.array(Test) })),
+  get suites() {
+    return z.array(Suite).optional();
+  },
+});
+const Report = z.object({
+  config: z.object({ rootDir: z.string() }),
+  stats: z.object({ expected: z.int(), unexpected: z.int(), flaky: z.int(), skipped: z.int() }),
+  suites: z.array(Suite),
+});
+
+/** Runs Playwright with a Chromium that is found or installed. */
+export async function playwright(args: readonly string[], config = "playwright.config.ts", environment: Readonly<Record<string, string>> = {}): Promise<Result> {
+  const browser = await findChromium();
+  if ("advice" in browser) return { passed: 0, failed: 1, said: browser.advice };
+  const folder = mkdtempSync(join(tmpdir(), "playwright-"));
+  const reportFile = join(folder, "report.json");
+  try {
+    const { code, said } = await run(join(rootFolder, "e2e/node_modules/.bin/playwright"), ["test", "--config", `e2e/${config}`, ...args], {
+      environment: { [chromiumVariable]: browser.program, CI: "true", PLAYWRIGHT_JSON_OUTPUT_FILE: reportFile, ...environment },
+    });
+    if (!existsSync(reportFile)) return { passed: 0, failed: 1, said };
+    const { stats, suites, config: { rootDir } } = Report.parse(JSON.parse(readFileSync(reportFile, "utf8")));
+    return { ...counted(stats.expected, stats.unexpected + stats.flaky, stats.skipped, code, said), files: suites.map((suite) => costOf(suite, rootDir)) };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** A worker's seconds; what the browser and the portal use of the processor is theirs. */
+function costOf(suite: z.infer<typeof Suite>, rootDir: string): FileCost {
+  return { file: join(rootDir, suite.file).slice(rootFolder.length + 1), seconds: durationOf(suite) / 1000, processorSeconds: null };
+}
+
+function durationOf({ specs, suites = [] }: z.infer<typeof Suite>): number {
+  const own = specs.flatMap(({ tests }) => tests.flatMap(({ results }) => results.map(({ duration }) => duration)));
+  return [...own, ...suites.map(durationOf)].reduce((total, duration) => total + duration, 0);
+}

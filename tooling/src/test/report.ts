@@ -1,0 +1,59 @@
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+import { z } from "zod";
+
+import { rootFolder } from "../paths.ts";
+
+const FileCost = z.object({ file: z.string(), seconds: z.number(), processorSeconds: z.number().nullable() });
+
+/** What a step leaves behind: how it ended and what it cost. */
+export const StepReport = z.object({
+  step: z.string(),
+  passed: z.int(),
+  failed: z.int(),
+  remark: z.string().exactOptional(),
+  /** Of a step that failed. */
+  said: z.string(),
+  /** When it ended, in milliseconds since 1970. */
+  at: z.number(),
+  /** The last commit. */
+  commit: z.string(),
+  /** By the clock. */
+  seconds: z.number(),
+  /** Of the processor, of its process and all that it started; null where the system does not tell. */
+  processorSeconds: z.number().nullable(),
+  /** How many processes wanted a processor when it began, over a minute. */
+  load: z.number(),
+  files: z.array(FileCost),
+});
+export type StepReport = z.infer<typeof StepReport>;
+
+/** Each run of each step on this machine, a line each. */
+const history = join(rootFolder, ".cache/test/history.jsonl");
+
+export function writeReport(path: string, report: StepReport): void {
+  const file = join(rootFolder, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, `${JSON.stringify(report)}\n`);
+  mkdirSync(dirname(history), { recursive: true });
+  const { said: _, ...kept } = report;
+  appendFileSync(history, `${JSON.stringify(kept)}\n`);
+}
+
+/** Null when there is none. */
+export function readReport(path: string): StepReport | null {
+  const file = join(rootFolder, path);
+  return existsSync(file) ? StepReport.parse(JSON.parse(readFileSync(file, "utf8"))) : null;
+}
+
+export function removeReport(path: string): void {
+  rmSync(join(rootFolder, path), { force: true });
+}
+
+/** All runs that are kept, the oldest first. */
+export function readHistory(): Omit<StepReport, "said">[] {
+  if (!existsSync(history)) return [];
+  const Line = StepReport.omit({ said: true });
+  return readFileSync(history, "utf8").trim().split("\n").map((line) => Line.parse(JSON.parse(line)));
+}

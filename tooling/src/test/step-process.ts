@@ -1,0 +1,39 @@
+/** Runs a step in a process of its own, so that what it costs is known; through wireit where it may be passed over. */
+import { join } from "node:path";
+
+import { rootFolder } from "../paths.ts";
+import { readReport, removeReport, type StepReport } from "./report.ts";
+import { node, run } from "./run.ts";
+import type { Step } from "./steps.ts";
+
+/** The test files that a step runs, a line each. wireit counts it among the step's inputs. */
+export const filesVariable = "RELICARIO_TEST_FILES";
+/** `yes` when nothing is left out. */
+export const wholeVariable = "RELICARIO_TEST_WHOLE";
+
+/** Where a step's report lies, from the root. */
+export function reportOf({ cached, name }: Step): string {
+  return cached?.report ?? `.cache/test/${name}.json`;
+}
+
+interface StepRun {
+  readonly files: readonly string[];
+  readonly more: readonly string[];
+  readonly whole: boolean;
+  /** Passes over the step when it passed with the same inputs before. */
+  readonly reuse: boolean;
+}
+
+/** A step that ends without a report failed. */
+export async function runStep(step: Step, { files, more, whole, reuse }: StepRun): Promise<StepReport | { readonly said: string }> {
+  const environment = { [filesVariable]: files.join("\n"), [wholeVariable]: whole ? "yes" : "no" };
+  removeReport(reportOf(step));
+  const outcome =
+    reuse && step.cached !== undefined
+      ? await run(process.execPath, ["--run", step.cached.script], { folder: join(rootFolder, step.cached.folder), environment: { ...environment, ...notFromNpm } })
+      : await node([join(import.meta.dirname, "step.ts"), step.name, ...more], { environment, show: step.tiers.length === 0 });
+  return readReport(reportOf(step)) ?? outcome;
+}
+
+/** wireit takes the script's name from npm's variables before those of `node --run`. */
+const notFromNpm = { npm_lifecycle_event: undefined, npm_package_json: undefined, npm_config_user_agent: undefined, npm_execpath: undefined } as const;

@@ -1,0 +1,71 @@
+/** What runs when: `npm test` runs the first tier, `npm run test:stories` the second. Both follow from docs/coverage.md. */
+import type { CoverageRow } from "../checks/coverage-table.ts";
+
+export const tierNames = ["first", "second"] as const;
+export type TierName = (typeof tierNames)[number];
+
+/** Paths of test files, from the root. */
+export interface TestFiles {
+  readonly units: readonly string[];
+  readonly stories: readonly string[];
+}
+
+export interface Tiers {
+  readonly first: TestFiles;
+  readonly second: TestFiles;
+  /** Unit files related to a change that did not fit into the first tier. */
+  readonly postponed: readonly string[];
+}
+
+/** Told at every run, whatever else shows their facts: what people come for. */
+export const mainStories: readonly string[] = ["e2e/specs/protect-and-recover.spec.ts", "e2e/specs/sharing.spec.ts"];
+
+/** Unit files related to a change that the first tier takes beside its own: a minute and a half on two processors. */
+export const relatedBudget = 60;
+
+/** Files that belong to neither tier: `npm run test:<name>`, a step of their own, or a package outside of this one runs them. */
+const elsewhere = /^(e2e\/attacks|host\/released|tooling\/template)\//;
+const story = /^e2e\/specs\//;
+/** The same assertions on a fake and on what it stands for: without them the tests on the fake show nothing. */
+const contract = /\/contracts\//;
+
+/** Sorts all test files of the checkout; null for what belongs to neither tier. */
+export function kindOf(file: string): keyof TestFiles | null {
+  if (elsewhere.test(file)) return null;
+  return story.test(file) ? "stories" : "units";
+}
+
+/**
+ * The first tier: unit files that a fact names, contract suites, unit files related to what changed, and the fewest story
+ * files that show all facts which no unit shows, the main ones among them. The second tier: all other files.
+ *
+ * @param related unit files related to what changed since the main branch, the nearest first
+ */
+export function tiersOf(files: readonly string[], rows: readonly CoverageRow[], related: readonly string[] = []): Tiers {
+  const all = (kind: keyof TestFiles): string[] => files.filter((file) => kindOf(file) === kind).sort();
+  const named = new Set(rows.flatMap(({ tests }) => tests));
+  const byRule = (file: string): boolean => named.has(file) || contract.test(file);
+  const changed = related.filter((file) => !byRule(file));
+  const taken = new Set(changed.slice(0, relatedBudget));
+  const [units, stories] = [all("units"), all("stories")];
+  const shown = storiesFor(rows, stories);
+  const isFirst = (file: string): boolean => byRule(file) || taken.has(file);
+  return {
+    first: { units: units.filter(isFirst), stories: stories.filter((file) => shown.has(file)) },
+    second: { units: units.filter((file) => !isFirst(file)), stories: stories.filter((file) => !shown.has(file)) },
+    postponed: changed.slice(relatedBudget),
+  };
+}
+
+/** A greedy set cover: each time the file that shows most of what is left; of equals the first by name. */
+function storiesFor(rows: readonly CoverageRow[], stories: readonly string[]): ReadonlySet<string> {
+  const chosen = new Set(mainStories);
+  let left = rows.map(({ tests }) => tests.filter((file) => kindOf(file) !== null)).filter((tests) => tests.length > 0 && tests.every((file) => kindOf(file) === "stories"));
+  for (;;) {
+    left = left.filter((tests) => !tests.some((file) => chosen.has(file)));
+    const shows = (file: string): number => left.filter((tests) => tests.includes(file)).length;
+    const [best] = stories.toSorted((one, other) => shows(other) - shows(one));
+    if (best === undefined || shows(best) === 0) return chosen;
+    chosen.add(best);
+  }
+}
