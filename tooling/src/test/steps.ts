@@ -10,7 +10,7 @@ import { jest } from "./jest.ts";
 import { keptReleases } from "./kept-releases.ts";
 import { playwright } from "./playwright.ts";
 import { asOne, together, type Result } from "./result.ts";
-import { bin, node, run } from "./run.ts";
+import { bin, node, run, type Outcome } from "./run.ts";
 import type { TestFiles, TierName } from "./tiers.ts";
 
 export interface Step {
@@ -46,13 +46,23 @@ export interface Asked {
 /** In the titles of stories that take minutes. */
 const longStories = "@long";
 
-const check = (script: string) => async (): Promise<Result> => asOne(await node([join("tooling/src/checks", script)]));
+const check = (script: string) => (): Promise<Outcome> => node([join("tooling/src/checks", script)]);
+
+const checkList: readonly { readonly sentence: string; readonly work: () => Promise<Outcome> }[] = [
+  { sentence: "No file, export or dependency is left over", work: () => run(bin("knip"), ["--no-config-hints"]) },
+  { sentence: "No file imports itself in a circle", work: check("circles.ts") },
+  { sentence: "Every version stands once", work: check("versions.ts") },
+  { sentence: "What the host shares is all that the shared packages export", work: check("surface.ts") },
+  { sentence: "Every text is used and exists in both languages", work: check("texts.ts") },
+  { sentence: "Every fact that is called done names a test that exists, and every test file is in one tier", work: check("coverage.ts") },
+];
+
 const ofRoot = (name: string): NonNullable<Step["cached"]> => ({ folder: "", script: `step:${name}`, report: `.cache/test/${name}.json` });
 
 export const steps: readonly Step[] = [
   { name: "types", group: "types", tiers: ["first"], sentence: "The types of all packages hold", cached: ofRoot("types"), run: types },
   { name: "lint", group: "lint", tiers: ["first"], sentence: "The code keeps to its rules and boundaries", cached: ofRoot("lint"), run: async ({ more }) => asOne(await run(bin("eslint"), more.length > 0 ? more : ["."])) },
-  { name: "checks", group: "checks", tiers: ["first"], sentence: "No file, export, version, text or circle is left over, and every fact that is called done names its test", cached: ofRoot("checks"), run: checks },
+  { name: "checks", group: "checks", tiers: ["first"], sentence: "Nothing is left over, in a circle, there twice, without its text or without its test", cached: ofRoot("checks"), run: checks },
   ...packages.map(unitsOf),
   { name: "units", group: "unit", tiers: [], instead: true, wide: true, sentence: "Units and the service do what their tests say", run: ({ more }) => jest(more) },
   { name: "build", group: "build", tiers: ["first", "second"], wide: true, sentence: "Host and remotes build, hold only what belongs there, and stay within their budgets", cached: ofRoot("build"), run: build },
@@ -93,15 +103,18 @@ async function types(): Promise<Result> {
   return together(results);
 }
 
+/** One after the other; what failed is named by its sentence. */
 async function checks(): Promise<Result> {
-  const unused = asOne(await run(bin("knip"), ["--no-config-hints"]));
-  const others = [];
-  for (const script of ["circles.ts", "versions.ts", "surface.ts", "texts.ts", "coverage.ts"]) others.push(await check(script)());
-  return together([unused, ...others]);
+  const results: Result[] = [];
+  for (const { sentence, work } of checkList) {
+    const { code, said } = await work();
+    results.push(asOne({ code, said: `✗ ${sentence}\n${said}` }));
+  }
+  return { ...together(results), remark: `${String(results.length)} checks` };
 }
 
 function build(): Promise<Result> {
-  return built(async () => together([{ passed: 1, failed: 0, said: "" }, await check("bundles.ts")(), asOne(await run(bin("size-limit"), []))]));
+  return built(async () => together([{ passed: 1, failed: 0, said: "" }, asOne(await check("bundles.ts")()), asOne(await run(bin("size-limit"), []))]));
 }
 
 /** What starts a portal for a test has no time to build it. */
