@@ -15,59 +15,98 @@ import { answerErrors } from "./on-error.ts";
  */
 
 let service: TestService;
-/** Of each call its own, so that none sees what another did. */
+/** What one owner has. The secret is there from the start, each other part once a call asks for it. */
 interface Scene {
   readonly owner: Person;
   readonly secretId: string;
   /** An upload that is under way, and its content of one part. */
-  readonly uploadId: string;
-  readonly large: LargeContent;
-  /** Shares of the secret, by who may open them; `person` is for {@link recipient}. */
-  readonly links: Readonly<Record<"public" | "signed_in" | "person", Link>>;
-  /** Opened by nobody who is signed in. */
-  readonly download: string;
-  /** One that waits and has an answer under way, whole but not finished, and one that was answered. */
-  readonly request: ReturnType<typeof buildRequest>;
-  readonly answer: BuiltAnswer;
-  readonly answered: ReturnType<typeof buildRequest>;
+  readonly upload: () => Promise<{ readonly id: string; readonly large: LargeContent }>;
+  readonly publicLink: () => Promise<Link>;
+  /** For {@link recipient}. */
+  readonly personLink: () => Promise<Link>;
+  /** Token for the content of the public link, opened by nobody who is signed in. */
+  readonly download: () => Promise<string>;
+  /** One that waits, the answer that it has under way, whole but not finished, and one that was answered. */
+  readonly request: () => Promise<ReturnType<typeof buildRequest>>;
+  readonly answer: () => Promise<BuiltAnswer>;
+  readonly answered: () => Promise<ReturnType<typeof buildRequest>>;
   /** Mailboxes that the owner's session filled, and another session of the owner. */
-  readonly ownMailbox: string;
-  /** That other session, and the token of a mail that the owner got. */
-  readonly ownSession: string;
-  readonly unsubscribe: string;
-  readonly mailbox: string;
+  readonly ownMailbox: () => Promise<string>;
+  readonly mailbox: () => Promise<string>;
+  readonly otherSession: () => Promise<{ readonly id: string; readonly token: string }>;
+  /** Token of a mail that the owner got. */
+  readonly unsubscribe: () => Promise<string>;
 }
 const mailboxLetter = buildJwe({ typ: "relicario-link-device" });
 let other: Person;
 let recipient: Person;
 let otherVendor: Person;
+/** Nothing that is read changes it. */
+let readScene: Scene;
+/** Sessions that are over. */
+let expired: string;
+let revoked: string;
+let neverKept: string;
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => (made ??= make());
+}
+
+const fillMailbox = async (token: string): Promise<string> => {
+  const id = newPublicId();
+  await done(service, "PUT", `/device-links/${id}`, token, { body: { message: mailboxLetter } });
+  return id;
+};
 
 const makeScene = async (): Promise<Scene> => {
   const owner = await service.signIn();
   const { body } = buildSecret(owner);
   await service.call("POST", "/secrets/store", owner.token, { body });
   confirm(owner, body.keyring);
-  const large = buildLarge({ bytes: 100 });
-  const started = await service.call("POST", "/v2/secrets/secret", owner.token, await large.start());
   const secretId = body.secret_db_id;
-  const links = {
-    public: await keepShare(service, owner, secretId),
-    signed_in: await keepShare(service, owner, secretId, { audience: "signed_in" }),
-    person: await keepShare(service, owner, secretId, { recipient: recipient.userId }),
+  const publicLink = once(() => keepShare(service, owner, secretId));
+  const request = once(() => keepRequest(service, owner));
+  const otherSession = once(async () => {
+    const { token } = await service.signIn(owner.subject);
+    return { id: String(decodeJwt(token)["sid"]), token };
+  });
+  return {
+    owner,
+    secretId,
+    upload: once(async () => {
+      const large = buildLarge({ bytes: 100 });
+      const { body: started } = await service.call("POST", "/v2/secrets/secret", owner.token, await large.start());
+      return { id: UploadStarted.parse(started).upload_id, large };
+    }),
+    publicLink,
+    personLink: once(() => keepShare(service, owner, secretId, { recipient: recipient.userId })),
+    download: once(async () => ShareClaimed.parse((await done(service, "POST", "/share/get-public-secret", null, { body: openingOf(await publicLink()) })).body).download.token),
+    request,
+    answer: once(async () => {
+      const answer = await beginAnswer(service, await request(), 500);
+      await sendParts(service, answer);
+      return answer;
+    }),
+    answered: once(async () => {
+      const answered = await keepRequest(service, owner);
+      await answerRequest(service, answered, 500);
+      return answered;
+    }),
+    ownMailbox: once(() => fillMailbox(owner.token)),
+    mailbox: once(async () => fillMailbox((await otherSession()).token)),
+    otherSession,
+    unsubscribe: once(() => service.app.services.grants.give({ for: "unsubscribe", account: owner.userId, about: "share_opened" }, new Date(Date.now() + 60_000))),
   };
-  const opened = await done(service, "POST", "/share/get-public-secret", null, { body: openingOf(links.public) });
-  const request = await keepRequest(service, owner);
-  const answer = await beginAnswer(service, request, 500);
-  await sendParts(service, answer);
-  const answered = await keepRequest(service, owner);
-  await answerRequest(service, answered, 500);
-  const { token: download } = ShareClaimed.parse(opened.body).download;
-  const [ownMailbox, mailbox] = [newPublicId(), newPublicId()];
-  await done(service, "PUT", `/device-links/${ownMailbox}`, owner.token, { body: { message: mailboxLetter } });
-  const { token: otherSession } = await service.signIn(owner.subject);
-  await done(service, "PUT", `/device-links/${mailbox}`, otherSession, { body: { message: mailboxLetter } });
-  const unsubscribe = await service.app.services.grants.give({ for: "unsubscribe", account: owner.userId, about: "share_opened" }, new Date(Date.now() + 60_000));
-  return { ownSession: String(decodeJwt(otherSession)["sid"]), unsubscribe, ownMailbox, mailbox, owner, secretId, uploadId: UploadStarted.parse(started.body).upload_id, large, links, download, request, answer, answered };
+};
+
+/** With all that an account can have. */
+const makeFullScene = async (): Promise<Scene> => {
+  const scene = await makeScene();
+  // One after the other: each changes the owner's keyring.
+  for (const part of [scene.upload, scene.personLink, scene.download, scene.answer, scene.answered, scene.ownMailbox, scene.mailbox, scene.unsubscribe]) await part();
+  await keepShare(service, scene.owner, scene.secretId, { audience: "signed_in" });
+  return scene;
 };
 
 const sessionOf = async (person: Person, expiresAt: Date): Promise<string> => {
@@ -79,8 +118,13 @@ const sessionOf = async (person: Person, expiresAt: Date): Promise<string> => {
 beforeAll(async () => {
   service = await startService({ RATE_LIMITS: JSON.stringify({ fill_device_link: 10_000, start_answer: 10_000, exchange: 10_000, exchange_person: 10_000 }) });
   recipient = await service.signIn();
-  other = (await makeScene()).owner;
   otherVendor = await service.signIn(undefined, "second");
+  other = (await makeFullScene()).owner;
+  readScene = await makeFullScene();
+  expired = await sessionOf(other, new Date(Date.now() - 1_000));
+  neverKept = await sessionOf(other, new Date(Date.now() + 60_000));
+  ({ token: revoked } = await service.signIn(other.subject));
+  await service.call("DELETE", "/auth/token", revoked);
 });
 afterAll(() => service.stop());
 
@@ -88,12 +132,14 @@ const stageId = uuidv7();
 
 interface Case {
   readonly call: `${Method} ${string}`;
-  readonly path?: (scene: Scene) => string;
+  readonly path?: (scene: Scene) => string | Promise<string>;
   readonly body?: (scene: Scene, actor: Person) => unknown;
   readonly form?: (scene: Scene) => Promise<SentForm>;
   /** Its route says so (see "a route for anyone" below). */
   readonly anyone?: true;
-  readonly headers?: (scene: Scene) => Readonly<Record<string, string>>;
+  readonly headers?: (scene: Scene) => Promise<Readonly<Record<string, string>>>;
+  /** Comes last, by sessions of its own. */
+  readonly endsSessions?: true;
   /** Status for nobody, a user whose row it is not, the owner, and somebody of another vendor; for whom it is shared with, as for `other` where it is not said. */
   readonly expected: { nobody: number; other: number; owner: number; otherVendor: number; recipient?: number };
 }
@@ -102,6 +148,8 @@ const forAnybody = { nobody: 200, other: 200, owner: 200, otherVendor: 200 };
 const forOwner = { nobody: 401, other: 404, owner: 200, otherVendor: 404 };
 /** Calls that only ever show the caller's own: others get theirs, not the owner's. */
 const forEach = { nobody: 401, other: 200, owner: 200, otherVendor: 200 };
+
+const credentialsOf = ({ requestId, linkAuth }: ReturnType<typeof buildRequest>) => ({ request_id: requestId, link_auth: linkAuth });
 
 const cases: readonly Case[] = [
   { call: "GET /auth/certs", expected: forAnybody },
@@ -129,15 +177,15 @@ const cases: readonly Case[] = [
     form: ({ secretId }) => buildLarge({ id: secretId, bytes: 100 }).start({ base_version: "1" }),
     expected: forOwner,
   },
-  { call: "GET /v2/secrets/secret/upload/{upload_id}", path: ({ uploadId }) => uploadPath(uploadId), expected: forOwner },
-  { call: "POST /v2/secrets/secret/upload/{upload_id}", path: ({ uploadId }) => uploadPath(uploadId), form: ({ large }) => large.part(1), expected: forOwner },
+  { call: "GET /v2/secrets/secret/upload/{upload_id}", path: async ({ upload }) => uploadPath((await upload()).id), expected: forOwner },
+  { call: "POST /v2/secrets/secret/upload/{upload_id}", path: async ({ upload }) => uploadPath((await upload()).id), form: async ({ upload }) => (await upload()).large.part(1), expected: forOwner },
   {
     call: "PUT /v2/secrets/secret/upload/{upload_id}",
-    path: ({ uploadId }) => uploadPath(uploadId),
-    body: ({ large }, actor) => buildFinish(actor, large),
+    path: async ({ upload }) => uploadPath((await upload()).id),
+    body: async ({ upload }, actor) => buildFinish(actor, (await upload()).large),
     expected: { nobody: 401, other: 404, owner: 409, otherVendor: 404 }, // its owner may, once its part is there
   },
-  { call: "DELETE /v2/secrets/secret/upload/{upload_id}", path: ({ uploadId }) => uploadPath(uploadId), expected: { nobody: 401, other: 404, owner: 204, otherVendor: 404 } },
+  { call: "DELETE /v2/secrets/secret/upload/{upload_id}", path: async ({ upload }) => uploadPath((await upload()).id), expected: { nobody: 401, other: 404, owner: 204, otherVendor: 404 } },
   { call: "POST /user/validate-username", path: () => "/user/validate-username?username=nobody-has-it", expected: forEach },
   { call: "GET /user/password", expected: forEach },
   // Here no provider is named that would take one; with one: passwords/passwords.test.ts.
@@ -153,8 +201,8 @@ const cases: readonly Case[] = [
   },
   { call: "PATCH /secrets/favorite", body: ({ secretId }) => ({ secret_db_id: secretId, favorite: true }), expected: forOwner },
   { call: "GET /user/keyring", expected: { ...forEach, otherVendor: 404, recipient: 404 } },
-  // The owner's change, signed by the owner, sent by somebody else; somebody without a keyring has none to change.
-  { call: "PUT /user/keyring", body: ({ owner }) => buildChange(owner), expected: { nobody: 401, other: 422, owner: 200, otherVendor: 404, recipient: 404 } },
+  // The owner's change, signed by the owner, sent by somebody else as the next of theirs; somebody without a keyring has none to change.
+  { call: "PUT /user/keyring", body: ({ owner }, actor) => buildChange(owner, { state_rev: (actor === other ? other : owner).stateRev + 1 }), expected: { nobody: 401, other: 422, owner: 200, otherVendor: 404, recipient: 404 } },
   {
     call: "POST /user/keyring/stage",
     body: ({ secretId }) => ({ stage_id: stageId, rows: [{ secret_db_id: secretId, version: 1, label: "e30..AA.AA.AA" }] }),
@@ -167,19 +215,19 @@ const cases: readonly Case[] = [
   { call: "DELETE /user/start-anew", path: () => "/user/start-anew?reason=objected", expected: forEach },
   { call: "GET /users/{user_name}/key", path: ({ owner }) => `/users/${owner.subject}/key`, expected: { nobody: 401, other: 200, owner: 200, otherVendor: 404 } },
   { call: "POST /share", body: ({ secretId }, actor) => buildShare(actor, secretId).body, expected: { nobody: 401, other: 404, owner: 200, otherVendor: 404 } },
-  { call: "PATCH /share/{share_id}", path: ({ links }) => `/share/${links.person.shareId}`, body: (_, actor) => ({ max_views: 3, keyring: buildChangeWith(actor, "shares") }), expected: forOwner },
-  { call: "DELETE /share/{share_id}", path: ({ links }) => `/share/${links.person.shareId}`, expected: { nobody: 401, other: 404, owner: 204, otherVendor: 404 } },
-  { call: "DELETE /share{share_id}", path: ({ links }) => `/share${links.person.shareId}`, expected: { nobody: 401, other: 404, owner: 204, otherVendor: 404 } },
+  { call: "PATCH /share/{share_id}", path: async ({ personLink }) => `/share/${(await personLink()).shareId}`, body: (_, actor) => ({ max_views: 3, keyring: buildChangeWith(actor, "shares") }), expected: forOwner },
+  { call: "DELETE /share/{share_id}", path: async ({ personLink }) => `/share/${(await personLink()).shareId}`, expected: { nobody: 401, other: 404, owner: 204, otherVendor: 404 } },
+  { call: "DELETE /share{share_id}", path: async ({ personLink }) => `/share${(await personLink()).shareId}`, expected: { nobody: 401, other: 404, owner: 204, otherVendor: 404 } },
   // Others have no shares of a secret of that id.
   { call: "GET /sharelist/{secret_id}", path: ({ secretId }) => `/sharelist/${secretId}`, expected: forEach },
   { call: "GET /user/share-with-me", expected: forEach },
-  { call: "POST /share/get-public-secret/{share_id}", anyone: true, path: ({ links }) => `/share/get-public-secret/${links.public.shareId}`, expected: forAnybody },
-  { call: "POST /share/get-public-secret", anyone: true, body: ({ links }) => openingOf(links.public), expected: forAnybody },
+  { call: "POST /share/get-public-secret/{share_id}", anyone: true, path: async ({ publicLink }) => `/share/get-public-secret/${(await publicLink()).shareId}`, expected: forAnybody },
+  { call: "POST /share/get-public-secret", anyone: true, body: async ({ publicLink }) => openingOf(await publicLink()), expected: forAnybody },
   // What is for a person is not there for the others; the owner has the secret itself.
-  { call: "POST /share/get-secret/{share_id}", path: ({ links }) => `/share/get-secret/${links.person.shareId}`, expected: { nobody: 401, other: 404, owner: 404, otherVendor: 404, recipient: 200 } },
-  { call: "POST /share/get-secret", body: ({ links }) => ({ share_id: links.person.shareId, claim_id: newPublicId() }), expected: { nobody: 401, other: 404, owner: 404, otherVendor: 404, recipient: 200 } },
-  { call: "POST /share/content", anyone: true, body: ({ download }) => ({ token: download }), expected: forAnybody },
-  { call: "POST /reports/share", body: ({ links }) => ({ share_id: links.public.shareId, reason: "other" }), expected: { nobody: 204, other: 204, owner: 204, otherVendor: 204 } },
+  { call: "POST /share/get-secret/{share_id}", path: async ({ personLink }) => `/share/get-secret/${(await personLink()).shareId}`, expected: { nobody: 401, other: 404, owner: 404, otherVendor: 404, recipient: 200 } },
+  { call: "POST /share/get-secret", body: async ({ personLink }) => ({ share_id: (await personLink()).shareId, claim_id: newPublicId() }), expected: { nobody: 401, other: 404, owner: 404, otherVendor: 404, recipient: 200 } },
+  { call: "POST /share/content", anyone: true, body: async ({ download }) => ({ token: await download() }), expected: forAnybody },
+  { call: "POST /reports/share", body: async ({ publicLink }) => ({ share_id: (await publicLink()).shareId, reason: "other" }), expected: { nobody: 204, other: 204, owner: 204, otherVendor: 204 } },
   { call: "POST /reports/csp", body: () => ({ "csp-report": {} }), expected: { nobody: 204, other: 204, owner: 204, otherVendor: 204 } },
   { call: "POST /telemetry", body: () => ({ events: [], vitals: [] }), expected: { nobody: 202, other: 202, owner: 202, otherVendor: 202 } },
   // For the operator alone, by a token that this service does not have.
@@ -187,62 +235,59 @@ const cases: readonly Case[] = [
   // Everybody makes their own; somebody without a keyring has none to write it into.
   { call: "POST /requests", body: (_, actor) => buildRequest(actor).body, expected: { nobody: 401, other: 200, owner: 200, otherVendor: 422, recipient: 422 } },
   { call: "GET /requests", expected: forEach },
-  { call: "PATCH /requests/{request_id}", path: ({ answered }) => `/requests/${answered.requestId}`, body: (_, actor) => ({ state: "collected", keyring: buildChangeWith(actor, "requests") }), expected: forOwner },
-  { call: "DELETE /requests/{request_id}", path: ({ answered }) => `/requests/${answered.requestId}`, body: (_, actor) => ({ keyring: buildChangeWith(actor, "requests") }), expected: forOwner },
-  { call: "POST /requests/collect", body: ({ answered }) => ({ request_id: answered.requestId }), expected: forOwner },
-  { call: "POST /requests/get", body: ({ request }) => ({ request_id: request.requestId, link_auth: request.linkAuth }), expected: forAnybody },
-  { call: "POST /requests/answer", body: ({ request }) => ({ request_id: request.requestId, link_auth: request.linkAuth, size: 100 }), expected: forAnybody },
-  { call: "GET /requests/answer/{answer_id}", path: ({ answer }) => answerPath(answer.id), headers: ({ answer }) => answer.headers, expected: forAnybody },
-  { call: "POST /requests/answer/{answer_id}", path: ({ answer }) => answerPath(answer.id), form: ({ answer }) => answer.part(1), expected: forAnybody },
-  { call: "PUT /requests/answer/{answer_id}", path: ({ answer }) => answerPath(answer.id), headers: ({ answer }) => answer.headers, body: ({ answer }) => answer.finish, expected: forAnybody },
+  { call: "PATCH /requests/{request_id}", path: async ({ answered }) => `/requests/${(await answered()).requestId}`, body: (_, actor) => ({ state: "collected", keyring: buildChangeWith(actor, "requests") }), expected: forOwner },
+  { call: "DELETE /requests/{request_id}", path: async ({ answered }) => `/requests/${(await answered()).requestId}`, body: (_, actor) => ({ keyring: buildChangeWith(actor, "requests") }), expected: forOwner },
+  { call: "POST /requests/collect", body: async ({ answered }) => ({ request_id: (await answered()).requestId }), expected: forOwner },
+  { call: "POST /requests/get", body: async ({ request }) => credentialsOf(await request()), expected: forAnybody },
+  { call: "POST /requests/answer", body: async ({ request }) => ({ ...credentialsOf(await request()), size: 100 }), expected: forAnybody },
+  { call: "GET /requests/answer/{answer_id}", path: async ({ answer }) => answerPath((await answer()).id), headers: async ({ answer }) => (await answer()).headers, expected: forAnybody },
+  { call: "POST /requests/answer/{answer_id}", path: async ({ answer }) => answerPath((await answer()).id), form: async ({ answer }) => (await answer()).part(1), expected: forAnybody },
+  { call: "PUT /requests/answer/{answer_id}", path: async ({ answer }) => answerPath((await answer()).id), headers: async ({ answer }) => (await answer()).headers, body: async ({ answer }) => (await answer()).finish, expected: forAnybody },
   { call: "PUT /device-links/{id}", path: () => `/device-links/${newPublicId()}`, body: () => ({ message: mailboxLetter }), expected: forEach },
-  { call: "GET /device-links/{id}", path: ({ mailbox }) => `/device-links/${mailbox}`, expected: forOwner },
-  { call: "PUT /device-links/{id}/answer", path: ({ mailbox }) => `/device-links/${mailbox}/answer`, body: () => ({ answer: mailboxLetter }), expected: forOwner },
+  { call: "GET /device-links/{id}", path: async ({ mailbox }) => `/device-links/${await mailbox()}`, expected: forOwner },
+  { call: "PUT /device-links/{id}/answer", path: async ({ mailbox }) => `/device-links/${await mailbox()}/answer`, body: () => ({ answer: mailboxLetter }), expected: forOwner },
   // Another session of the owner is refused: see device-links.test.ts.
-  { call: "GET /device-links/{id}/answer", path: ({ ownMailbox }) => `/device-links/${ownMailbox}/answer`, expected: forOwner },
+  { call: "GET /device-links/{id}/answer", path: async ({ ownMailbox }) => `/device-links/${await ownMailbox()}/answer`, expected: forOwner },
   // Everybody's own account: none can be named.
   { call: "DELETE /user/me", expected: { nobody: 401, other: 204, owner: 204, otherVendor: 204 } },
   { call: "POST /user/me/restore", expected: { nobody: 401, other: 204, owner: 204, otherVendor: 204 } },
   { call: "GET /user/activity", expected: forEach },
   { call: "GET /user/sessions", expected: forEach },
-  { call: "DELETE /user/sessions/{id}", path: ({ ownSession }) => `/user/sessions/${ownSession}`, expected: { nobody: 401, other: 404, owner: 204, otherVendor: 404 } },
-  { call: "DELETE /user/sessions", expected: { nobody: 401, other: 204, owner: 204, otherVendor: 204 } },
+  { call: "DELETE /user/sessions/{id}", path: async ({ otherSession }) => `/user/sessions/${(await otherSession()).id}`, expected: { nobody: 401, other: 404, owner: 204, otherVendor: 404 } },
   // Whoever has the mail.
-  { call: "POST /mails/unsubscribe", path: ({ unsubscribe }) => `/mails/unsubscribe?token=${unsubscribe}`, expected: { nobody: 204, other: 204, owner: 204, otherVendor: 204 } },
-  { call: "DELETE /auth/token", expected: { nobody: 401, other: 204, owner: 204, otherVendor: 204 } },
+  { call: "POST /mails/unsubscribe", path: async ({ unsubscribe }) => `/mails/unsubscribe?token=${await unsubscribe()}`, expected: { nobody: 204, other: 204, owner: 204, otherVendor: 204 } },
+  { call: "DELETE /user/sessions", endsSessions: true, expected: { nobody: 401, other: 204, owner: 204, otherVendor: 204 } },
+  { call: "DELETE /auth/token", endsSessions: true, expected: { nobody: 401, other: 204, owner: 204, otherVendor: 204 } },
 ];
 
-describe.each(cases)("$call", ({ call, path, body, form, headers, anyone, expected }) => {
+describe.each(cases)("$call", ({ call, path, body, form, headers, anyone, endsSessions, expected }) => {
   const method = call.slice(0, call.indexOf(" ")) as Method;
   let scene: Scene;
   beforeAll(async () => {
-    scene = await makeScene();
+    scene = method === "GET" ? readScene : await makeScene();
   });
   const send = async (actor: Person, token: string | null) => {
-    const payload = body?.(scene, actor);
-    const sent = (await form?.(scene)) ?? { ...(payload === undefined ? {} : { body: payload }), ...(headers === undefined ? {} : { headers: headers(scene) }) };
-    return service.call(method, path?.(scene) ?? call.slice(call.indexOf(" ") + 1), token, sent);
+    const address = (await path?.(scene)) ?? call.slice(call.indexOf(" ") + 1);
+    const payload = await body?.(scene, actor);
+    const sent = (await form?.(scene)) ?? { ...(payload === undefined ? {} : { body: payload }), ...(headers === undefined ? {} : { headers: await headers(scene) }) };
+    return service.call(method, address, token, sent);
   };
-  const fresh = (person: Person, vendorId = "relicario"): Promise<Person> => service.signIn(person.subject, vendorId).then(({ token }) => ({ ...person, token }));
+  const sendAs = async (person: Person, vendorId = "relicario") => send(person, endsSessions === undefined ? person.token : (await service.signIn(person.subject, vendorId)).token);
 
   it("answers nobody, another user, the recipient of what is shared, the owner and another vendor as the policy says", async () => {
     const got = {
       nobody: (await send(other, null)).status,
-      other: (await send(other, (await fresh(other)).token)).status,
-      recipient: (await send(recipient, (await fresh(recipient)).token)).status,
+      other: (await sendAs(other)).status,
+      recipient: (await sendAs(recipient)).status,
       owner: 0,
-      otherVendor: (await send(otherVendor, (await fresh(otherVendor, "second")).token)).status,
+      otherVendor: (await sendAs(otherVendor, "second")).status,
     };
     got.owner = (await send(scene.owner, scene.owner.token)).status;
     expect(got).toEqual({ recipient: expected.other, ...expected });
   });
 
   it("refuses an expired and a revoked session, unless it is for anybody", async () => {
-    const expired = await sessionOf(scene.owner, new Date(Date.now() - 1_000));
-    const { token: revoked } = await fresh(scene.owner);
-    await service.call("DELETE", "/auth/token", revoked);
-    const neverKept = await sessionOf(scene.owner, new Date(Date.now() + 60_000));
-    const answers = [await send(scene.owner, expired), await send(scene.owner, revoked), await send(scene.owner, neverKept)];
+    const answers = await Promise.all([expired, revoked, neverKept].map((token) => send(scene.owner, token)));
     const { nobody } = expected;
     if ((nobody < 300 || call === "GET /telemetry") && anyone === undefined) expect(answers.map(({ status }) => status)).toEqual([nobody, nobody, nobody]);
     else if (call === "POST /auth/token") expect(answers.map(({ body: { code } }) => code)).toEqual(["token_invalid", "token_invalid", "token_invalid"]);
