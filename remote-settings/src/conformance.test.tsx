@@ -3,4 +3,4 @@ import { conformance } from "@relicario/shared/testing";
 import manifest from "../manifest.json" with { type: "json" };
 import remote from "./remote.tsx";
 
-conformance(manifest, remote);
+conformance(manifest, remote, { extent: "brief" });

@@ -18,6 +18,8 @@ export interface ConformanceSettings {
   readonly addresses?: Readonly<Record<string, string>>;
   /** Folder of the remote's texts, `<language>/<namespace>.json`: of a release. Those of the package unless told otherwise. */
   readonly locales?: string;
+  /** `brief` for a quick first run, where another test runs the kit whole. */
+  readonly extent?: "whole" | "brief";
 }
 
 /** One test of the kit. It fails by throwing; what it drew stays for whoever cleans up after tests. */
@@ -26,7 +28,16 @@ export interface Check {
   readonly run: () => void | Promise<void>;
 }
 
-const mounts = 20;
+/** How much of the kit one screen runs. */
+export interface Extent {
+  readonly looks: readonly (readonly ["en" | "es", "light" | "dark"])[];
+  readonly mounts: number;
+}
+
+export const wholeExtent: Extent = { looks: [["en", "light"], ["es", "dark"]], mounts: 20 };
+/** One look for each screen, in turn, and just enough times to see growth. */
+export const briefExtent = (index: number): Extent => ({ looks: wholeExtent.looks.slice(index % 2).slice(0, 1), mounts: 3 });
+
 const sampleId = "01890a5d-ac96-7000-8000-000000000001";
 
 /** That manifest, code and texts fit each other. */
@@ -67,7 +78,7 @@ export function addressesOf(manifest: RemoteManifest, { addresses }: Conformance
 }
 
 /** What the screen at one address promises. */
-export function screenChecks(path: string, remote: RemoteModule, settings: ConformanceSettings): Check[] {
+export function screenChecks(path: string, remote: RemoteModule, settings: ConformanceSettings, { looks, mounts }: Extent = wholeExtent): Check[] {
   const show = async ({ vault, http, ...look }: { vault?: FakeVault | Promise<FakeVault>; http?: FakeHttp; language?: "en" | "es"; theme?: "light" | "dark" } = {}) => {
     const app = await renderApp(<p>no screen at {path}</p>, {
       ...look,
@@ -81,15 +92,14 @@ export function screenChecks(path: string, remote: RemoteModule, settings: Confo
     return app;
   };
 
-  const looks: Check[] = ([["en", "light"], ["es", "dark"]] as const).map(([language, theme]) => ({
-    name: `shows a screen that is accessible (${language}, ${theme})`,
-    run: async () => {
-      expectAScreen(await show({ language, theme }), path);
-      await expectAccessible();
-    },
-  }));
   return [
-    ...looks,
+    ...looks.map(([language, theme]) => ({
+      name: `shows a screen that is accessible (${language}, ${theme})`,
+      run: async () => {
+        expectAScreen(await show({ language, theme }), path);
+        await expectAccessible();
+      },
+    })),
     {
       name: "survives a vault that cannot be had",
       run: async () => {
@@ -113,7 +123,7 @@ export function screenChecks(path: string, remote: RemoteModule, settings: Confo
     {
       name: `leaves nothing behind after ${String(mounts)} times`,
       run: async () => {
-        const left = await leftOften((vault) => show({ vault }), settings);
+        const left = await leftOften((vault) => show({ vault }), settings, mounts);
         if (left.length > 0) throw new Error(`${String(mounts)} times left more than once:\n${left.join("\n")}`);
       },
     },
@@ -121,7 +131,7 @@ export function screenChecks(path: string, remote: RemoteModule, settings: Confo
 }
 
 /** Draws the screen and takes it away. @returns what grew, in a line for each kind. */
-async function leftOften(show: (vault: FakeVault) => Promise<RenderedApp>, settings: ConformanceSettings): Promise<string[]> {
+async function leftOften(show: (vault: FakeVault) => Promise<RenderedApp>, settings: ConformanceSettings, mounts: number): Promise<string[]> {
   const vault = createFakeVault(settings.vault);
   const left = new Set<string>();
   const watch = watchLeaks();

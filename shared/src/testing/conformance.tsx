@@ -1,5 +1,5 @@
 import { RemoteManifest, type RemoteModule } from "../contract/index.ts";
-import { addressesOf, manifestChecks, screenChecks, type Check, type ConformanceSettings } from "./conformance-checks.tsx";
+import { addressesOf, briefExtent, manifestChecks, screenChecks, wholeExtent, type Check, type ConformanceSettings } from "./conformance-checks.tsx";
 
 const timeLimitMs = 120_000;
 
@@ -20,9 +20,9 @@ export function conformance(manifestJson: unknown, remote: RemoteModule, setting
 
   describe(`${manifest.name} conforms to the contract`, () => {
     for (const check of manifestChecks(manifest, remote, settings)) test(check);
-    for (const path of addressesOf(manifest, settings)) {
+    for (const [index, path] of addressesOf(manifest, settings).entries()) {
       describe(`at ${path}`, () => {
-        for (const check of screenChecks(path, remote, settings)) test(check);
+        for (const check of screenChecks(path, remote, settings, settings.extent === "brief" ? briefExtent(index) : wholeExtent)) test(check);
       });
     }
   });
