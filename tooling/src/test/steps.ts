@@ -73,7 +73,6 @@ export const steps: readonly Step[] = [
   { name: "attacks", group: "attacks", tiers: [], wide: true, sentence: "Attackers of the page do not get what they want, in Chromium and in Firefox", run: ({ more }) => built(() => playwright(more, "attacks.config.ts", allRounds)) },
   { name: "neighbours", group: "neighbours", tiers: [], wide: true, sentence: "Whatever one account does, others are served", run: ({ more }) => onStand("neighbours", more) },
   { name: "contention", group: "contention", tiers: [], wide: true, sentence: "However many come at once, a share has as many views as it has, and a request one answer", run: ({ more }) => onStand("contention", more) },
-  { name: "faults", group: "faults", tiers: [], wide: true, sentence: "A service that is killed at any moment loses nothing, many times over", run: () => jest(["api/src/main.test.ts", "api/src/uploads/crash.test.ts"], { environment: allRounds }) },
   { name: "kills", group: "faults", tiers: [], wide: true, sentence: "Killing services, gateway and database at random loses nothing that was acknowledged", run: ({ more }) => onStand("kills", more) },
 ];
 

@@ -1,0 +1,68 @@
+import { SecretContent, SecretPage } from "@relicario/shared/api";
+
+import { buildSecret, confirm, createPerson } from "./testing/person.ts";
+import { prepareProcess, type ServiceProcess } from "./testing/process.ts";
+
+jest.setTimeout(240_000); // five processes start, on a machine that may be busy
+
+let service: ServiceProcess;
+beforeEach(async () => {
+  service = await prepareProcess();
+});
+afterEach(() => service.stop());
+
+const post = (address: string, path: string, token: string, body: unknown): Promise<Response> =>
+  fetch(`${address}${path}`, { method: "POST", headers: { "content-type": "application/json", authorization: `Bearer ${token}` }, body: JSON.stringify(body) });
+
+describe("the process", () => {
+  it("loses nothing that it confirmed and leaves nothing half published when it is killed at any moment", async () => {
+    let running = await service.start();
+    const subject = "marta";
+    const person = createPerson(subject, await service.signIn(running.address, subject));
+    const confirmed = new Map<string, string>();
+
+    for (const answered of [0, 1, 2, 3]) {
+      const token = await service.signIn(running.address, subject);
+      // Some calls are answered, then the process is killed while the next one is on its way.
+      for (let count = 0; count < answered; count++) {
+        const { body } = buildSecret(person, { bytes: 50_000 });
+        expect((await post(running.address, "/secrets/store", token, body)).status).toBe(200);
+        confirm(person, body.keyring);
+        confirmed.set(body.secret_db_id, body.content);
+      }
+      const { body } = buildSecret(person, { bytes: 250_000 });
+      const before = (await service.knownKeys()).length;
+      const unanswered = post(running.address, "/secrets/store", token, body).then(
+        () => true,
+        () => false,
+      );
+      await moreThan(before);
+      running.child.kill("SIGKILL");
+      await running.exited;
+      await unanswered;
+
+      running = await service.start();
+      // The device sends the same call again: first time or repeat, the answer is the same.
+      const again = await post(running.address, "/secrets/store", await service.signIn(running.address, subject), body);
+      expect([again.status, await again.json()]).toEqual([200, { secret_db_id: body.secret_db_id, version: 1, state_rev: body.keyring.state_rev }]);
+      confirm(person, body.keyring);
+      confirmed.set(body.secret_db_id, body.content);
+    }
+
+    const token = await service.signIn(running.address, subject);
+    const list = await fetch(`${running.address}/secrets/store`, { headers: { authorization: `Bearer ${token}` } });
+    const page = SecretPage.parse(await list.json());
+    expect(page.secrets.map(({ secret_db_id }) => secret_db_id)).toEqual([...confirmed.keys()].sort());
+    for (const [id, content] of confirmed) {
+      const got = SecretContent.parse(await (await post(running.address, "/secrets/store/get-secret", token, { secret_db_id: id })).json());
+      expect(got.content).toBe(content);
+    }
+    // Each file is a published version's, or is written down as loose and will be collected.
+    expect(await service.strayFiles()).toEqual([]);
+  });
+});
+
+/** Waits until the service works on the call: its object is announced, or published already. */
+async function moreThan(before: number): Promise<void> {
+  while ((await service.knownKeys()).length <= before);
+}
