@@ -74,6 +74,10 @@ export interface AppOptions {
   readonly onStatement?: (text: string) => void;
 }
 
+const resourceRoutes = [authRoutes, keyringRoutes, secretRoutes, uploadRoutes, shareRoutes, requestRoutes, deviceLinkRoutes, userRoutes, accountRoutes, sessionRoutes, activityRoutes, passwordRoutes, billingRoutes, feedbackRoutes, startAnewRoutes, vendorRoutes, unsubscribeRoutes];
+// Fastify compares a plugin without a display name with every module that is loaded.
+for (const routes of [...resourceRoutes, reportRoutes, telemetryRoutes, operationRoutes]) Object.assign(routes, { [Symbol.for("fastify.display-name")]: routes.name });
+
 /** The whole service, not yet listening. The database must be migrated. */
 export async function buildApp(env: Env, { logStream, now = () => new Date(), wait = patiently, onStatement }: AppOptions = {}): Promise<App> {
   const http = Fastify({
@@ -138,7 +142,7 @@ export async function buildApp(env: Env, { logStream, now = () => new Date(), wa
     },
   });
   const typed = http.withTypeProvider<ZodTypeProvider>();
-  for (const routes of [authRoutes, keyringRoutes, secretRoutes, uploadRoutes, shareRoutes, requestRoutes, deviceLinkRoutes, userRoutes, accountRoutes, sessionRoutes, activityRoutes, passwordRoutes, billingRoutes, feedbackRoutes, startAnewRoutes, vendorRoutes, unsubscribeRoutes]) await typed.register(routes, { services });
+  for (const routes of resourceRoutes) await typed.register(routes, { services });
   await typed.register(reportRoutes, { services, metrics });
   await typed.register(telemetryRoutes, { services, metrics });
   await typed.register(operationRoutes, { services, database, metrics, stopping: () => stopping.signal.aborted });
