@@ -14,17 +14,18 @@ export interface VersionFacts {
   readonly lockfile: string;
 }
 
-/** Second versions that other people's packages bring along, each with the reason why it does no harm. */
+/** Second versions, each with the reason why it does no harm. */
 const tolerated: Readonly<Record<string, string>> = {
   "@noble/curves": "@noble/post-quantum, of age-encryption, asks for 2.0",
   "@noble/hashes": "@noble/post-quantum, of age-encryption, asks for 2.0",
   semver: "babel, of jest, asks for 6",
+  typescript: "7 checks the types; ts-loader, typescript-eslint and our own checks need the API of 6",
 };
 
 /** All problems, each in one sentence. */
 export function problemsOfVersions({ manifests, workspace, lockfile }: VersionFacts): string[] {
   const problems: string[] = [];
-  const pinned = new Map([...workspace.matchAll(/^ {2}"?([@a-zA-Z0-9/._-]+)"?: (\d\S*)$/gm)].map(([, name, version]) => [name ?? "", version ?? ""]));
+  const pinned = new Map([...workspace.matchAll(/^ {2}"?([@a-zA-Z0-9/._-]+)"?: (?:npm:\S+@)?(\d\S*)$/gm)].map(([, name, version]) => [name ?? "", version ?? ""]));
   const used = new Set<string>();
   for (const { name, dependencies, devDependencies, optionalDependencies, peerDependencies } of manifests) {
     for (const [dependency, range] of Object.entries({ ...peerDependencies, ...optionalDependencies, ...devDependencies, ...dependencies })) {

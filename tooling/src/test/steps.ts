@@ -60,7 +60,7 @@ const checkList: readonly { readonly sentence: string; readonly work: () => Prom
 const ofRoot = (name: string): NonNullable<Step["cached"]> => ({ folder: "", script: `step:${name}`, report: `.cache/test/${name}.json` });
 
 export const steps: readonly Step[] = [
-  { name: "types", group: "types", tiers: ["first"], sentence: "The types of all packages hold", cached: ofRoot("types"), run: types },
+  { name: "types", group: "types", tiers: ["first"], sentence: "The types of all packages hold", cached: ofRoot("types"), run: async () => asOne(await check("types.ts")()) },
   { name: "lint", group: "lint", tiers: ["first"], sentence: "The code keeps to its rules and boundaries", cached: ofRoot("lint"), run: async ({ more }) => asOne(await run(bin("eslint"), more.length > 0 ? more : ["."])) },
   { name: "checks", group: "checks", tiers: ["first"], sentence: "Nothing is left over, in a circle, there twice, without its text or without its test", cached: ofRoot("checks"), run: checks },
   ...packages.map(unitsOf),
@@ -94,12 +94,6 @@ function unitsOf(folder: string): Step {
       return missing.length === 0 ? result : { ...result, failed: result.failed + missing.length, said: `${result.said}\nNo project of jest.config.cjs runs ${missing.join(", ")}.` };
     },
   };
-}
-
-async function types(): Promise<Result> {
-  const results = [];
-  for (const name of packages) results.push(asOne(await run(bin("tsc"), ["-p", join(name, "tsconfig.json"), "--incremental", "--tsBuildInfoFile", `.cache/types/${name.replaceAll("/", "-")}.tsbuildinfo`])));
-  return together(results);
 }
 
 /** One after the other; what failed is named by its sentence. */
