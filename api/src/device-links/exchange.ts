@@ -19,7 +19,7 @@ export function fillLink(services: Services, own: OwnDeviceLinks, linkId: string
   const now = services.now();
   return changeAccount(services, own.accountId, async (tx) => {
     const there = await requireLink(tx, own, linkId, now).catch(noneIfNotFound);
-    if (there !== null && there.link.message === message && isSameSignIn(there.filledBy, there.caller)) return there.link.expiresAt;
+    if (there?.link.message === message && isSameSignIn(there.filledBy, there.caller)) return there.link.expiresAt;
     const expiresAt = new Date(now.getTime() + deviceLinkMinutes * 60_000);
     await enterPublicId(tx, { publicId: linkId, kind: "mailbox", accountId: own.accountId });
     await insertLink(tx, { accountId: own.accountId, linkId, message, filledBy: own.sessionId, expiresAt });

@@ -48,7 +48,7 @@ export function isUnsaved(picture: Blob): boolean {
 }
 
 export function isTaken(picture: Blob | null): boolean {
-  return taken !== null && taken.picture === picture;
+  return taken?.picture === picture;
 }
 
 export function useTaken(): TakenPicture | null {

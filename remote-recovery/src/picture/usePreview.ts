@@ -12,5 +12,5 @@ export function usePreview(picture: Blob | null): string | null {
       URL.revokeObjectURL(url);
     };
   }, [picture]);
-  return shown !== null && shown.picture === picture ? shown.url : null;
+  return shown?.picture === picture ? shown.url : null;
 }

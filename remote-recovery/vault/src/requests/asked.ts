@@ -22,7 +22,7 @@ export async function listAsked(vault: VaultContext, options: CallOptions & { re
 
 async function readRows(vault: VaultContext, signal: AbortSignal | undefined): Promise<AskedRow[]> {
   const view = await readKeyring(vault, signal);
-  if (view !== null && view.opened === null) throw new PortalError("vault_locked");
+  if (view?.opened === null) throw new PortalError("vault_locked");
   const entries = view?.opened?.requests?.requests ?? [];
   const lines = await vault.service.requests.list(signal);
   const byId = new Map(lines.map((line) => [line.request_id, line]));
