@@ -45,7 +45,7 @@ export async function openZip(file: Blob): Promise<Archive> {
         controller.abort();
       });
       try {
-        await entry.getData(counted.stream, { signal: controller.signal, checkSignature: true });
+        await entry.getData(counted.stream, { signal: controller.signal, checkCrc32: true });
       } catch (cause) {
         throw counted.isOver ? new Refused("too_large", { cause }) : new Refused("damaged", { cause });
       }
