@@ -4,8 +4,9 @@
  */
 import { changedFiles } from "./changed-files.ts";
 import { jest } from "./jest.ts";
+import { lint } from "./lint.ts";
 import { asOne, type Result } from "./result.ts";
-import { bin, node, run } from "./run.ts";
+import { node } from "./run.ts";
 
 const [since = "HEAD"] = process.argv.slice(2);
 const start = performance.now();
@@ -18,7 +19,7 @@ if (code.length === 0) {
 console.log(`${String(code.length)} files changed since ${since}.`);
 
 const outcomes = await Promise.all([
-  told("lint", async () => asOne(await run(bin("eslint"), ["--no-warn-ignored", "--cache", "--cache-location", ".cache/eslint/", ...code]))),
+  told("lint", async () => asOne(await lint(code))),
   (async () => (await told("types", async () => asOne(await node(["tooling/src/checks/types.ts"])))) && (await told("tests", () => jest(["--passWithNoTests", "--findRelatedTests", ...code]))))(),
 ]);
 process.exitCode = outcomes.every(Boolean) ? 0 : 1;

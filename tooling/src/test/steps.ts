@@ -7,6 +7,7 @@ import { buildables, type Buildable } from "../bundle/packages.ts";
 import { rootFolder } from "../paths.ts";
 import { packageOf, packages } from "../remotes.ts";
 import { jest } from "./jest.ts";
+import { lint } from "./lint.ts";
 import { keptReleases } from "./kept-releases.ts";
 import { playwright } from "./playwright.ts";
 import { asOne, together, type Result } from "./result.ts";
@@ -61,7 +62,7 @@ const ofRoot = (name: string): NonNullable<Step["cached"]> => ({ folder: "", scr
 
 export const steps: readonly Step[] = [
   { name: "types", group: "types", tiers: ["first"], sentence: "The types of all packages hold", cached: ofRoot("types"), run: async () => asOne(await check("types.ts")()) },
-  { name: "lint", group: "lint", tiers: ["first"], sentence: "The code keeps to its rules and boundaries", cached: ofRoot("lint"), run: async ({ more }) => asOne(await run(bin("eslint"), more.length > 0 ? more : ["."])) },
+  { name: "lint", group: "lint", tiers: ["first"], sentence: "The code keeps to its rules and boundaries", cached: ofRoot("lint"), run: async ({ more }) => asOne(await lint(more)) },
   { name: "checks", group: "checks", tiers: ["first"], sentence: "Nothing is left over, in a circle, there twice, without its text or without its test", cached: ofRoot("checks"), run: checks },
   ...packages.map(unitsOf),
   { name: "units", group: "unit", tiers: [], instead: true, wide: true, sentence: "Units and the service do what their tests say", run: ({ more }) => jest(more) },
@@ -75,6 +76,15 @@ export const steps: readonly Step[] = [
   { name: "contention", group: "contention", tiers: [], wide: true, sentence: "However many come at once, a share has as many views as it has, and a request one answer", run: ({ more }) => onStand("contention", more) },
   { name: "kills", group: "faults", tiers: [], wide: true, sentence: "Killing services, gateway and database at random loses nothing that was acknowledged", run: ({ more }) => onStand("kills", more) },
 ];
+
+/** All files, unless some are named. */
+export async function lint(files: readonly string[]): Promise<Outcome> {
+  const outcome = await run(bin("oxlint"), ["--threads=1", "--no-error-on-unmatched-pattern", ...files], { modest: true });
+  return outcome.code === 0 ? run(bin("eslint"), [...eslintOptions, ...(files.length > 0 ? files : ["."])], { modest: true }) : outcome;
+}
+
+/** Its rules ask for no types, so what they say of a file holds while the file is the same. */
+const eslintOptions = ["--max-warnings=0", "--no-warn-ignored", "--cache", "--cache-strategy=content", "--cache-location=.cache/eslint/"];
 
 /** Read by tests that come in rounds. */
 const allRounds = { RELICARIO_TESTS: "all" } as const;

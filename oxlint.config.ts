@@ -1,0 +1,58 @@
+// Each exception from the strict sets has its reason beside it. What only ESLint has is in eslint.config.mjs.
+import { defineConfig } from "oxlint";
+import tseslint from "typescript-eslint";
+
+import { inBrowsers, notLinted, tests } from "./tooling/src/lint/scopes.ts";
+
+/** Only ESLint has it: see docs/decisions/0113. */
+const unknown = ["@typescript-eslint/no-unsafe-class-instance-assignment"];
+
+const strict = Object.fromEntries(
+  [...tseslint.configs.strictTypeChecked, ...tseslint.configs.stylisticTypeChecked].flatMap(({ rules = {} }) => Object.entries(rules)).filter(([name, level]) => level !== "off" && !unknown.includes(name)),
+);
+
+export default defineConfig({
+  categories: { correctness: "off" }, // only what is named here
+  plugins: ["typescript"],
+  options: { typeAware: true, reportUnusedDisableDirectives: "error", respectEslintDisableDirectives: false },
+  ignorePatterns: notLinted,
+  overrides: [
+    {
+      files: ["**/*.ts", "**/*.tsx"],
+      rules: {
+        ...strict,
+        eqeqeq: ["error", "always", { null: "ignore" }], // `== null` asks for null and undefined at once
+        "no-eval": "error",
+        "no-warning-comments": ["error", { terms: ["todo", "fixme", "xxx", "hack"], location: "start" }],
+        "@typescript-eslint/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
+        "@typescript-eslint/consistent-type-imports": ["error", { fixStyle: "separate-type-imports", disallowTypeAnnotations: false }],
+        "@typescript-eslint/no-unused-vars": ["error", { varsIgnorePattern: "^_", argsIgnorePattern: "^_", ignoreRestSiblings: true }], // `_` says that it is left out on purpose
+        "@typescript-eslint/consistent-type-exports": "error",
+        "@typescript-eslint/no-import-type-side-effects": "error",
+        "@typescript-eslint/dot-notation": ["error", { allowIndexSignaturePropertyAccess: true }], // names that come from outside are written as strings
+        "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }], // `onClick={() => close()}` says what it does
+        "@typescript-eslint/no-unnecessary-condition": ["error", { allowConstantLoopConditions: "only-allowed-literals" }],
+        "@typescript-eslint/require-await": "off", // `async` also promises that what is thrown becomes a rejection
+        "@typescript-eslint/no-empty-function": "off", // doing nothing is a fine default of a callback
+        "@typescript-eslint/no-misused-promises": ["error", { checksVoidReturn: { attributes: false } }], // React handlers may be async; their errors go to the error boundary's report
+      },
+    },
+    {
+      files: [...inBrowsers, "api/src/**"],
+      excludeFiles: tests,
+      rules: { "no-console": "error" }, // in the service: the logger knows what may not be written down
+    },
+    {
+      // Gives on all that zod exports, the old names among it.
+      files: ["host/src/shared-packages/**"],
+      rules: { "@typescript-eslint/no-deprecated": "off" },
+    },
+    {
+      files: tests,
+      rules: {
+        "@typescript-eslint/unbound-method": "off", // expect(double.method)
+        "@typescript-eslint/no-unsafe-assignment": "off", // jest types expect.stringContaining() and its like as any
+      },
+    },
+  ],
+});

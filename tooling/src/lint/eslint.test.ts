@@ -1,0 +1,72 @@
+import { join } from "node:path";
+
+import { ESLint } from "eslint";
+
+import { rootFolder } from "../paths.ts";
+
+jest.setTimeout(60_000); // the first of them loads the React compiler
+
+const eslint = new ESLint({ cwd: rootFolder });
+
+/** Names of the rules that object to a source which stands in `file` (path from the root). */
+const objectionsTo = async (file: string, source: string): Promise<(string | null)[]> => {
+  const results = await eslint.lintText(source, { filePath: join(rootFolder, file) });
+  return results.flatMap(({ messages }) => messages.map(({ ruleId, message }) => ruleId ?? message));
+};
+
+const component = (body: string, more = ""): string => `import { useEffect, useMemo, useRef, useState, Component } from "react";\nexport const all = [useEffect, useMemo, useRef, useState, Component];\n${more}\nexport function Shown({ a, list }: { a: string; list: string[] }) {\n${body}\n}\n`;
+
+// The imports of each folder: import-boundaries.test.ts.
+describe("ESLint, as it is configured", () => {
+  it.each([
+    ["host/src/a.ts", "export default 1;"],
+    ["remote-recovery/vault/src/a.ts", "export default 1;"],
+    ["remote-recovery/engine/src/a.ts", "export default 1;"],
+    ["api/src/a.ts", "export default 1;"],
+    ["api/src/a.test.ts", "it.only('a', () => undefined);"],
+    ["e2e/specs/a.spec.ts", "describe.only('a', () => undefined);"],
+    ["e2e/specs/a.spec.ts", "await page.waitForTimeout(1);"],
+    ["host/src/a.ts", "export const a = crypto.subtle;"],
+    ["remote-secrets/src/remote.tsx", "export default crypto.subtle;"],
+    ["remote-secrets/src/list/ListPage.tsx", "export default WebAssembly;"],
+    ["shared/src/ui/a.ts", "export const a = WebAssembly;"],
+    ["remote-recovery/vault/src/a.ts", "export const a = WebAssembly;"],
+  ])("refuses in %s: %s", async (file, source) => {
+    expect(await objectionsTo(file, source)).toEqual(["no-restricted-syntax"]);
+  });
+
+  it.each([
+    ["remote-secrets/src/remote.tsx", "export default 1;"],
+    ["host/src/home/HomePage.tsx", "export default 1;"],
+    ["host/webpack.config.ts", "export default 1;"],
+    ["tooling/src/database/jest-setup.ts", "export default 1;"],
+    ["remote-recovery/vault/src/a.ts", "export const a = crypto.subtle;"],
+    ["remote-recovery/engine/src/a.ts", "export const a = WebAssembly;"],
+    ["host/src/a.test.ts", "export const a = crypto.subtle;"],
+    ["tooling/src/a.ts", "export const a = crypto.subtle;"],
+  ])("lets stand in %s: %s", async (file, source) => {
+    expect(await objectionsTo(file, source)).toEqual([]);
+  });
+
+  it.each([
+    ["rules-of-hooks", component("if (a) useState(1);\nreturn null;")],
+    ["exhaustive-deps", component("useEffect(() => { document.title = a; }, []);\nreturn null;")],
+    ["static-components", component("const Inner = () => <p>{a}</p>;\nreturn <Inner />;")],
+    ["use-memo", component("const shown = useMemo((b) => b, [a]);\nreturn <p>{shown}</p>;")],
+    ["immutability", component("const [b] = useState({ n: 1 });\nb.n = 2;\nreturn <p>{b.n}</p>;")],
+    ["globals", component("count = 1;\nreturn <p>{count}</p>;", "let count = 0;")],
+    ["refs", component("const kept = useRef(a);\nreturn <p>{kept.current}</p>;")],
+    ["set-state-in-effect", component("const [b, setB] = useState(a);\nuseEffect(() => { setB(a); }, [a]);\nreturn <p>{b}</p>;")],
+    ["set-state-in-render", component("const [b, setB] = useState(a);\nsetB(a);\nreturn <p>{b}</p>;")],
+    ["error-boundaries", component("try { return <p>{a}</p>; } catch { return null; }")],
+    ["purity", component("const b = Math.random();\nreturn <p>{b}</p>;")],
+    ["unsupported-syntax", component("const b: unknown = eval(a);\nreturn <p>{String(b)}</p>;")],
+    ["incompatible-library", `import { useVirtualizer } from "@tanstack/react-virtual";\n${component("const rows = useVirtualizer({ count: list.length, estimateSize: () => 1, getScrollElement: () => null });\nreturn <p>{rows.getTotalSize()}</p>;")}`],
+  ])("refuses what react-hooks/%s forbids", async (rule, source) => {
+    expect(await objectionsTo("host/src/a.tsx", source)).toContain(`react-hooks/${rule}`);
+  });
+
+  it("refuses a directive that turns nothing off", async () => {
+    expect(await objectionsTo("api/src/a.ts", "// eslint-disable-next-line no-restricted-syntax\nexport const a = 1;")).toEqual([expect.stringContaining("Unused eslint-disable directive")]);
+  });
+});

@@ -1,0 +1,49 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+
+import { z } from "zod";
+
+import { rootFolder } from "../paths.ts";
+import { allowed, violations } from "./violations.ts";
+
+const Report = z.object({ diagnostics: z.array(z.object({ code: z.string(), filename: z.string(), message: z.string() })) });
+const Configuration = z.object({ overrides: z.array(z.object({ rules: z.record(z.string(), z.unknown()) })) });
+
+const nameOf = (code: string): string => /(?:\(|\/|^)([^()/]+)\)?$/.exec(code)?.[1] ?? code;
+const oxlint = (folder: string, ...args: string[]): unknown => JSON.parse(spawnSync(process.execPath, [join(rootFolder, "node_modules/oxlint/bin/oxlint"), ...args], { cwd: folder, encoding: "utf8" }).stdout);
+
+describe("oxlint, as it is configured", () => {
+  let folder: string;
+  let found: z.infer<typeof Report>["diagnostics"];
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "relicario-lint-"));
+    const write = (file: string, source: string): void => {
+      mkdirSync(dirname(join(folder, file)), { recursive: true });
+      writeFileSync(join(folder, file), source);
+    };
+    symlinkSync(join(rootFolder, "node_modules"), join(folder, "node_modules"));
+    write("oxlint.config.ts", `export { default } from ${JSON.stringify(join(rootFolder, "oxlint.config.ts"))};`);
+    write("tsconfig.json", JSON.stringify({ extends: join(rootFolder, "tsconfig.base.json"), compilerOptions: { lib: ["ES2023", "DOM"], types: ["node"] }, include: ["*/src"] }));
+    write("host/src/kinds.ts", 'export interface Kind { kind: "a" | "b" }');
+    for (const [rule, source] of Object.entries(violations)) write(`host/src/${rule}.ts`, `${source}\n`);
+    for (const [file, source] of allowed) write(file, `${source}\n`);
+    found = Report.parse(oxlint(folder, "--threads=1", "--format=json")).diagnostics;
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it("has a violation here of each rule that is on", () => {
+    const rules = Configuration.parse(oxlint(rootFolder, "--print-config")).overrides.flatMap((override) => Object.entries(override.rules)).filter(([, level]) => level !== "allow");
+    expect(Object.keys(violations).toSorted()).toEqual([...new Set(rules.map(([rule]) => nameOf(rule)))].toSorted());
+  });
+
+  it.each(Object.keys(violations))("refuses what %s forbids", (rule) => {
+    expect(found.filter(({ filename }) => filename === `host/src/${rule}.ts`).map(({ code }) => nameOf(code))).toContain(rule);
+  });
+
+  it.each(allowed)("lets pass what stands in %s", (file) => {
+    expect(found.filter(({ filename }) => filename === file)).toEqual([]);
+  });
+});
