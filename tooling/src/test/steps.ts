@@ -77,15 +77,6 @@ export const steps: readonly Step[] = [
   { name: "kills", group: "faults", tiers: [], wide: true, sentence: "Killing services, gateway and database at random loses nothing that was acknowledged", run: ({ more }) => onStand("kills", more) },
 ];
 
-/** All files, unless some are named. */
-export async function lint(files: readonly string[]): Promise<Outcome> {
-  const outcome = await run(bin("oxlint"), ["--threads=1", "--no-error-on-unmatched-pattern", ...files], { modest: true });
-  return outcome.code === 0 ? run(bin("eslint"), [...eslintOptions, ...(files.length > 0 ? files : ["."])], { modest: true }) : outcome;
-}
-
-/** Its rules ask for no types, so what they say of a file holds while the file is the same. */
-const eslintOptions = ["--max-warnings=0", "--no-warn-ignored", "--cache", "--cache-strategy=content", "--cache-location=.cache/eslint/"];
-
 /** Read by tests that come in rounds. */
 const allRounds = { RELICARIO_TESTS: "all" } as const;
 
