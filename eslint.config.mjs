@@ -1,4 +1,4 @@
-// What oxlint does not have (oxlint.config.ts): boundaries, syntax that is forbidden in a place, and the rules of the React compiler. None of it asks for types.
+// What oxlint does not have (oxlint.config.ts): boundaries, syntax that is forbidden in a place, names that nothing uses, and the rules of the React compiler. None of it asks for types.
 import reactHooks from "eslint-plugin-react-hooks";
 import { defineConfig, globalIgnores } from "eslint/config";
 import tseslint from "typescript-eslint";
@@ -19,8 +19,12 @@ export default defineConfig(
 
   {
     files: ["**/*.ts", "**/*.tsx"],
+    plugins: { "@typescript-eslint": tseslint.plugin },
     languageOptions: { parser: tseslint.parser },
-    rules: { "no-restricted-syntax": ["error", ...always, noDefaultExport] },
+    rules: {
+      "no-restricted-syntax": ["error", ...always, noDefaultExport],
+      "@typescript-eslint/no-unused-vars": ["error", { varsIgnorePattern: "^_", argsIgnorePattern: "^_", ignoreRestSiblings: true }], // `_` says that it is left out on purpose
+    },
   },
 
   {

@@ -66,6 +66,14 @@ describe("ESLint, as it is configured", () => {
     expect(await objectionsTo("host/src/a.tsx", source)).toContain(`react-hooks/${rule}`);
   });
 
+  it.each(["const a = 1;", 'const a = "b";\nexport type B = typeof a;'])("refuses a name that nothing uses: %s", async (source) => {
+    expect(await objectionsTo("api/src/a.ts", source)).toEqual(["@typescript-eslint/no-unused-vars"]);
+  });
+
+  it("lets pass a name that is left out on purpose", async () => {
+    expect(await objectionsTo("api/src/a.ts", "export const f = (_x: string, { a: _, ...others }: { a: string; b: string }) => others;")).toEqual([]);
+  });
+
   it("refuses a directive that turns nothing off", async () => {
     expect(await objectionsTo("api/src/a.ts", "// eslint-disable-next-line no-restricted-syntax\nexport const a = 1;")).toEqual([expect.stringContaining("Unused eslint-disable directive")]);
   });
