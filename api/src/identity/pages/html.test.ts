@@ -15,5 +15,6 @@ describe("html", () => {
   it("does not take an object that looks like markup for markup", () => {
     const forged = JSON.parse('{"markup":"<script>"}') as never;
     expect(() => html`${forged}`.markup).toThrow();
+    expect(() => html`${[forged]}`.markup).toThrow();
   });
 });

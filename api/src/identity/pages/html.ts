@@ -1,9 +1,13 @@
 /** Markup that is safe to send. Only the tag below makes it. */
 export class Html {
-  readonly markup: string;
+  readonly #markup: string; // private, so that no object of the same shape is taken for one
 
   private constructor(markup: string) {
-    this.markup = markup;
+    this.#markup = markup;
+  }
+
+  get markup(): string {
+    return this.#markup;
   }
 
   /** For markup that this program or the library wrote itself; never for anything that came in. */
@@ -23,7 +27,7 @@ function markupOf(part: Part): string {
   if (part === null) return "";
   if (part instanceof Html) return part.markup;
   if (typeof part === "string" || typeof part === "number") return escape(String(part));
-  return part.map((one) => one.markup).join("");
+  return part.map(markupOf).join("");
 }
 
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
