@@ -18,7 +18,7 @@ export interface Step {
   /** Of its report, and of `node tooling/src/test/step.ts <name>`. */
   readonly name: string;
   /** Name for `npm test -- <group>`. */
-  readonly group: "lint" | "types" | "checks" | "unit" | "build" | "releases" | "e2e" | "session" | "attacks" | "neighbours" | "contention" | "faults";
+  readonly group: "lint" | "lint-typed" | "types" | "checks" | "unit" | "build" | "releases" | "e2e" | "session" | "attacks" | "neighbours" | "contention" | "faults";
   /** Empty: runs when its group is named, or all are. */
   readonly tiers: readonly TierName[];
   readonly sentence: string;
@@ -63,6 +63,7 @@ const ofRoot = (name: string): NonNullable<Step["cached"]> => ({ folder: "", scr
 export const steps: readonly Step[] = [
   { name: "types", group: "types", tiers: ["first"], sentence: "The types of all packages hold", cached: ofRoot("types"), run: async () => asOne(await check("types.ts")()) },
   { name: "lint", group: "lint", tiers: ["first"], sentence: "The code keeps to its rules and boundaries", cached: ofRoot("lint"), run: async ({ more }) => asOne(await lint(more)) },
+  { name: "lint-typed", group: "lint-typed", tiers: ["second"], sentence: "The code keeps to the one rule that only ESLint with types has", cached: ofRoot("lint-typed"), run: async () => asOne(await run(bin("eslint"), ["--config", "eslint.typed.config.mjs", "."])) },
   { name: "checks", group: "checks", tiers: ["first"], sentence: "Nothing is left over, in a circle, there twice, without its text or without its test", cached: ofRoot("checks"), run: checks },
   ...packages.map(unitsOf),
   { name: "units", group: "unit", tiers: [], instead: true, wide: true, sentence: "Units and the service do what their tests say", run: ({ more }) => jest(more) },
