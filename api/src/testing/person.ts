@@ -4,13 +4,10 @@ import { helperBytes, signedBytes, type Json, type KeyringChange, type KeyStatem
 import { decodeJwt } from "jose";
 import { v7 as uuidv7 } from "uuid";
 
-
 const b64u = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64url");
 
-/** Somebody with a session and a real signing key, who keeps what a device would: the last state and its number. */
-export interface Person {
-  readonly subject: string;
-  readonly token: string;
+/** The account with a real signing key, and what a device of it keeps: the last state and its number. */
+export interface Signer {
   readonly userId: string;
   readonly signingKey: KeyObject;
   stateRev: number;
@@ -18,11 +15,20 @@ export interface Person {
   imageId: string;
 }
 
+/** A signer with a session. */
+export interface Person extends Signer {
+  readonly subject: string;
+  readonly token: string;
+}
+
+export function createSigner(userId: string): Signer {
+  return { userId, signingKey: generateKeyPairSync("ed25519").privateKey, stateRev: 0, state: null, imageId: uuidv7() };
+}
+
 export function createPerson(subject: string, token: string): Person {
   const { sub } = decodeJwt(token);
   if (sub === undefined) throw new Error("a session token without sub");
-  const { privateKey } = generateKeyPairSync("ed25519");
-  return { subject, token, userId: sub, signingKey: privateKey, stateRev: 0, state: null, imageId: uuidv7() };
+  return { subject, token, ...createSigner(sub) };
 }
 
 /** A well-formed compact JWE with this header; what is inside is noise, as it is for the service. */
@@ -31,7 +37,7 @@ export function buildJwe(header: Readonly<Record<string, unknown>>): string {
   return `${head}..${b64u(randomBytes(12))}.${b64u(randomBytes(512))}.${b64u(randomBytes(16))}`;
 }
 
-export function buildLabel(person: Person, secretId: string, version: number, rev = 1, keyEpoch = 1): string {
+export function buildLabel(person: Signer, secretId: string, version: number, rev = 1, keyEpoch = 1): string {
   return buildJwe({ typ: "relicario-label", user_id: person.userId, key_epoch: keyEpoch, secret_id: secretId, version, rev });
 }
 
@@ -45,13 +51,13 @@ export function signWith<T extends Readonly<Record<string, Json | undefined>>>(p
   return { ...document, sig: b64u(sign(null, signedBytes(prefix, rest), key)) };
 }
 
-export function buildStatement(person: Person, overrides: Partial<KeyStatement> = {}): KeyStatement {
+export function buildStatement(person: Signer, overrides: Partial<KeyStatement> = {}): KeyStatement {
   const { x } = createPublicKey(createPrivateKey(person.signingKey.export({ format: "pem", type: "pkcs8" }))).export({ format: "jwk" });
   const statement = { v: 1 as const, user_id: person.userId, recipient: buildRecipient(), signing_key: String(x), key_epoch: 1, previous_sig: null, ...overrides };
   return signWith("key", statement, person.signingKey);
 }
 
-export function buildState(person: Person): string {
+export function buildState(person: Signer): string {
   const previous = person.state === null ? null : digestOf(person.state);
   return buildJwe({ typ: "relicario-state", user_id: person.userId, key_epoch: 1, previous });
 }
@@ -61,7 +67,7 @@ export const buildSlot = (openerId: string, kind: "image" | "recovery_code" | "p
 export const buildImageRecord = (id: string) => ({ id, helper: b64u(randomBytes(helperBytes)), created_at: "2026-11-21T10:00:00.000Z" });
 
 /** What the device of this person would send next, signed. Members of `overrides` that are undefined are left out. */
-export function buildChange(person: Person, overrides: Readonly<Record<string, Json | undefined>> = {}): KeyringChange {
+export function buildChange(person: Signer, overrides: Readonly<Record<string, Json | undefined>> = {}): KeyringChange {
   const whose = { user_id: person.userId, key_epoch: 1 };
   const first =
     person.stateRev === 0
@@ -79,7 +85,7 @@ export function buildChange(person: Person, overrides: Readonly<Record<string, J
 }
 
 /** The device takes over what the service confirmed. */
-export function confirm(person: Person, change: KeyringChange): void {
+export function confirm(person: Signer, change: KeyringChange): void {
   person.stateRev = change.state_rev;
   person.state = change.state;
 }
@@ -91,7 +97,7 @@ export interface SecretCall {
 
 /** A whole `POST /secrets/store`: a new secret, or a new version of `secret_db_id`. */
 export function buildSecret(
-  person: Person,
+  person: Signer,
   { id = uuidv7(), base, bytes = 700, change = {} }: { id?: string; base?: number; bytes?: number; change?: Readonly<Record<string, Json | undefined>> } = {},
 ): SecretCall {
   const content = randomBytes(bytes);
@@ -110,7 +116,7 @@ export function buildSecret(
 }
 
 /** A whole `POST /secrets/store/batch` of so many new secrets. */
-export function buildBatch(person: Person, secrets: number, change: Readonly<Record<string, Json | undefined>> = {}): StoreSecrets {
+export function buildBatch(person: Signer, secrets: number, change: Readonly<Record<string, Json | undefined>> = {}): StoreSecrets {
   const keyring = buildChange(person, change);
   const one = (): NewSecret => {
     const { secret_db_id, label, ticket, content } = buildSecret(person).body;

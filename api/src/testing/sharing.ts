@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { answerPath, answerTokenHeader, formOfPart, OwnShare, type CreateRequest, type CreateShare, type FinishAnswer, type Json } from "@relicario/shared/api";
 import { z } from "zod";
 
-import { buildChange, buildJwe, buildSecret, confirm, type Person, type SecretCall } from "./person.ts";
+import { buildChange, buildJwe, buildSecret, confirm, type Person, type SecretCall, type Signer } from "./person.ts";
 import type { Answer, CallOptions, Method, TestService } from "./service.ts";
 import { sentForm, sha256B64u, type SentForm } from "./upload.ts";
 
@@ -12,7 +12,7 @@ const b64u = (bytes: number): string => randomBytes(bytes).toString("base64url")
 const digestOfB64u = (text: string): string => sha256B64u(Buffer.from(text, "base64url"));
 
 /** A change that carries the document of shares, or of requests, as the device makes one. */
-export function buildChangeWith(person: Person, document: "shares" | "requests", overrides: Readonly<Record<string, Json | undefined>> = {}) {
+export function buildChangeWith(person: Signer, document: "shares" | "requests", overrides: Readonly<Record<string, Json | undefined>> = {}) {
   return buildChange(person, { [document]: buildJwe({ typ: `relicario-${document}`, user_id: person.userId, key_epoch: 1 }), ...overrides });
 }
 
@@ -30,7 +30,7 @@ export interface BuiltShare extends Link {
 }
 
 /** A whole `POST /share`. A `recipient` makes it a person's. */
-export function buildShare(person: Person, secretId: string, { change = {}, ...more }: Partial<CreateShare> & { change?: Readonly<Record<string, Json | undefined>> } = {}): BuiltShare {
+export function buildShare(person: Signer, secretId: string, { change = {}, ...more }: Partial<CreateShare> & { change?: Readonly<Record<string, Json | undefined>> } = {}): BuiltShare {
   const [shareId, linkAuth, passAuth] = [newPublicId(), b64u(32), b64u(32)];
   const audience = more.recipient === undefined ? "public" : "person";
   const digests = audience === "person" ? {} : { link_auth_sha256: digestOfB64u(linkAuth), pass_auth_sha256: digestOfB64u(passAuth) };
@@ -44,7 +44,7 @@ export function buildShare(person: Person, secretId: string, { change = {}, ...m
 export const openingOf = ({ shareId, linkAuth, passAuth }: Link, claimId: string | undefined = b64u(16)) => ({ share_id: shareId, link_auth: linkAuth, pass_auth: passAuth, claim_id: claimId });
 
 /** `POST /requests`, with what the link of it proves. */
-export function buildRequest(person: Person, more: Partial<CreateRequest> = {}): { body: CreateRequest; requestId: string; linkAuth: string } {
+export function buildRequest(person: Signer, more: Partial<CreateRequest> = {}): { body: CreateRequest; requestId: string; linkAuth: string } {
   const [requestId, linkAuth] = [newPublicId(), b64u(32)];
   const document = buildJwe({ typ: "relicario-request", request_id: requestId });
   const body = { request_id: requestId, document, link_auth_sha256: digestOfB64u(linkAuth), expires_at: inDays(7), max_size: 20_000_000, keyring: buildChangeWith(person, "requests"), ...more };
