@@ -13,12 +13,20 @@ const transform = {
   ],
 };
 
+const unbuilt = ["/node_modules/", "/build/", "/dist/"];
+const vaultSetup = ["cheap-argon2", "small-parts"].map((name) => `<rootDir>/remote-recovery/vault/src/testing/${name}.ts`);
+const withDatabase = {
+  globalSetup: "<rootDir>/tooling/src/database/jest-setup.ts",
+  globalTeardown: "<rootDir>/tooling/src/database/jest-teardown.ts",
+  sandboxInjectedGlobals: ["Object"], // drizzle asks for it a thousand times a statement, and a global of a vm context is slow to reach
+};
+
 const project = (name, environment, testMatch, more = {}) => ({
   displayName: name,
   rootDir: __dirname,
   testEnvironment: environment === "node" ? "node" : testEnvironment,
   testMatch: testMatch.map((pattern) => `<rootDir>/${pattern}`),
-  testPathIgnorePatterns: ["/node_modules/", "/build/", "/dist/"],
+  testPathIgnorePatterns: unbuilt,
   transform,
   moduleNameMapper: { "\\.(css|svg)$": "<rootDir>/shared/jest/empty.cjs" },
   setupFilesAfterEnv: [...(environment === "node" ? [] : setupFilesAfterEnv), "<rootDir>/tooling/jest/costs.cjs"],
@@ -31,16 +39,13 @@ module.exports = {
   projects: [
     project("shared", "node", ["shared/src/{api,errors,contract,webpack}/**/*.test.ts"]),
     project("shared", "jsdom", ["shared/src/{ui,forms,i18n,testing}/**/*.test.{ts,tsx}", "shared/src/contract/**/*.test.tsx"]),
-    project("remote-recovery/vault", "node", ["remote-recovery/vault/**/*.test.ts"], { setupFiles: ["cheap-argon2", "small-parts"].map((name) => `<rootDir>/remote-recovery/vault/src/testing/${name}.ts`) }),
+    project("remote-recovery/vault", "node", ["remote-recovery/vault/**/*.test.ts"], { setupFiles: vaultSetup, testPathIgnorePatterns: [...unbuilt, "/vault/src/contracts/"] }),
+    project("remote-recovery/vault", "node", ["remote-recovery/vault/src/contracts/**/*.test.ts"], { setupFiles: vaultSetup, ...withDatabase }),
     project("remote-recovery/engine", "node", ["remote-recovery/engine/**/*.test.ts"]),
     project("remote-recovery", "jsdom", ["remote-recovery/src/**/*.test.tsx"]),
     ...remotes.filter((name) => name !== "recovery").map((name) => project(`remote-${name}`, "jsdom", [`remote-${name}/src/**/*.test.{ts,tsx}`])),
     project("host", "jsdom", ["host/src/**/*.test.{ts,tsx}"]),
-    project("api", "node", ["api/src/**/*.test.ts"], {
-      globalSetup: "<rootDir>/tooling/src/database/jest-setup.ts",
-      globalTeardown: "<rootDir>/tooling/src/database/jest-teardown.ts",
-      sandboxInjectedGlobals: ["Object"], // drizzle asks for it a thousand times a statement, and a global of a vm context is slow to reach
-    }),
+    project("api", "node", ["api/src/**/*.test.ts"], withDatabase),
     project("e2e", "node", ["e2e/{support,bench}/**/*.test.ts"]),
     project("tooling", "node", ["tooling/src/**/*.test.ts"]),
   ],

@@ -36,6 +36,8 @@ const uses = [
   { from: from(...drawing), others: ["shared"] },
   { from: from("remote-recovery"), others: ["engine", "vault"] },
   { from: from("vault"), others: ["engine"] },
+  // What the vault's tests take for the service is compared with it.
+  { from: fromFiles("remote-recovery/vault/src/contracts/**"), others: ["api"] },
   // The engine's browsers, and what a person's picture gives, for attacks.
   { from: from("e2e"), others: ["tooling", "engine"] },
   // What opens a kit on the command line is the vault's, with the engine's decoders.
