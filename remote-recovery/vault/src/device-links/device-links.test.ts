@@ -300,8 +300,9 @@ describe("a service between two devices", () => {
   });
 
   it("cannot lead a device that holds the account back to what it knows to be old", async () => {
-    const { world, phone, offer } = await phoneAndLaptop();
+    const { world, phone } = await phoneAndLaptop();
     const tablet = await world.open("tablet");
+    const offer = await offerDevice(tablet, { key: passkey(), name: "Tablet" });
     await admitDevice(phone, typed(offer), shown("market"));
     const older = world.service.snapshot();
     await protect(phone, textSecret("Second"), {});

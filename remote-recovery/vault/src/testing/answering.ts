@@ -1,5 +1,5 @@
 import { fromB64u } from "@relicario/shared/api";
-import type { OfferedRequest, ProvidedSecret, SecretRequest } from "@relicario/shared/contract";
+import type { Http, OfferedRequest, ProvidedSecret, SecretRequest } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import { answerRequest, lookAtRequest, type AnswerOptions, type AnswerParts, type RequestLink, type TakenAnswer } from "../requests/answer.ts";
@@ -22,13 +22,13 @@ export interface Provider extends RequestLink {
 }
 
 /** A page opened by a link: path and fragment. What the browser kept of it before is there again. */
-export async function providerWith(world: World, link: string, clock = { now: Date.now() }): Promise<Provider> {
+export async function providerWith({ service }: { readonly service: { readonly http: Http } }, link: string, clock = { now: Date.now() }): Promise<Provider> {
   const [path = "", key = ""] = link.split("#s=");
   const requestLink: RequestLink = { requestId: path.replace("/request/", ""), linkKey: fromB64u(key) };
   const now = (): number => clock.now;
   const records = await openAnswerRecords(now);
   const parts: AnswerParts = {
-    calls: answerCallsOn(world.service.http),
+    calls: answerCallsOn(service.http),
     records: () => Promise.resolve(records),
     newDigest: createRunningDigest,
     patience: {

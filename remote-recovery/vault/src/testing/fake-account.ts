@@ -1,8 +1,7 @@
-import { bytesToHex } from "@noble/hashes/utils.js";
-import { canonicalBytes, canonicalText, fromB64u, hasValidSignature, maxFormerVersions, toB64u, type Keyring, type KeyringChange, type RequestList, type Slot, type StagedRow } from "@relicario/shared/api";
+import { maxFormerVersions, type Keyring, type RequestList, type Slot, type StagedRow } from "@relicario/shared/api";
 import { PortalError, type ErrorCode } from "@relicario/shared/errors";
 
-import { sha256, utf8, type Bytes } from "../seal/bytes.ts";
+import type { Bytes } from "../seal/bytes.ts";
 
 /** Rows, keyring and objects of one account, as the service keeps them. Tests tamper with it directly. */
 export interface FakeAccount {
@@ -15,7 +14,7 @@ export interface FakeAccount {
     slots: Slot[];
     keyStatement: Keyring["key_statement"];
     imageRecords: { id: string; helper: string; created_at: string }[];
-    lastChange: string;
+    lastCall: FakeCall;
   } | null;
   rows: Map<string, FakeRow>;
   changes: number;
@@ -31,6 +30,14 @@ export interface FakeAccount {
   stage?: { readonly id: string; readonly rows: Map<string, { row: StagedRow; readonly before: string }> };
   /** What others were asked for, by id. */
   requests?: Map<string, FakeRequest>;
+}
+
+/** A call with a keyring change, as it is compared with the same one again. */
+export interface FakeCall {
+  readonly change: string;
+  /** What else was in it; null for a change alone. */
+  readonly rest: string | null;
+  readonly version: number | null;
 }
 
 export interface FakeRow {
@@ -61,7 +68,7 @@ export interface FakeRequest {
   expiresAt: string;
   maxSize: number;
   state: RequestList["requests"][number]["state"];
-  provided: { ticket: string; content: Bytes; at: string; call: string } | null;
+  provided: { ticket: string; content: Bytes; at: string; answerId: string; call: string } | null;
   collectedAt: string | null;
   readonly answers: Map<string, FakeAnswer>;
 }
@@ -82,69 +89,7 @@ export function fail(code: ErrorCode): PortalError {
   return new PortalError(code);
 }
 
-/** Checks and applies a keyring change; gives the new `state_rev`. The last one once more answers as the first time. */
-export function applyChange(account: FakeAccount, userId: string, change: KeyringChange): number {
-  const before = account.keyring;
-  if (before?.lastChange === canonicalText(change)) return change.state_rev;
-  const anew = before !== null && change.key_statement?.previous_sig === null && change.key_epoch === before.keyEpoch + 1;
-  if (anew && account.startAnew !== "ready") throw fail("conflict");
-  const signingKey = (anew ? null : before?.keyStatement.signing_key) ?? change.key_statement?.signing_key;
-  if (signingKey === undefined || change.user_id !== userId) throw fail("keyring_change_invalid");
-  if (change.state_rev !== (lastOf(before?.states)?.state_rev ?? 0) + 1) throw fail("state_conflict"); // before the signature: at bootstrapping it is another key's
-  if (!hasValidSignature("put", change, fromB64u(signingKey))) throw fail("keyring_change_invalid");
-  const { book = before?.book, shares = before?.shares, key_statement: statement = before?.keyStatement } = change;
-  if (book === undefined || shares === undefined || statement === undefined) throw fail("keyring_change_invalid");
-  if ((before === null || anew) && !hasValidSignature("key", statement, fromB64u(signingKey))) throw fail("keyring_change_invalid");
-  const isRotation = before !== null && !anew && change.key_epoch !== before.keyEpoch;
-  if (isRotation) checkRotation(before, change, statement);
-  const staged = change.stage_id === undefined ? null : checkStage(account, change, isRotation);
-  const slots = [...(before?.slots ?? []).filter((slot) => !change.slots?.set.some((one) => one.opener_id === slot.opener_id)), ...(change.slots?.set ?? [])];
-  const records = [...(before?.imageRecords ?? []), ...(change.image_records?.set ?? [])];
-  if (anew) {
-    const ids = [...account.rows.keys()];
-    account.rows.clear();
-    account.purged = new Map([...(account.purged ?? []), ...ids.map((id): [string, number] => [id, ++account.changes])]);
-    account.startAnew = "begun";
-  }
-  for (const id of change.purge ?? []) if (account.rows.get(id)?.deletedAt == null) throw fail("keyring_change_invalid");
-  for (const id of change.purge ?? []) {
-    account.rows.delete(id);
-    account.purged = new Map(account.purged).set(id, ++account.changes);
-  }
-  for (const { secret_db_id: id, versions } of change.purge_versions ?? []) {
-    const former = account.rows.get(id)?.versions.slice(0, -1);
-    for (const number of versions) {
-      const version = former?.[number - 1];
-      if (version === undefined) throw fail("keyring_change_invalid");
-      version.dropped = true;
-    }
-  }
-  if (staged !== null) switchTo(account, staged);
-  if (isRotation) for (const request of account.requests?.values() ?? []) if (request.state === "awaiting") request.state = "revoked";
-  account.keyring = {
-    keyEpoch: change.key_epoch,
-    states: [...(before?.states ?? []), { state_rev: change.state_rev, state: change.state }],
-    book,
-    shares,
-    requests: change.requests ?? (anew ? null : before?.requests) ?? null,
-    slots: slots.filter((slot) => change.slots?.remove.includes(slot.opener_id) !== true),
-    keyStatement: statement,
-    imageRecords: records.filter((record) => change.image_records?.remove.includes(record.id) !== true),
-    lastChange: canonicalText(change),
-  };
-  return change.state_rev;
-}
-
-function checkRotation(before: NonNullable<FakeAccount["keyring"]>, change: KeyringChange, statement: Keyring["key_statement"]): void {
-  const touched = [...(change.slots?.set ?? []).map(({ opener_id: id }) => id), ...(change.slots?.remove ?? [])];
-  const { previous_sig: previousSig, ...unsigned } = statement;
-  const isComplete = change.book !== undefined && change.shares !== undefined && (before.requests === null || change.requests !== undefined) && change.stage_id !== undefined;
-  const isSigned = previousSig !== null && hasValidSignature("key", { ...unsigned, sig: previousSig }, fromB64u(before.keyStatement.signing_key)) && hasValidSignature("key", statement, fromB64u(statement.signing_key));
-  const follows = change.key_epoch === before.keyEpoch + 1 && statement.key_epoch === change.key_epoch && statement.signing_key !== before.keyStatement.signing_key;
-  if (!isComplete || !isSigned || !follows || before.slots.some(({ opener_id: id }) => !touched.includes(id))) throw fail("keyring_change_invalid");
-}
-
-/** What a row is sealed from: the ticket of its version, and the label of the present one. @throws PortalError `not_found`, `version_conflict`, `content_gone`. */
+/** What a row is sealed from: the ticket of its version, and the label of the present one. @throws PortalError `not_found`, `version_conflict`, `content_gone` */
 export function placeOf(account: FakeAccount, { secret_db_id: id, version, label, ticket }: StagedRow): string {
   const versions = account.rows.get(id)?.versions ?? [];
   const stands = versions[version - 1];
@@ -166,27 +111,22 @@ export function stagedRows({ stage }: FakeAccount): StagedRow[] {
   return rows.sort((left, right) => (left.secret_db_id === right.secret_db_id ? left.version - right.version : left.secret_db_id < right.secret_db_id ? -1 : 1));
 }
 
-function checkStage(account: FakeAccount, change: KeyringChange, isRotation: boolean): readonly StagedRow[] {
-  const { stage } = account;
-  const rows = stagedRows(account);
-  if (stage?.id !== change.stage_id) throw fail("conflict");
-  const lines = rows.map((row) => `${row.secret_db_id} ${String(row.version)} ${bytesToHex(sha256(canonicalBytes(row)))}\n`);
-  if (toB64u(sha256(utf8(lines.join("")))) !== change.stage_sha256) throw fail("conflict");
-  const labelled = new Set(rows.filter(({ label }) => label !== undefined).map(({ secret_db_id: id }) => id));
-  const isOld = [...(stage?.rows.values() ?? [])].some(({ row, before }) => !labelled.has(row.secret_db_id) || !account.rows.has(row.secret_db_id) || placeOf(account, row) !== before);
-  if (isOld || (isRotation && [...account.rows.keys()].some((id) => !labelled.has(id)))) throw fail("conflict");
-  return rows;
+/** A row that gets a version: `id_taken` where it is a new one, `not_found` and `version_conflict` where it is not. */
+export function refuseConflicts(account: FakeAccount, id: string, base: number | null): void {
+  const versions = account.rows.get(id)?.versions.length;
+  if (base === null && (versions !== undefined || account.purged?.has(id) === true)) throw fail("id_taken");
+  if (base !== null && versions === undefined) throw fail("not_found");
+  if (base !== null && versions !== base) throw fail("version_conflict");
 }
 
-function switchTo(account: FakeAccount, rows: readonly StagedRow[]): void {
-  for (const { secret_db_id: id, version, label, ticket, content } of rows) {
-    const row = account.rows.get(id);
-    const stands = row?.versions[version - 1];
-    if (row === undefined || stands === undefined) throw fail("conflict");
-    Object.assign(stands, { ...(label === undefined ? {} : { label }), ...(ticket === undefined ? {} : { ticket }), ...(content === undefined ? {} : { content }) });
-    touch(account, row);
-  }
-  delete account.stage;
+/** Out of the trash, too. Gives its number. */
+export function addVersion(account: FakeAccount, id: string, version: FakeRow["versions"][number]): number {
+  const row = account.rows.get(id) ?? { favorite: false, createdAt: version.createdAt, updatedAt: version.createdAt, deletedAt: null, versions: [] };
+  row.versions.push(version);
+  row.deletedAt = null;
+  account.rows.set(id, row);
+  touch(account, row);
+  return row.versions.length;
 }
 
 /** No version here is old enough to give way to one more. */

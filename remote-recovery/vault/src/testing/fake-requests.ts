@@ -1,132 +1,133 @@
-import { AnswerState, answerTokenHeader, CollectAnswer, CollectedRequest, CreateRequest, DropRequest, FinishAnswer, fromB64u, GetRequest, maxOpenRequests, PartFields, StartAnswer, toB64u, type RequestList } from "@relicario/shared/api";
-import type { HttpMethod, HttpOptions, HttpStream } from "@relicario/shared/contract";
-import { PortalError } from "@relicario/shared/errors";
+import { answerTokenHeader, CollectAnswer, CollectedRequest, CreateRequest, DropRequest, FinishAnswer, fromB64u, GetRequest, maxOpenAnswers, maxOpenRequests, requestDays, StartAnswer, toB64u, type KeyringChange, type RequestList } from "@relicario/shared/api";
+import type { HttpMethod, HttpOptions } from "@relicario/shared/contract";
 import type { z } from "zod";
 
-import { concat, copyOf, sha256 } from "../seal/bytes.ts";
+import { sha256 } from "../seal/bytes.ts";
 import { newId } from "../seal/ids.ts";
-import { applyChange, type FakeAccount, type FakeAnswer, type FakeRequest } from "./fake-account.ts";
-import { fakePartBytes } from "./fake-uploads.ts";
+import { fail, type FakeAccount, type FakeAnswer, type FakeRequest } from "./fake-account.ts";
+import { applyChange, repeatOf, type ChangeCall } from "./fake-change.ts";
+import { checkExpiry } from "./fake-shares.ts";
+import { fakePartBytes, partCount, receivedParts, receivePart, requireForm, wholeOf } from "./fake-uploads.ts";
 
-const now = "2026-11-21T10:00:00.000Z";
+const at = "2026-11-21T10:00:00.000Z";
 
-/** The calls of requests and of their answers, by the service's rules. Undefined for any other path. */
-export async function handleRequests(account: FakeAccount, userId: string, method: HttpMethod, path: string, { body: given, headers }: HttpOptions): Promise<unknown> {
-  if (!/^\/requests(\/|$)/.test(path)) return undefined;
-  const requests = (account.requests ??= new Map());
-  const body: unknown = given instanceof FormData ? given : given === undefined ? undefined : JSON.parse(JSON.stringify(given));
+type State = RequestList["requests"][number]["state"];
+
+/** The calls of whoever was given a link, for all accounts. Undefined for any other path. */
+export async function handleAnswers(accounts: readonly FakeAccount[], method: HttpMethod, path: string, { body, headers }: HttpOptions, now: number): Promise<unknown> {
   const call = `${method} ${path}`;
-  if (call === "POST /requests") return create(account, userId, requests, CreateRequest.parse(body));
-  if (call === "GET /requests") return { requests: [...requests].map(([id, request]) => line(id, request)) };
   if (call === "POST /requests/get") {
-    const asked = GetRequest.parse(body);
-    const { document, state, maxSize, expiresAt } = byLink(requests, asked.request_id, asked.link_auth);
-    if (state === "revoked") throw new PortalError("request_unavailable");
-    return { document, state, max_size: maxSize, part_size: fakePartBytes, expires_at: expiresAt };
+    const { request_id: id, link_auth: linkAuth } = GetRequest.parse(body);
+    const request = byLink(accounts, id, linkAuth);
+    return { document: request.document, state: stateOf(request, now), max_size: request.maxSize, part_size: fakePartBytes, expires_at: request.expiresAt };
   }
-  if (call === "POST /requests/collect") return collect(requests, CollectAnswer.parse(body).request_id);
-  if (call === "POST /requests/answer") return start(requests, StartAnswer.parse(body));
+  if (call === "POST /requests/answer") return start(accounts, StartAnswer.parse(body), now);
   const [, answerId] = /^\/requests\/answer\/([^/]+)$/.exec(path) ?? [];
-  if (answerId !== undefined) return ofAnswer(requests, answerId, headers?.[answerTokenHeader], method, body);
-  const [, id = ""] = /^\/requests\/([^/]+)$/.exec(path) ?? [];
-  const request = requests.get(id);
-  if (request === undefined) throw new PortalError("not_found");
-  if (method === "PATCH") {
-    const stateRev = applyChange(account, userId, CollectedRequest.parse(body).keyring);
-    [request.state, request.collectedAt] = ["collected", now];
-    return { request_id: id, state_rev: stateRev };
+  return answerId === undefined ? undefined : ofAnswer(accounts, answerId, headers?.[answerTokenHeader], method, body);
+}
+
+/** The calls of whoever asks, by the service's rules. Undefined for any other path. */
+export function handleRequests(account: FakeAccount, userId: string, call: string, body: unknown, query: NonNullable<HttpOptions["query"]>, now: number): unknown {
+  if (!/^[A-Z]+ \/requests(\/|$)/.test(call)) return undefined;
+  const requests = (account.requests ??= new Map());
+  if (call === "POST /requests") return create(account, userId, requests, CreateRequest.parse(body), now);
+  if (call === "GET /requests") return { requests: [...requests].reverse().map(([id, request]) => line(id, request, now)).filter(({ state }) => query["get_expired"] === true || state === "awaiting" || state === "provided" || state === "collected") };
+  if (call === "POST /requests/collect") return collect(requests, CollectAnswer.parse(body).request_id);
+  const [, method, id = ""] = /^(PATCH|DELETE) \/requests\/([^/]+)$/.exec(call) ?? [];
+  const { keyring } = method === "PATCH" ? CollectedRequest.parse(body) : DropRequest.parse(body);
+  return withChange(account, userId, keyring, { rest: { request_id: id, method: method ?? "" } }, id, () => {
+    const request = requests.get(id);
+    if (request === undefined) throw fail("not_found");
+    if (method !== "PATCH") return () => { drop(request); };
+    if (request.state !== "provided" && request.state !== "collected") throw fail("conflict");
+    return () => { [request.state, request.collectedAt] = ["collected", request.collectedAt ?? at]; };
+  });
+}
+
+/** Looks for what stands in the way before the change is applied, and does the work after it. */
+function withChange(account: FakeAccount, userId: string, keyring: KeyringChange, call: ChangeCall, requestId: string, look: () => () => void): unknown {
+  if (keyring.requests === undefined) throw fail("keyring_change_invalid");
+  if (repeatOf(account, keyring, call) === null) {
+    const work = look();
+    applyChange(account, userId, keyring, call);
+    work();
   }
-  const stateRev = applyChange(account, userId, DropRequest.parse(body).keyring);
+  return { request_id: requestId, state_rev: keyring.state_rev };
+}
+
+function create(account: FakeAccount, userId: string, requests: Map<string, FakeRequest>, { keyring, ...rest }: CreateRequest, now: number): unknown {
+  const { request_id: id, document, link_auth_sha256: linkAuthSha256, expires_at: expiresAt, max_size: maxSize } = rest;
+  return withChange(account, userId, keyring, { rest }, id, () => {
+    checkExpiry(expiresAt, requestDays.most, now);
+    if ([...requests.values()].filter((request) => stateOf(request, now) === "awaiting").length >= maxOpenRequests) throw fail("limit_reached");
+    if (requests.has(id)) throw fail("id_taken");
+    return () => { requests.set(id, { document, linkAuthSha256, createdAt: at, expiresAt, maxSize, state: "awaiting", provided: null, collectedAt: null, answers: new Map() }); };
+  });
+}
+
+/** What came goes; what was not collected takes no answer any more. */
+function drop(request: FakeRequest): void {
   if (request.state !== "collected") request.state = "revoked";
   request.provided = null;
-  return { request_id: id, state_rev: stateRev };
 }
 
-/** A range of an answer, by its download token. Undefined for any other path or token. */
-export function handleAnswerStream({ requests }: FakeAccount, path: string, { body, headers }: HttpOptions): HttpStream | undefined {
-  if (path !== "/share/content") return undefined;
-  const { token } = body as { token: string };
-  const content = requests?.get(token.replace(/^answer /, ""))?.provided?.content;
-  if (content === undefined) return undefined;
-  const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(headers?.["range"] ?? "") ?? [];
-  const first = Number(from ?? 0);
-  return { size: content.length, start: first, body: new Blob([content.slice(first, to === undefined ? undefined : Number(to) + 1)]).stream() };
+function stateOf({ state, expiresAt }: FakeRequest, now: number): State {
+  return state === "awaiting" && Date.parse(expiresAt) <= now ? "expired" : state;
 }
 
-function create(account: FakeAccount, userId: string, requests: Map<string, FakeRequest>, body: CreateRequest): unknown {
-  const before = requests.get(body.request_id);
-  if (before === undefined && [...requests.values()].filter(({ state }) => state === "awaiting").length >= maxOpenRequests) throw new PortalError("limit_reached");
-  const stateRev = applyChange(account, userId, body.keyring);
-  if (before === undefined) {
-    const { document, link_auth_sha256: linkAuthSha256, expires_at: expiresAt, max_size: maxSize } = body;
-    requests.set(body.request_id, { document, linkAuthSha256, createdAt: now, expiresAt, maxSize, state: "awaiting", provided: null, collectedAt: null, answers: new Map() });
-  }
-  return { request_id: body.request_id, state_rev: stateRev };
+function line(id: string, request: FakeRequest, now: number): RequestList["requests"][number] {
+  const { createdAt, expiresAt, maxSize, provided, collectedAt } = request;
+  return { request_id: id, state: stateOf(request, now), created_at: createdAt, expires_at: expiresAt, max_size: maxSize, size: provided?.content.length ?? null, provided_at: provided?.at ?? null, collected_at: collectedAt };
 }
 
-function line(id: string, { state, createdAt, expiresAt, maxSize, provided, collectedAt }: FakeRequest): RequestList["requests"][number] {
-  return { request_id: id, state, created_at: createdAt, expires_at: expiresAt, max_size: maxSize, size: provided?.content.length ?? null, provided_at: provided?.at ?? null, collected_at: collectedAt };
-}
-
-function byLink(requests: Map<string, FakeRequest>, id: string, linkAuth: string): FakeRequest {
-  const request = requests.get(id);
-  if (request?.linkAuthSha256 !== toB64u(sha256(fromB64u(linkAuth)))) throw new PortalError("request_unavailable");
+/** One that is revoked, or whose answer was dropped, is there for nobody. */
+function byLink(accounts: readonly FakeAccount[], id: string, linkAuth: string): FakeRequest {
+  const request = accounts.flatMap(({ requests }) => requests?.get(id) ?? [])[0];
+  const isGone = request?.state === "revoked" || (request?.state === "collected" && request.provided === null);
+  if (request?.linkAuthSha256 !== toB64u(sha256(fromB64u(linkAuth))) || isGone) throw fail("request_unavailable");
   return request;
 }
 
 function collect(requests: Map<string, FakeRequest>, id: string): unknown {
   const { provided, collectedAt } = requests.get(id) ?? {};
-  if (provided == null) throw new PortalError(collectedAt == null ? "not_found" : "content_gone");
-  return { ticket: provided.ticket, provided_at: provided.at, download: { token: `answer ${id}`, size: provided.content.length, expires_at: now } };
+  if (provided == null) throw fail(collectedAt == null ? "not_found" : "content_gone");
+  return { ticket: provided.ticket, provided_at: provided.at, download: { token: `answer ${id}`, size: provided.content.length, expires_at: at } };
 }
 
-function start(requests: Map<string, FakeRequest>, { request_id: id, link_auth: linkAuth, size }: z.infer<typeof StartAnswer>): unknown {
-  const request = byLink(requests, id, linkAuth);
-  if (request.provided !== null) throw new PortalError("request_closed");
-  if (request.state !== "awaiting") throw new PortalError("request_unavailable");
-  if (size > request.maxSize) throw new PortalError("payload_too_large");
+function start(accounts: readonly FakeAccount[], { request_id: id, link_auth: linkAuth, size }: z.infer<typeof StartAnswer>, now: number): unknown {
+  const request = byLink(accounts, id, linkAuth);
+  if (size > request.maxSize) throw fail("payload_too_large");
+  if (request.provided !== null) throw fail("request_closed");
+  if (stateOf(request, now) !== "awaiting") throw fail("request_unavailable");
+  for (const oldest of [...request.answers.keys()].slice(0, Math.max(0, request.answers.size + 1 - maxOpenAnswers))) request.answers.delete(oldest);
   const answerId = newId(Date.now());
   const answer: FakeAnswer = { token: `token of ${answerId}`, size, parts: new Map() };
   request.answers.set(answerId, answer);
-  return { answer_id: answerId, token: answer.token, part_size: fakePartBytes, parts: Math.ceil(size / fakePartBytes), expires_at: now };
+  return { answer_id: answerId, token: answer.token, part_size: fakePartBytes, parts: partCount(answer), expires_at: at };
 }
 
-async function ofAnswer(requests: Map<string, FakeRequest>, answerId: string, token: string | undefined, method: HttpMethod, body: unknown): Promise<unknown> {
-  const request = [...requests.values()].find(({ answers }) => answers.has(answerId));
+async function ofAnswer(accounts: readonly FakeAccount[], answerId: string, token: string | undefined, method: HttpMethod, body: unknown): Promise<unknown> {
+  const all = accounts.flatMap(({ requests }) => [...(requests?.values() ?? [])]);
+  if (token !== `token of ${answerId}`) throw fail("not_found");
+  const request = all.find(({ answers }) => answers.has(answerId));
   const answer = request?.answers.get(answerId);
-  if (request === undefined || answer === undefined) throw new PortalError("request_unavailable");
-  if (answer.token !== token) throw new PortalError("request_unavailable");
-  if (method === "PUT") return finish(request, answer, FinishAnswer.parse(body));
-  if (request.provided !== null) throw new PortalError("request_closed");
-  if (request.state === "revoked") throw new PortalError("request_closed");
-  const { size, parts } = answer;
-  if (method === "GET") {
-    const received = [...parts].map(([part, bytes]) => ({ part, size: bytes.length, sha256: toB64u(sha256(bytes)) }));
-    return AnswerState.parse({ answer_id: answerId, size, part_size: fakePartBytes, parts: Math.ceil(size / fakePartBytes), received, expires_at: now, finished: false });
-  }
-  if (!(body instanceof FormData)) throw new PortalError("validation_error");
-  const { part, sha256: expected } = PartFields.parse({ part: body.get("part"), sha256: body.get("sha256") });
-  const data = body.get("data");
-  if (!(data instanceof Blob)) throw new PortalError("validation_error");
-  const bytes = new Uint8Array(await data.arrayBuffer());
-  if (bytes.length !== Math.min(size, part * fakePartBytes) - (part - 1) * fakePartBytes) throw new PortalError("validation_error");
-  if (toB64u(sha256(bytes)) !== expected) throw new PortalError("digest_mismatch");
-  parts.set(part, bytes);
-  return { part, size: bytes.length, sha256: expected };
+  if (request === undefined || answer === undefined) throw fail("not_found");
+  const isFirst = request.provided?.answerId === answerId;
+  if (!isFirst && request.state !== "awaiting") throw fail("request_closed");
+  if (method === "PUT") return finish(request, answerId, answer, FinishAnswer.parse(body));
+  if (method === "GET") return { answer_id: answerId, size: answer.size, part_size: fakePartBytes, parts: partCount(answer), received: receivedParts(answer), expires_at: at, finished: isFirst };
+  if (isFirst) throw fail("request_closed");
+  return receivePart(answer, requireForm(body));
 }
 
 /** The first one wins; the same one, byte for byte, answers as the first time. */
-function finish(request: FakeRequest, { size, parts }: FakeAnswer, body: z.infer<typeof FinishAnswer>): unknown {
+function finish(request: FakeRequest, answerId: string, answer: FakeAnswer, body: z.infer<typeof FinishAnswer>): unknown {
   const call = JSON.stringify(body);
-  if (request.provided !== null) {
-    if (request.provided.call !== call) throw new PortalError("request_closed");
-    return { provided_at: request.provided.at };
+  if (request.provided === null) {
+    const content = wholeOf(answer, body.content_sha256);
+    request.provided = { ticket: body.ticket, content, at, answerId, call };
+    request.state = "provided";
   }
-  if (request.state === "revoked") throw new PortalError("request_closed");
-  if (parts.size < Math.ceil(size / fakePartBytes)) throw new PortalError("upload_incomplete");
-  const content = copyOf(concat(...[...parts].sort(([left], [right]) => left - right).map(([, bytes]) => bytes)));
-  if (toB64u(sha256(content)) !== body.content_sha256) throw new PortalError("digest_mismatch");
-  request.provided = { ticket: body.ticket, content, at: now, call };
-  request.state = "provided";
-  return { provided_at: now };
+  if (request.provided.call !== call) throw fail("request_closed");
+  return { provided_at: request.provided.at };
 }

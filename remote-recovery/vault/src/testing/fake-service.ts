@@ -1,21 +1,29 @@
-import { AnswerDeviceLink, canonicalBytes, canonicalText, FillDeviceLink, fromB64u, KeyringChange, maxSmallSecretBytes, maxStatesPage, StageRows, StoreSecret, StoreSecrets, toB64u, type StagedRow, type VersionLine } from "@relicario/shared/api";
+import { AnswerDeviceLink, canonicalBytes, deviceLinkMinutes, FillDeviceLink, fromB64u, GetSecret, KeyringChange, maxSmallSecretBytes, maxStatesPage, SetFavorite, StageRows, StoreSecret, StoreSecrets, toB64u, type StagedRow, type VersionLine } from "@relicario/shared/api";
 import type { Http, HttpMethod, HttpOptions, HttpStream } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
-import type { z } from "zod";
+import { z } from "zod";
 
 import { sha256 } from "../seal/bytes.ts";
-import { applyChange, fail, lastOf, placeOf, refuseTooMany, stagedRows, touch, type FakeAccount, type FakeRow } from "./fake-account.ts";
-import { handleAnswerStream, handleRequests } from "./fake-requests.ts";
-import { endSharesOf, handleSharing, streamShared, type FakePerson, type FakeSharing } from "./fake-shares.ts";
-import { handleStream, handleUpload } from "./fake-uploads.ts";
+import { headerOf } from "../seal/document.ts";
+import { addVersion, fail, lastOf, placeOf, refuseConflicts, refuseTooMany, stagedRows, touch, type FakeAccount, type FakeRow } from "./fake-account.ts";
+import { applyChange, repeatOf, requireLabel } from "./fake-change.ts";
+import { handleAnswers, handleRequests } from "./fake-requests.ts";
+import { endSharesOf, handleSharing, type FakePerson, type FakeSharing } from "./fake-shares.ts";
+import { openStream } from "./fake-streams.ts";
+import { handleUpload } from "./fake-uploads.ts";
 
 export interface FakeService {
   /** What people share with each other; null of a service that knows one account alone. */
   sharing: { readonly between: FakeSharing; readonly me: FakePerson | null } | null;
+  /** Calls of the account's first sign-in. */
   readonly http: Http;
-  /** Mailboxes between devices, by id. They know no sessions: those are the real service's. */
-  readonly deviceLinks: Map<string, { message: string; answer: string | null }>;
+  /** Calls of another one: mailboxes tell them apart. */
+  readonly httpOf: (signIn: string) => Http;
+  /** Mailboxes between devices, by id. */
+  readonly deviceLinks: Map<string, FakeDeviceLink>;
   account: FakeAccount;
+  /** Milliseconds since 1970. */
+  now: () => number;
   /** `METHOD path` of each call, in order, before it is answered. */
   readonly calls: string[];
   /** Bodies as sent. */
@@ -28,91 +36,137 @@ export interface FakeService {
   readonly snapshot: () => FakeAccount;
 }
 
-const now = "2026-11-21T10:00:00.000Z";
+interface FakeDeviceLink {
+  message: string;
+  answer: string | null;
+  readonly filledBy: string;
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number;
+}
+
+interface Call {
+  readonly signIn: string;
+  readonly method: HttpMethod;
+  readonly path: string;
+  readonly body: unknown;
+  readonly options: HttpOptions;
+}
+
+const at = "2026-11-21T10:00:00.000Z";
 const pageSize = 3; // small, so that every test of the list turns pages
 
 /**
  * The service's rules over memory, at the network's edge: compare-and-set on `state_rev`, signatures, idempotency, one
- * transaction a call. Nothing here can open anything.
+ * transaction a call. Nothing here can open anything. What it answers is held to the real service by `contracts/`.
  */
 export function createFakeService(userId: string): FakeService {
+  const httpOf = (signIn: string): Http => ({
+    stream: async (method, path, options = {}) => {
+      const call = `${method} ${path}`;
+      service.calls.push(call);
+      await service.before(call);
+      requireSession(service, call);
+      return service.answer(call, openStream(service.account, service.sharing, path, options, service.now())) as HttpStream;
+    },
+    request: async <T>(method: HttpMethod, path: string, schema: z.ZodType<T>, options: HttpOptions = {}): Promise<T> => {
+      if (options.signal?.aborted === true) throw new PortalError("cancelled");
+      const call = `${method} ${path}`;
+      service.calls.push(call);
+      await service.before(call);
+      const isForm = options.body instanceof FormData;
+      const body: unknown = isForm || options.body === undefined ? options.body : JSON.parse(JSON.stringify(options.body));
+      if (!isForm && body !== undefined) service.bodies.push(body);
+      const answer: unknown = await handle(service, userId, { signIn, method, path, body, options }).catch(asRefusal);
+      const parsed = schema.safeParse(service.answer(call, JSON.parse(JSON.stringify(answer))));
+      if (!parsed.success) throw new PortalError("bad_answer", { cause: parsed.error });
+      return parsed.data;
+    },
+  });
   const service: FakeService = {
     sharing: null,
     deviceLinks: new Map(),
     account: { keyring: null, rows: new Map(), changes: 0 },
+    now: Date.now,
     calls: [],
     bodies: [],
     before: () => undefined,
     answer: (_call, answer) => answer,
     snapshot: () => structuredClone(service.account),
-    http: {
-      stream: async (method, path, options = {}) => {
-        const call = `${method} ${path}`;
-        service.calls.push(call);
-        await service.before(call);
-        const ofAnswer = handleAnswerStream(service.account, path, options);
-        if (ofAnswer !== undefined) return service.answer(call, ofAnswer) as HttpStream;
-        return service.answer(call, service.sharing !== null && path === "/share/content" ? streamShared(service.sharing.between, options) : handleStream(service.account, options)) as HttpStream;
-      },
-      request: async <T>(method: HttpMethod, path: string, schema: z.ZodType<T>, options: HttpOptions = {}): Promise<T> => {
-        if (options.signal?.aborted === true) throw new PortalError("cancelled");
-        const call = `${method} ${path}`;
-        service.calls.push(call);
-        await service.before(call);
-        const ofUpload = await handleUpload(service.account, userId, method, path, options.body);
-        if (ofUpload !== undefined) return schema.parse(service.answer(call, ofUpload));
-        const ofRequest = await handleRequests(service.account, userId, method, path, options);
-        if (ofRequest !== undefined) return schema.parse(service.answer(call, ofRequest));
-        const body: unknown = options.body === undefined ? undefined : JSON.parse(JSON.stringify(options.body));
-        if (body !== undefined) service.bodies.push(body);
-        const answered = service.answer(call, JSON.parse(JSON.stringify(handle(service, userId, call, body, options.query ?? {}))));
-        const parsed = schema.safeParse(answered);
-        if (!parsed.success) throw new PortalError("bad_answer", { cause: parsed.error });
-        return parsed.data;
-      },
-    },
+    http: httpOf("the first"),
+    httpOf,
   };
   return service;
 }
 
-function handle(service: FakeService, userId: string, call: string, body: unknown, query: NonNullable<HttpOptions["query"]>): unknown {
-  const { account } = service;
-  if (call === "GET /user/keyring") return presentKeyring(account, query);
-  if (call === "PUT /user/keyring") return { state_rev: applyChange(account, userId, KeyringChange.parse(body)) };
-  if (call === "POST /user/keyring/stage") return stage(account, StageRows.parse(body));
-  if (call.startsWith("GET /user/keyring/stage/")) return presentStage(account, call.slice("GET /user/keyring/stage/".length), query["cursor"]);
-  const ofSharing = service.sharing === null ? undefined : handleSharing(service.sharing.between, service.sharing.me, call, body, query);
+/** A body that its schema refuses. */
+function asRefusal(cause: unknown): never {
+  throw cause instanceof z.ZodError ? new PortalError("validation_error", { cause }) : cause;
+}
+
+/** Without a session there are links alone. */
+function requireSession({ sharing }: FakeService, call: string): void {
+  const isForLinks = /^POST \/share\/(get-public-secret|content)(\/|$)|^POST \/requests\/get$|^[A-Z]+ \/requests\/answer(\/|$)/.test(call);
+  if (sharing?.me === null && !isForLinks) throw fail("unauthorized");
+}
+
+async function handle(service: FakeService, userId: string, { signIn, method, path, body, options }: Call): Promise<unknown> {
+  const { account, sharing } = service;
+  const [call, query, now] = [`${method} ${path}`, options.query ?? {}, service.now()];
+  requireSession(service, call);
+  const accounts = new Set([account, ...[...(sharing?.between.people.values() ?? [])].map((person) => person.account())]);
+  const ofAnswer = await handleAnswers([...accounts], method, path, { ...options, body }, now);
+  if (ofAnswer !== undefined) return ofAnswer;
+  const ofUpload = await handleUpload(account, userId, method, path, body);
+  if (ofUpload !== undefined) return ofUpload;
+  const ofRequest = handleRequests(account, userId, call, body, query, now);
+  if (ofRequest !== undefined) return ofRequest;
+  const ofSharing = sharing === null ? undefined : handleSharing(sharing.between, sharing.me, call, body, query, now);
   if (ofSharing !== undefined) return ofSharing;
-  const [, method, linkId, ofAnswer] = /^(GET|PUT) \/device-links\/([^/]+)(\/answer)?$/.exec(call) ?? [];
-  if (linkId !== undefined) return handleDeviceLink(service.deviceLinks, linkId, method === "PUT" ? body : null, ofAnswer !== undefined);
+  if (call === "GET /user/keyring") return presentKeyring(account, query);
+  if (call === "PUT /user/keyring") return changeKeyring(service, userId, KeyringChange.parse(body));
+  if (call === "POST /user/keyring/stage") return stage(account, userId, StageRows.parse(body));
+  if (call.startsWith("GET /user/keyring/stage/")) return presentStage(account, call.slice("GET /user/keyring/stage/".length), query["cursor"]);
+  const [, linkId, ofLinkAnswer] = /^(?:GET|PUT) \/device-links\/([^/]+)(\/answer)?$/.exec(call) ?? [];
+  if (linkId !== undefined) return handleDeviceLink(service, signIn, linkId, method === "PUT" ? body : null, ofLinkAnswer !== undefined);
   if (call === "GET /user/image-records") return { image_records: account.keyring?.imageRecords ?? [] };
-  if (call === "GET /secrets/store") return presentPage(account, query["cursor"], query["since"]);
+  if (call === "GET /secrets/store") return presentPage(account, query);
   if (call === "POST /secrets/store") return store(account, userId, StoreSecret.parse(body));
   if (call === "POST /secrets/store/batch") return storeBatch(account, userId, StoreSecrets.parse(body));
   const [, ofVersions] = /^GET \/secrets\/store\/([^/]+)\/versions$/.exec(call) ?? [];
   if (ofVersions !== undefined) return { secret_db_id: ofVersions, versions: linesOf(account.rows.get(ofVersions)) };
-  if (call === "POST /secrets/store/get-secret") return presentSecret(account, body as { secret_db_id: string; version?: number });
-  if (call === "PATCH /secrets/favorite") return setFavorite(account, body as { secret_db_id: string; favorite: boolean });
-  if (call.startsWith("DELETE /secrets/store/") && service.sharing !== null) endSharesOf(service.sharing.between, call.slice("DELETE /secrets/store/".length));
-  if (call.startsWith("DELETE /secrets/store/")) return trash(account, call.slice("DELETE /secrets/store/".length));
+  if (call === "POST /secrets/store/get-secret") return presentSecret(account, GetSecret.parse(body));
+  if (call === "PATCH /secrets/favorite") return setFavorite(account, SetFavorite.parse(body));
+  if (call.startsWith("DELETE /secrets/store/")) return trash(service, call.slice("DELETE /secrets/store/".length));
   throw fail("not_found");
 }
 
-function handleDeviceLink(links: FakeService["deviceLinks"], id: string, body: unknown, ofAnswer: boolean): unknown {
-  const link = links.get(id);
-  const expiry = { expires_at: now };
+function changeKeyring({ account, sharing }: FakeService, userId: string, change: KeyringChange): unknown {
+  if (repeatOf(account, change) !== null) return { state_rev: change.state_rev };
+  const resealed = change.stage_id === undefined ? [] : stagedRows(account).filter(({ content }) => content !== undefined);
+  const stateRev = applyChange(account, userId, change);
+  if (sharing !== null) for (const { secret_db_id: id, version } of resealed) endSharesOf(sharing.between, sharing.me, id, version);
+  return { state_rev: stateRev };
+}
+
+function handleDeviceLink({ deviceLinks: links, now }: FakeService, signIn: string, id: string, body: unknown, ofAnswer: boolean): unknown {
+  const there = links.get(id);
+  const link = there !== undefined && there.expiresAt > now() ? there : undefined;
+  const presented = (found: FakeDeviceLink) => ({ expires_at: new Date(found.expiresAt).toISOString() });
   if (body !== null && !ofAnswer) {
     const { message } = FillDeviceLink.parse(body);
-    if (link !== undefined && link.message !== message) throw fail("id_taken");
-    links.set(id, { answer: null, ...link, message });
-    return expiry;
+    if (link !== undefined && (link.message !== message || link.filledBy !== signIn)) throw fail("id_taken");
+    const filled = link ?? { message, answer: null, filledBy: signIn, expiresAt: now() + deviceLinkMinutes * 60_000 };
+    links.set(id, filled);
+    return presented(filled);
   }
   if (link === undefined) throw fail("not_found");
-  if (body === null) return ofAnswer ? { answer: link.answer, ...expiry } : { message: link.message, ...expiry };
+  const readsAnswer = ofAnswer && body === null;
+  if ((link.filledBy === signIn) !== readsAnswer) throw fail("forbidden");
+  if (body === null) return ofAnswer ? { answer: link.answer, ...presented(link) } : { message: link.message, ...presented(link) };
   const { answer } = AnswerDeviceLink.parse(body);
   if (link.answer !== null && link.answer !== answer) throw fail("conflict");
   link.answer = answer;
-  return expiry;
+  return presented(link);
 }
 
 function presentKeyring(account: FakeAccount, { states_since: since, or_none: orNone }: NonNullable<HttpOptions["query"]>): unknown {
@@ -136,9 +190,14 @@ function presentKeyring(account: FakeAccount, { states_since: since, or_none: or
 }
 
 /** One stage an account; the same rows come again. */
-function stage(account: FakeAccount, { stage_id: id, rows }: StageRows): unknown {
+function stage(account: FakeAccount, userId: string, { stage_id: id, rows }: StageRows): unknown {
   if (account.keyring === null) throw fail("no_keyring");
+  const { keyEpoch } = account.keyring;
   const sealed = rows.map((row) => ({ row, before: placeOf(account, row) }));
+  for (const { secret_db_id: secretId, version, label } of rows) {
+    const epoch = label !== undefined && headerOf(label)["key_epoch"] === keyEpoch + 1 ? keyEpoch + 1 : keyEpoch;
+    if (label !== undefined) requireLabel(label, { user_id: userId, key_epoch: epoch }, secretId, version);
+  }
   if (account.stage?.id !== id) account.stage = { id, rows: new Map() };
   for (const one of sealed) account.stage.rows.set(`${one.row.secret_db_id} ${String(one.row.version)}`, one);
   return { stage_id: id, rows: account.stage.rows.size };
@@ -158,44 +217,38 @@ function presentStage(account: FakeAccount, id: string, cursor: Query): unknown 
 }
 
 function store(account: FakeAccount, userId: string, body: StoreSecret): unknown {
-  const stateRev = lastOf(account.keyring?.states)?.state_rev ?? 0;
-  const row = account.rows.get(body.secret_db_id);
+  const id = body.secret_db_id;
+  const row = account.rows.get(id);
   if ("restore" in body) {
     if (row === undefined) throw fail("not_found");
+    if (row.deletedAt !== null) touch(account, row);
     row.deletedAt = null;
-    touch(account, row);
-    return { secret_db_id: body.secret_db_id, version: row.versions.length, state_rev: stateRev };
+    return { secret_db_id: id, version: row.versions.length, state_rev: lastOf(account.keyring?.states)?.state_rev ?? 0 };
   }
-  if (account.keyring?.lastChange === canonicalText(body.keyring)) return { secret_db_id: body.secret_db_id, version: row?.versions.length ?? 0, state_rev: stateRev };
-  if (body.base_version === undefined && row !== undefined) throw fail("id_taken");
-  if (body.base_version !== undefined && body.base_version !== row?.versions.length) throw fail("version_conflict");
+  const { keyring, ...rest } = body;
+  const base = body.base_version ?? null;
+  const version = "content" in body ? (base ?? 0) + 1 : body.base_version;
+  requireLabel(body.label, keyring, id, version);
+  const repeated = repeatOf(account, keyring, { rest });
+  if (repeated !== null) return { secret_db_id: id, version: repeated.version, state_rev: keyring.state_rev };
+  refuseConflicts(account, id, base);
   if ("content" in body) refuseTooMany(account, row);
-  const newRev = applyChange(account, userId, body.keyring);
-  if (!("content" in body)) {
-    const last = lastOf(row?.versions);
-    if (row === undefined || last === undefined) throw fail("not_found");
-    last.label = body.label;
-    last.ticket = body.ticket ?? last.ticket;
+  const stateRev = applyChange(account, userId, keyring, { rest, secret: { id, version } });
+  if ("content" in body) addVersion(account, id, { label: body.label, ticket: body.ticket, content: body.content, createdAt: at });
+  else if (row !== undefined) {
+    Object.assign(lastOf(row.versions) ?? {}, { label: body.label, ...(body.ticket === undefined ? {} : { ticket: body.ticket }) });
     touch(account, row);
-    return { secret_db_id: body.secret_db_id, version: row.versions.length, state_rev: newRev };
   }
-  const version = { label: body.label, ticket: body.ticket, content: body.content, createdAt: now };
-  const stored = row ?? { favorite: false, createdAt: now, updatedAt: now, deletedAt: null, versions: [] };
-  stored.versions.push(version);
-  account.rows.set(body.secret_db_id, stored);
-  touch(account, stored);
-  return { secret_db_id: body.secret_db_id, version: stored.versions.length, state_rev: newRev };
+  return { secret_db_id: id, version, state_rev: stateRev };
 }
 
-function storeBatch(account: FakeAccount, userId: string, { secrets, keyring }: StoreSecrets): unknown {
-  if (account.keyring?.lastChange === canonicalText(keyring)) return { state_rev: lastOf(account.keyring.states)?.state_rev };
-  if (secrets.some(({ secret_db_id: id }) => account.rows.has(id))) throw fail("id_taken");
-  const stateRev = applyChange(account, userId, keyring);
-  for (const { secret_db_id: id, label, ticket, content } of secrets) {
-    const row: FakeRow = { favorite: false, createdAt: now, updatedAt: now, deletedAt: null, versions: [{ label, ticket, content, createdAt: now }] };
-    account.rows.set(id, row);
-    touch(account, row);
-  }
+function storeBatch(account: FakeAccount, userId: string, { keyring, ...rest }: StoreSecrets): unknown {
+  for (const { secret_db_id: id, label } of rest.secrets) requireLabel(label, keyring, id, 1);
+  if (repeatOf(account, keyring, { rest }) !== null) return { state_rev: keyring.state_rev };
+  for (const { secret_db_id: id } of rest.secrets) refuseConflicts(account, id, null);
+  const [first] = rest.secrets;
+  const stateRev = applyChange(account, userId, keyring, { rest, ...(first === undefined ? {} : { secret: { id: first.secret_db_id, version: 1 } }) });
+  for (const { secret_db_id: id, label, ticket, content } of rest.secrets) addVersion(account, id, { label, ticket, content, createdAt: at });
   return { state_rev: stateRev };
 }
 
@@ -215,24 +268,24 @@ function presentRow(id: string, row: FakeRow): unknown {
 
 type Query = string | number | boolean | undefined;
 
-function presentPage(account: FakeAccount, cursor: Query, since: Query): unknown {
+function presentPage(account: FakeAccount, { cursor, since, limit }: NonNullable<HttpOptions["query"]>): unknown {
   const ids = [...account.rows].filter(([, row]) => since === undefined || (row.change ?? 0) > Number(since)).map(([id]) => id).sort();
   const left = cursor === undefined ? ids : ids.filter((id) => id > String(cursor));
-  const page = left.slice(0, pageSize);
+  const page = left.slice(0, Math.min(pageSize, Number(limit ?? pageSize)));
   return {
     secrets: page.flatMap((id) => {
       const row = account.rows.get(id);
       return row === undefined ? [] : [presentRow(id, row)];
     }),
     total: account.rows.size,
-    next_cursor: left.length > pageSize ? lastOf(page) : null,
+    next_cursor: left.length > page.length ? lastOf(page) : null,
     state_rev: lastOf(account.keyring?.states)?.state_rev ?? 0,
     changes: account.changes,
     ...(since === undefined ? {} : { purged: [...(account.purged ?? [])].filter(([, change]) => change > Number(since)).map(([id]) => id) }),
   };
 }
 
-function presentSecret(account: FakeAccount, { secret_db_id: id, version }: { secret_db_id: string; version?: number }): unknown {
+function presentSecret(account: FakeAccount, { secret_db_id: id, version }: z.infer<typeof GetSecret>): unknown {
   const row = account.rows.get(id);
   const number = version ?? row?.versions.length ?? 0;
   const wanted = row?.versions[number - 1];
@@ -265,18 +318,19 @@ function isLargeContent(content: string): boolean {
   return fromB64u(content).length > maxSmallSecretBytes;
 }
 
-function setFavorite(account: FakeAccount, { secret_db_id: id, favorite }: { secret_db_id: string; favorite: boolean }): unknown {
+function setFavorite(account: FakeAccount, { secret_db_id: id, favorite }: z.infer<typeof SetFavorite>): unknown {
   const row = account.rows.get(id);
   if (row === undefined) throw fail("not_found");
+  if (row.favorite !== favorite) touch(account, row);
   row.favorite = favorite;
-  touch(account, row);
   return presentRow(id, row);
 }
 
-function trash(account: FakeAccount, id: string): unknown {
+function trash({ account, sharing }: FakeService, id: string): unknown {
   const row = account.rows.get(id);
   if (row === undefined) throw fail("not_found");
-  row.deletedAt ??= now;
-  touch(account, row);
+  if (row.deletedAt === null) touch(account, row);
+  row.deletedAt ??= at;
+  if (sharing !== null) endSharesOf(sharing.between, sharing.me, id);
   return presentRow(id, row);
 }

@@ -1,4 +1,4 @@
-import type { LinkSecret } from "@relicario/shared/contract";
+import type { Http, LinkSecret } from "@relicario/shared/contract";
 import { PortalError, type ErrorCode } from "@relicario/shared/errors";
 
 import { protect } from "../acts/protect.ts";
@@ -44,13 +44,7 @@ export async function createSharingWorld({ bensAccount = true } = {}): Promise<S
   const { secretId } = await protect(adasVault, textSecret("First", shown("market")), {});
   if (bensAccount) await protect(bensVault, textSecret("Ben's own", shown("harbour")), {});
 
-  const share: SharingWorld["share"] = (request, by = byMarket) =>
-    createShare(
-      adasVault,
-      { secretId, to: { audience: "public" }, expiresAt: new Date(Date.now() + 7 * day).toISOString(), maxViews: null, password: null, picture: null, notify: false, ...request },
-      by,
-      {},
-    );
+  const share: SharingWorld["share"] = (request, by = byMarket) => createShare(adasVault, aShare(secretId, request), by, {});
   return {
     sharing,
     ada,
@@ -63,19 +57,7 @@ export async function createSharingWorld({ bensAccount = true } = {}): Promise<S
     visit: (link, signedIn) => {
       const service = signedIn?.service ?? createFakeService("nobody");
       service.sharing ??= { between: sharing, me: null };
-      let left = link === null ? null : secretOf(link);
-      const context = openVisitorContext({
-        http: service.http,
-        engine: createFakeEngine(),
-        now: Date.now,
-        pause: () => Promise.resolve(),
-        takeLinkSecret: async () => {
-          const taken = left;
-          left = null;
-          return Promise.resolve(taken);
-        },
-      });
-      return Object.assign(context, { service });
+      return Object.assign(visitorWith(service.http, link), { service });
     },
     stored: (shareId) => {
       const found = sharing.shares.get(shareId);
@@ -83,6 +65,27 @@ export async function createSharingWorld({ bensAccount = true } = {}): Promise<S
       return found;
     },
   };
+}
+
+/** A share of a secret by a public link. */
+export function aShare(secretId: string, change: Partial<NewShareRequest> = {}): NewShareRequest {
+  return { secretId, to: { audience: "public" }, expiresAt: new Date(Date.now() + 7 * day).toISOString(), maxViews: null, password: null, picture: null, notify: false, ...change };
+}
+
+/** A tab that opened a link, or none. */
+export function visitorWith(http: Http, link: string | null): VisitorContext {
+  let left = link === null ? null : secretOf(link);
+  return openVisitorContext({
+    http,
+    engine: createFakeEngine(),
+    now: Date.now,
+    pause: () => Promise.resolve(),
+    takeLinkSecret: async () => {
+      const taken = left;
+      left = null;
+      return Promise.resolve(taken);
+    },
+  });
 }
 
 /** What the host takes out of an address. */

@@ -65,7 +65,7 @@ export function createWorld({ userId: id = userId, userName = "ada", sharing = n
       const states: VaultState[] = [];
       const vault = await openVaultContext({
         userId: id,
-        service: serviceOn(service.http),
+        service: serviceOn(service.httpOf(name)),
         engine,
         device: await openDevice(accountOn(name)),
         tell: (state) => states.push(state),
