@@ -5,7 +5,7 @@ import type { KeyringChange } from "@relicario/shared/api";
 import type { Http } from "@relicario/shared/contract";
 import type { ErrorCode } from "@relicario/shared/errors";
 
-import { serviceOn, type Service } from "../../service.ts";
+import type { Service } from "../../service.ts";
 
 /** A service as a portal's client reaches it. Several people sign in to it. */
 export interface ServiceUnderTest {
@@ -78,10 +78,6 @@ export async function signInWithSecret(service: ServiceUnderTest): Promise<{ acc
 /** What the service keeps of an account, as far as a call could change it. */
 export async function stateOf({ calls }: Account): Promise<unknown> {
   return { keyring: await calls.keyring(null), records: await calls.imageRecords(), page: await calls.page({ cursor: null, since: null }) };
-}
-
-export function accountOn(http: Http): Pick<Account, "http" | "calls"> {
-  return { http, calls: serviceOn(http) };
 }
 
 /** All of what comes in pages. */
