@@ -83,6 +83,7 @@ async function isBegun(vault: VaultContext, sig: string): Promise<boolean> {
 /** Reads what was begun, with its own keys, and lets go of what this device held before. */
 async function settle(vault: VaultContext, keyEpoch: number, options: ActOptions): Promise<void> {
   vault.held = null;
+  if (vault.pending !== null) await vault.device.update(({ locked }) => (locked ? { locked: false, lockedAt: null, lockedSignIn: null } : null)); // by the sign-in that it took; else its page locks what is unlocked now
   const keys = (await readKeyring(vault, options.signal))?.opened?.keys;
   if (keys?.keyEpoch !== keyEpoch) {
     if (vault.pending === null) return; // begun before a reload: its picture unlocks it
