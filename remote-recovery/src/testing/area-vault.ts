@@ -1,7 +1,7 @@
 import { PortalError, type ErrorCode } from "@relicario/shared/errors";
 import { createFakeVault, type FakeVault, type FakeVaultSettings } from "@relicario/shared/testing";
 import type { PictureVerdict } from "@relicario/vault";
-import { requireShown } from "@relicario/vault/shown-image";
+import { forgetAllShown, forgetShown, requireShown } from "@relicario/vault/shown-image";
 
 import { keepExaminer } from "../picture/examiner.ts";
 
@@ -24,6 +24,11 @@ export function createAreaVault({ verdicts = {}, ...settings }: AreaVaultSetting
   let failure: ErrorCode | null = null;
   const vault: AreaVault = Object.freeze({
     ...fake,
+    forgetShown,
+    lock: async () => {
+      forgetAllShown();
+      await fake.lock();
+    },
     examined,
     failExamining: (code: ErrorCode) => {
       failure = code;

@@ -139,6 +139,7 @@ describe("AddSecretPage", () => {
 
   it("takes a new image beside those in use", async () => {
     const { vault } = await draw(createFakeVault(kept));
+    await vault.openers.recognise(shownImage(picture("garden"))); // one was shown on this page before
     await screen.findByRole("radio", { name: "A new image" });
     await userEvent.click(screen.getByRole("radio", { name: "A new image" }));
     await fill({ promise: false });

@@ -67,8 +67,11 @@ describe("WaitingUploads", () => {
   });
 
   describe.each(["opener_needed", "show_opener_first"] as const)("after %s", (code) => {
-    async function asked(upload: FakeUpload) {
-      const drawn = await draw([upload]);
+    /** A new picture will do only where an opener was shown before. */
+    const given = code === "opener_needed" ? "forest" : "lake";
+    async function asked(upload: FakeUpload, more?: FakeVaultSettings) {
+      const drawn = await draw([upload], more);
+      if (code === "opener_needed") await drawn.vault.openers.recognise(shownImage(chosenAgain("lake")));
       drawn.vault.failWith("resumeUpload", code);
       await userEvent.click(await screen.findByRole("button", { name: /^(Go on|Publish): Film$/ }));
       return { ...drawn, group: await screen.findByRole("group", { name: "The picture for Film" }) };
@@ -84,12 +87,12 @@ describe("WaitingUploads", () => {
       expect(screen.queryByRole("button", { name: /^(Go on|Publish): Film$/ })).not.toBeInTheDocument();
       await expectAccessible();
       vault.failWith("resumeUpload", null);
-      await userEvent.upload(within(group).getByLabelText("Choose a picture"), chosenAgain("forest"));
+      await userEvent.upload(within(group).getByLabelText("Choose a picture"), chosenAgain(given));
       await giveOn();
       await waitFor(() => {
         expect(record.notices.at(-1)).toEqual({ tone: "success", text: "Your file is protected." });
       });
-      expect(vault.resumedWith).toEqual([{ name: "Image 2", picture: "forest", passphrase: null }]);
+      expect(vault.resumedWith).toEqual([{ name: "Image 2", picture: given, passphrase: null }]);
       expect([vault.calls.includes("unlock"), await vault.uploads()]).toEqual([false, []]);
     });
 
@@ -105,9 +108,9 @@ describe("WaitingUploads", () => {
     });
 
     it("keeps the picture when it does not do yet, and takes it with its passphrase then", async () => {
-      const { vault, group } = await asked({ ...film, needsFile: false });
+      const { vault, group } = await asked({ ...film, needsFile: false }, code === "opener_needed" ? {} : { images: [{ name: "Lake", picture: "lake", passphrase: "quiet" }] });
       vault.failWith("resumeUpload", "picture_needs_passphrase");
-      await userEvent.upload(within(group).getByLabelText("Choose a picture"), chosenAgain("forest"));
+      await userEvent.upload(within(group).getByLabelText("Choose a picture"), chosenAgain(given));
       await giveOn();
       await waitFor(() => {
         expect(screen.getByRole("alert")).toHaveTextContent(/passphrase/);
@@ -118,21 +121,22 @@ describe("WaitingUploads", () => {
       await waitFor(async () => {
         expect(await vault.uploads()).toEqual([]);
       });
-      expect(vault.resumedWith.map(({ picture, passphrase }) => [picture, passphrase])).toEqual([["forest", null], ["forest", "quiet"]]);
+      expect(vault.resumedWith.map(({ picture, passphrase }) => [picture, passphrase])).toEqual([[given, null], [given, "quiet"]]);
     });
 
     it("gives it on with the file, where that has to be chosen again", async () => {
       const { vault } = await draw();
+      if (code === "opener_needed") await vault.openers.recognise(shownImage(chosenAgain("lake")));
       vault.failWith("resumeUpload", code);
       await userEvent.upload(await screen.findByLabelText("The file of Film"), chosenAgain("frames of a film"));
-      await userEvent.upload(await screen.findByLabelText("Choose a picture"), chosenAgain("forest"));
+      await userEvent.upload(await screen.findByLabelText("Choose a picture"), chosenAgain(given));
       vault.failWith("resumeUpload", null);
       await giveOn();
       await userEvent.upload(screen.getByLabelText("The file of Film"), chosenAgain("frames of a film"));
       await waitFor(async () => {
         expect(await vault.uploads()).toEqual([]);
       });
-      expect(vault.resumedWith).toMatchObject([{ picture: "forest" }]);
+      expect(vault.resumedWith).toMatchObject([{ picture: given }]);
     });
   });
 

@@ -7,7 +7,7 @@ import ProvidePage from "./ProvidePage.tsx";
 
 async function draw(offered: Partial<OfferedRequest> = {}, look: Parameters<typeof renderApp>[1] = {}) {
   const requests = createFakeAnswering(offered);
-  const app = await renderApp(<ProvidePage />, { route: "/request/:requestId", path: "/request/abcdefghijklmnopqrstuv", visitor: createFakeVisitor({ requests }), ...look });
+  const app = await renderApp(<ProvidePage />, { route: "/request/:requestId", path: "/request/abcdefghijklmnopqrstuw", visitor: createFakeVisitor({ requests }), ...look });
   return { ...app, requests };
 }
 const send = () => userEvent.click(screen.getByRole("button", { name: "Seal and send" }));
@@ -124,6 +124,6 @@ describe("answering a request", () => {
     await userEvent.type(await screen.findByRole("textbox", { name: "Your text" }), "number 7");
     await goTo("/secret-landing");
     expect(record.confirms).toHaveLength(1);
-    expect(location()).toBe("/request/abcdefghijklmnopqrstuv");
+    expect(location()).toBe("/request/abcdefghijklmnopqrstuw");
   });
 });

@@ -11,8 +11,8 @@ export interface FakeContent {
   readonly large?: boolean;
 }
 
-/** An opened content as a vault gives it: `save` is refused once it was put away. */
-export function openedContent({ content, contentKind = "text", name = "secret.txt", mime = "text/plain", large = false }: FakeContent): OpenedContent & { readonly isAway: () => boolean } {
+/** An opened content as a vault gives it: what is not held is gone once it was put away, or with the lock. */
+export function openedContent({ content, contentKind = "text", name = "secret.txt", mime = "text/plain", large = false }: FakeContent, isLocked: () => boolean = () => false): OpenedContent & { readonly isAway: () => boolean } {
   const bytes = Uint8Array.from(new TextEncoder().encode(content));
   let away = false;
   return {
@@ -22,9 +22,9 @@ export function openedContent({ content, contentKind = "text", name = "secret.tx
     size: bytes.length,
     content: large ? null : bytes,
     save: async (target, options) => {
-      if (away) throw new PortalError("vault_locked");
       if (options?.signal?.aborted === true) throw new PortalError("cancelled");
-      options?.onProgress?.({ phase: "fetching", done: bytes.length, total: bytes.length });
+      if (large && (away || isLocked())) throw new PortalError("vault_locked");
+      if (large) options?.onProgress?.({ phase: "opening", done: bytes.length, total: bytes.length });
       if (target === null) return new Blob([bytes], { type: mime });
       const file = await target.createWritable();
       await file.write(bytes);
@@ -34,6 +34,6 @@ export function openedContent({ content, contentKind = "text", name = "secret.tx
     putAway: () => {
       away = true;
     },
-    isAway: () => away,
+    isAway: () => away || isLocked(),
   };
 }

@@ -1,20 +1,14 @@
-import type { CallOptions, ShownImage, VaultDeviceLinks } from "../contract/index.ts";
+import { maxFileNameLength } from "../api/index.ts";
+import type { VaultDeviceLinks } from "../contract/index.ts";
 import { PortalError } from "../errors/index.ts";
-import { fakeWords } from "./fake-openers.ts";
+import { isText, newestOf, refuseFields, secretOf, type FakeAccount } from "./fake-account.ts";
+import { coverAll } from "./fake-openers.ts";
+import type { Enter } from "./fake-vault.tsx";
+import { wordsIn } from "./fake-words.ts";
 
 export interface FakeDeviceLinksSettings {
   /** A new device that waits, and the code that it shows; none unless told otherwise. */
   readonly asking?: { readonly code: string; readonly name: string };
-}
-
-/** What device links need of the fake account. */
-export interface AccountOfDeviceLinks {
-  readonly enter: (member: `deviceLinks.${keyof VaultDeviceLinks}`, options?: CallOptions) => void;
-  readonly requireUnlocked: () => void;
-  readonly unlock: () => void;
-  readonly showOpener: (shown: ShownImage | null) => Promise<void>;
-  readonly addKey: (shown: ShownImage | null, name: string) => void;
-  readonly secrets: () => readonly { readonly secretId: string }[];
 }
 
 export interface FakeDeviceLinks {
@@ -23,54 +17,68 @@ export interface FakeDeviceLinks {
   readonly admitElsewhere: () => void;
 }
 
-const offered = fakeWords.slice(0, 12);
+const offeredWords = "abandon ability able about above absent absorb abstract absurd abuse access accident".split(" ");
 
-/** Device links of the fake vault, in memory: the words of the fake recovery code are all that there are. */
-export function createFakeDeviceLinks({ asking }: FakeDeviceLinksSettings, account: AccountOfDeviceLinks): FakeDeviceLinks {
+/** Device links of the fake vault, in memory. */
+export function createFakeDeviceLinks({ asking }: FakeDeviceLinksSettings, account: FakeAccount, enter: Enter): FakeDeviceLinks {
   const waiting = new Set<() => void>();
-  let name = "";
+  let offered = { secret: "", name: "" };
+  let isAdmitted = false;
+
   const requireAsking = (code: string): NonNullable<typeof asking> => {
-    const words = code.trim().toLowerCase().split(/\s+/).filter((word) => word !== "");
-    if (words.length !== 12) throw new PortalError("device_code_unreadable", { details: { words: words.length } });
-    const unknown = words.flatMap((word, index) => (fakeWords.includes(word) ? [] : [String(index + 1)]));
-    if (unknown.length > 0) throw new PortalError("device_code_unreadable", { details: { unknown } });
+    const words = wordsIn(code, 12, "device_code_unreadable");
     account.requireUnlocked();
     if (asking?.code !== words.join(" ")) throw new PortalError("device_link_unavailable");
     return asking;
   };
+  /** What the device at hand does: the passkey becomes an opener, and opens everything. */
+  const admit = ({ secret, name }: typeof offered): void => {
+    const id = account.addOpener({ kind: "passkey", name, secret });
+    for (const secret of account.secrets.values()) if (!newestOf(secret).openers.includes(id)) account.seal(secret.secretId, (ids) => [...ids, id]);
+  };
+  const admitted = (until: string, signal: AbortSignal | undefined): Promise<void> =>
+    new Promise((resolve, reject) => {
+      if (isAdmitted) resolve();
+      else if (Date.parse(until) <= Date.now()) reject(new PortalError("device_link_expired"));
+      waiting.add(resolve);
+      signal?.addEventListener("abort", () => {
+        reject(new PortalError("cancelled"));
+      });
+    });
+
   return {
     admitElsewhere: () => {
+      admit(offered);
+      isAdmitted = true;
       for (const answer of waiting) answer();
     },
     deviceLinks: Object.freeze<VaultDeviceLinks>({
-      offer: (made, options) => {
-        account.enter("deviceLinks.offer", options);
-        name = made.name;
-        return Promise.resolve({ words: offered, expiresAt: new Date(Date.now() + 5 * 60_000).toISOString() });
+      offer: async ({ shown, name }, options) => {
+        enter("deviceLinks.offer", options);
+        const made = account.resolve(shown);
+        if (!("kind" in made)) throw new PortalError("opener_needed");
+        refuseFields({ name: !isText(name, maxFileNameLength) });
+        refuseFields({ shown: made.kind !== "passkey" });
+        offered = { secret: secretOf(made), name };
+        isAdmitted = false;
+        return Promise.resolve({ words: offeredWords, expiresAt: new Date(Date.now() + 5 * 60_000).toISOString() });
       },
-      join: async (_offer, shown, options) => {
-        account.enter("deviceLinks.join", options);
-        await new Promise<void>((resolve, reject) => {
-          waiting.add(resolve);
-          options?.signal?.addEventListener("abort", () => {
-            reject(new PortalError("cancelled"));
-          });
-        });
-        account.addKey(shown, name);
-        account.unlock();
+      join: async ({ expiresAt }, shown, options) => {
+        enter("deviceLinks.join", options);
+        await admitted(expiresAt, options?.signal);
+        await account.show(shown);
       },
       look: async (code, options) => {
-        account.enter("deviceLinks.look", options);
-        return Promise.resolve({ name: requireAsking(code).name, secrets: account.secrets().length });
+        enter("deviceLinks.look", options);
+        const { name } = requireAsking(code);
+        return Promise.resolve({ name, secrets: [...account.secrets.values()].filter(({ dropped }) => !dropped).length });
       },
-      admit: async (code, opener, options) => {
-        account.enter("deviceLinks.admit", options);
-        const device = requireAsking(code);
-        await account.showOpener(opener);
-        const secrets = account.secrets();
-        for (const index of secrets.keys()) options?.onProgress?.({ phase: "sealing", done: index, total: secrets.length });
-        account.addKey(null, device.name);
-        return { covered: secrets.length, left: [], answered: true };
+      admit: async (code, shown, options) => {
+        enter("deviceLinks.admit", options);
+        const { name } = requireAsking(code);
+        const { id } = await account.show(shown);
+        account.addOpener({ kind: "passkey", name, secret: "elsewhere" });
+        return { ...coverAll(account, id, options), answered: true };
       },
     }),
   };

@@ -16,12 +16,21 @@ class Handle implements ShownImage {
   readonly [Symbol.toStringTag] = "ShownImage";
 }
 
-const kept = new WeakMap<ShownImage, WhatIsShown>();
+let kept = new WeakMap<ShownImage, WhatIsShown>();
 
 /** A handle as the real field makes it, for calls of the fake vault. */
 export function shownImage(picture: Blob, passphrase: string | null = null): ShownImage {
+  return show({ picture, passphrase });
+}
+
+/** The same for a recovery code or a passkey. */
+export function shownKey(key: Exclude<WhatIsShown, PictureShown>): ShownImage {
+  return show(key);
+}
+
+function show(what: WhatIsShown): ShownImage {
   const handle = Object.freeze(new Handle());
-  kept.set(handle, { picture, passphrase });
+  kept.set(handle, what);
   return handle;
 }
 
@@ -34,6 +43,11 @@ export function whatIsShown(shown: ShownImage): WhatIsShown {
 
 export function forgetShown(shown: ShownImage): void {
   kept.delete(shown);
+}
+
+/** A lock and a sign-out end every handle. */
+export function forgetAllShown(): void {
+  kept = new WeakMap();
 }
 
 /** Chooses a file and takes a passphrase, as the real one does, without judging. */
@@ -67,8 +81,9 @@ export function FakePictureField({ value, onChange, disabled = false, error = nu
   );
 }
 
-/** jsdom's Blob has no `text()`. */
+/** jsdom's Blob has no `text()`, Node no FileReader. */
 export function textOf(blob: Blob): Promise<string> {
+  if (!("FileReader" in globalThis)) return blob.text();
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
     reader.onload = () => {

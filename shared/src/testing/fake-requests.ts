@@ -1,9 +1,10 @@
-import { maxOpenRequests } from "../api/index.ts";
-import type { AskedRow, OfferedRequest, OpenedAnswer, ProvidedSecret, VaultRequests, Visitor } from "../contract/index.ts";
+import { maxFileNameLength, maxOpenRequests, maxRequestTitleLength, requestDays, RequestId } from "../api/index.ts";
+import type { AskedRow, CallOptions, OfferedRequest, OpenedAnswer, ProvidedSecret, VaultRequests, Visitor } from "../contract/index.ts";
 import { PortalError, type ErrorCode } from "../errors/index.ts";
+import { isText, refuseCancelled, refuseFields, type FakeAccount } from "./fake-account.ts";
 import { openedContent, type FakeContent } from "./fake-content.ts";
 import { textOf } from "./fake-picture-field.tsx";
-import type { FakeAccount } from "./fake-sharing.ts";
+import type { Enter } from "./fake-vault.tsx";
 
 /** A request that this account made before. */
 export interface FakeAsked extends Partial<Omit<AskedRow, "title" | "size" | "providedAt">> {
@@ -26,11 +27,21 @@ interface KeptRequest {
   readonly answer: FakeAsked["answer"] | null;
 }
 
+export interface FakeRequests {
+  readonly requests: VaultRequests;
+  readonly answerElsewhere: (requestId: string, answer?: FakeContent & { readonly note?: string }) => void;
+  /** Those that wait for an answer are over; gives their titles. */
+  readonly revokeWaiting: () => readonly string[];
+  /** Nothing was ever asked for. */
+  readonly forget: () => void;
+}
+
 /** Requests of the fake vault, in memory; `answerElsewhere` stands for somebody who has the link. */
-export function createFakeRequests({ asked = [] }: FakeRequestsSettings, account: FakeAccount): { readonly requests: VaultRequests; readonly answerElsewhere: (requestId: string) => void } {
+export function createFakeRequests({ asked = [] }: FakeRequestsSettings, account: FakeAccount, enter: Enter): FakeRequests {
+  /** Oldest first. */
   const kept = new Map<string, KeptRequest>();
-  const nextId = () => `request${String(kept.size + 1)}`.padEnd(22, "0");
-  for (const { answer, ...given } of asked) {
+  const nextId = () => `request${String(kept.size + 1).padStart(14, "0")}A`; // 16 bytes in base64url
+  for (const { answer, ...given } of asked.toReversed()) {
     const requestId = given.requestId ?? nextId();
     const came = answer === undefined ? null : at;
     const size = answer === undefined ? null : answer.content.length + 2048;
@@ -44,48 +55,59 @@ export function createFakeRequests({ asked = [] }: FakeRequestsSettings, account
     if (request === undefined) throw new PortalError("not_found");
     return request;
   };
-  const change = (requestId: string, next: Partial<AskedRow>) => {
+  const requireLive = (requestId: string): KeptRequest => {
     const request = requireRequest(requestId);
-    kept.set(requestId, { ...request, row: { ...request.row, ...next } });
+    if (request.row.state === "revoked") throw new PortalError("not_found");
+    return request;
+  };
+  const change = (requestId: string, next: Partial<AskedRow>, answer?: FakeAsked["answer"]) => {
+    const request = requireRequest(requestId);
+    kept.set(requestId, { answer: answer ?? request.answer, row: { ...request.row, ...next } });
   };
   const linkOf = (requestId: string) => `https://portal.example/request/${requestId}#s=key`;
   const isOpen = ({ row }: KeptRequest) => row.state === "awaiting";
+  const isTooLong = (expiresAt: string) => !(Date.parse(expiresAt) > Date.now() && Date.parse(expiresAt) <= Date.now() + requestDays.most * 86_400_000);
   const requests: VaultRequests = {
-    create: async ({ title, expiresAt }, opener, options) => {
-      account.enter("requests.create", options);
-      account.requireUnlocked();
-      await account.showOpener(opener);
+    create: async ({ title, askedBy, expiresAt, maxSize }, opener, options) => {
+      enter("requests.create", options);
+      refuseFields({ title: !isText(title, maxRequestTitleLength), askedBy: !isText(askedBy, maxRequestTitleLength), expiresAt: isTooLong(expiresAt), maxSize: !(maxSize >= 1) });
+      await account.requireShown(opener);
       if ([...kept.values()].filter(isOpen).length >= maxOpenRequests) throw new PortalError("limit_reached");
       const requestId = nextId();
       kept.set(requestId, { row: { requestId, title, state: "awaiting", createdAt: new Date().toISOString(), expiresAt, providedAt: null, collectedAt: null, size: null, doubt: null }, answer: null });
       return { requestId, link: linkOf(requestId) };
     },
     list: async (options) => {
-      account.enter("requests.list", options);
-      account.requireUnlocked();
-      return Promise.resolve([...kept.values()].map(({ row }) => row).filter(({ state, doubt }) => options?.ended === true || doubt !== null || (state !== "expired" && state !== "revoked")));
+      enter("requests.list", options);
+      if (account.getState().status !== "empty") account.requireUnlocked();
+      const rows = [...kept.values()].map(({ row }) => row).toReversed();
+      return Promise.resolve(rows.filter(({ state, doubt }) => options?.ended === true || doubt !== null || (state !== "expired" && state !== "revoked")));
     },
     showLink: async (requestId, opener, options) => {
-      account.enter("requests.showLink", options);
-      await account.showOpener(opener);
-      requireRequest(requestId);
+      enter("requests.showLink", options);
+      await account.requireShown(opener);
+      requireLive(requestId);
       return linkOf(requestId);
     },
     open: async (requestId, opener, options) => {
-      account.enter("requests.open", options);
-      await account.showOpener(opener);
-      const { answer } = requireRequest(requestId);
-      if (answer == null) throw new PortalError("request_unavailable");
-      return { ...openedContent(answer), requestId, note: answer.note ?? "", words: receipt, createdAt: at } satisfies OpenedAnswer;
+      enter("requests.open", options);
+      await account.requireShown(opener);
+      const { answer } = requireLive(requestId);
+      if (answer == null) throw new PortalError("not_found");
+      const locks = account.locks();
+      return { ...openedContent(answer, () => account.locks() > locks), requestId, note: answer.note ?? "", words: receipt, createdAt: at } satisfies OpenedAnswer;
     },
     collect: async (requestId, options) => {
-      account.enter("requests.collect", options);
+      enter("requests.collect", options);
+      account.requireUnlocked();
       change(requestId, { state: "collected", collectedAt: new Date().toISOString() });
       return Promise.resolve();
     },
     drop: async (requestId, options) => {
-      account.enter("requests.drop", options);
+      enter("requests.drop", options);
       const request = kept.get(requestId);
+      if (request === undefined && !RequestId.safeParse(requestId).success) throw new PortalError("not_found");
+      account.requireUnlocked();
       const isEnded = request !== undefined && (request.row.state === "collected" || Date.parse(request.row.expiresAt) <= Date.now());
       if (isEnded || request?.row.doubt === "unknown") kept.delete(requestId);
       else if (request !== undefined) change(requestId, { state: "revoked", doubt: null });
@@ -94,8 +116,16 @@ export function createFakeRequests({ asked = [] }: FakeRequestsSettings, account
   };
   return {
     requests,
-    answerElsewhere: (requestId) => {
-      change(requestId, { state: "provided", providedAt: new Date().toISOString(), size: 2048 });
+    answerElsewhere: (requestId, answer = { content: "number 7" }) => {
+      change(requestId, { state: "provided", providedAt: new Date().toISOString(), size: answer.content.length + 2048 }, answer);
+    },
+    revokeWaiting: () => {
+      const waiting = [...kept.values()].filter(isOpen).map(({ row }) => row);
+      for (const { requestId } of waiting) change(requestId, { state: "revoked" });
+      return waiting.map(({ title }) => title);
+    },
+    forget: () => {
+      kept.clear();
     },
   };
 }
@@ -105,16 +135,21 @@ export interface FakeAnswering extends Pick<Visitor, "lookAtRequest" | "answer">
   readonly sent: readonly (Omit<ProvidedSecret, "content"> & { readonly text: string })[];
   /** From now on the member rejects so; null ends it. */
   readonly failWith: (member: "lookAtRequest" | "answer", code: ErrorCode | null) => void;
+  /** Whoever asked revokes it. */
+  readonly endRequest: () => void;
 }
 
 /** The request that a link leads to, for {@link FakeVisitorSettings.requests}; the first answer closes it. */
 export function createFakeAnswering(offered: Partial<OfferedRequest> = {}): FakeAnswering {
   const sent: FakeAnswering["sent"][number][] = [];
   const failures = new Map<string, ErrorCode>();
-  const enter = (member: "lookAtRequest" | "answer", signal: AbortSignal | undefined) => {
-    if (signal?.aborted === true) throw new PortalError("cancelled");
+  const maxSize = offered.maxSize ?? 1_000_000;
+  let isRevoked = false;
+  const enter = (member: "lookAtRequest" | "answer", requestId: string, options?: CallOptions) => {
+    refuseCancelled(options);
     const code = failures.get(member);
     if (code !== undefined) throw new PortalError(code);
+    if (isRevoked || !RequestId.safeParse(requestId).success) throw new PortalError("request_unavailable");
   };
   return {
     sent,
@@ -122,19 +157,23 @@ export function createFakeAnswering(offered: Partial<OfferedRequest> = {}): Fake
       if (code === null) failures.delete(member);
       else failures.set(member, code);
     },
-    lookAtRequest: async (_requestId, options) => {
-      enter("lookAtRequest", options?.signal);
-      const offer: OfferedRequest = { title: "The deed", note: "", askedBy: "Alba", expiresAt: inAWeek(), maxSize: 1_000_000, state: "awaiting", begun: null, ...offered };
+    endRequest: () => {
+      isRevoked = true;
+    },
+    lookAtRequest: async (requestId, options) => {
+      enter("lookAtRequest", requestId, options);
+      const offer: OfferedRequest = { title: "The deed", note: "", askedBy: "Alba", expiresAt: inAWeek(), maxSize, state: "awaiting", begun: null, ...offered };
       return Promise.resolve(sent.length > 0 ? { ...offer, state: "provided" } : offer);
     },
-    answer: async (_requestId, { content, ...rest }, options) => {
+    answer: async (requestId, { content, ...rest }, options) => {
       if (options?.anew === true && failures.get("answer") === "file_changed") failures.delete("answer"); // what was begun is given up
-      enter("answer", options?.signal);
+      enter("answer", requestId, options);
+      refuseFields({ name: !isText(rest.name, maxFileNameLength) });
       if (sent.length > 0) throw new PortalError("request_closed");
+      if (content.size > maxSize) throw new PortalError("payload_too_large", { details: { limit: maxSize } });
       options?.onProgress?.({ phase: "sending", done: content.size, total: content.size });
       sent.push({ ...rest, text: await textOf(content) });
       return { words: receipt };
     },
   };
 }
-

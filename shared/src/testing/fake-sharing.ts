@@ -1,4 +1,4 @@
-import { maxWrongPasswords } from "../api/index.ts";
+import { maxShareViews, maxWrongPasswords, shareDays, ShareId } from "../api/index.ts";
 import type {
   CallOptions,
   FoundPerson,
@@ -8,7 +8,8 @@ import type {
   SecretShare,
   Sender,
   ShareAudience,
-  ShownImage,
+  ShareMark,
+  ShareRequest,
   Standing,
   Vault,
   VaultPeople,
@@ -17,8 +18,10 @@ import type {
   Visitor,
 } from "../contract/index.ts";
 import { PortalError, type ErrorCode } from "../errors/index.ts";
+import { refuseCancelled, refuseFields, type FakeAccount } from "./fake-account.ts";
 import { openedContent, type FakeContent } from "./fake-content.ts";
 import { FakePictureField, forgetShown, textOf, whatIsShown } from "./fake-picture-field.tsx";
+import type { Enter } from "./fake-vault.tsx";
 
 /** Somebody of the key directory. */
 export interface FakePerson {
@@ -58,12 +61,12 @@ export interface FakeSharingSettings {
 /** Members of the vault's parts for sharing, as `received.open`. */
 export type SharingMember = { [Part in "shares" | "people" | "received" | "requests"]: `${Part}.${keyof Vault[Part] & string}` }[keyof Pick<Vault, "shares" | "people" | "received" | "requests">];
 
-/** What the fake vault does for its parts. */
-export interface FakeAccount {
-  readonly enter: (member: SharingMember, options?: CallOptions) => void;
-  readonly requireUnlocked: () => void;
-  /** Opens the account with a picture; null stands for one that was shown before. */
-  readonly showOpener: (shown: ShownImage | null) => Promise<void>;
+export interface FakeSharing {
+  readonly members: { readonly shares: VaultShares; readonly people: VaultPeople; readonly received: VaultReceived };
+  /** Marks live shares as over. */
+  readonly end: (ends: (share: ShareMark) => boolean) => void;
+  /** Nothing is shared and nobody known any more. */
+  readonly forget: () => void;
 }
 
 const week = 7 * 86_400_000;
@@ -81,10 +84,24 @@ interface KeptPerson {
   readonly standing: Standing;
   readonly blocked: boolean;
   readonly formerName?: string | undefined;
+  /** Whose keys the directory gives; the words say it. */
+  readonly keys: string;
+}
+
+const now = () => new Date().toISOString();
+
+/** Whether a share may last until then. */
+function isTooLong(expiresAt: string): boolean {
+  const left = Date.parse(expiresAt) - Date.now();
+  return !(left > 0 && left <= shareDays.most * 86_400_000);
+}
+
+function isNoLimit(views: number | null | undefined): boolean {
+  return views != null && (!Number.isInteger(views) || views < 1 || views > maxShareViews);
 }
 
 /** Shares, people and received of the fake vault, in memory. */
-export function createFakeSharing({ people = [], received = [], shares = [] }: FakeSharingSettings, account: FakeAccount): { readonly shares: VaultShares; readonly people: VaultPeople; readonly received: VaultReceived } {
+export function createFakeSharing({ people = [], received = [], shares = [] }: FakeSharingSettings, account: FakeAccount, enter: Enter): FakeSharing {
   const directory = new Map<string, KeptPerson>();
   const own = new Map<string, SecretShare>();
   let made = 0;
@@ -93,7 +110,7 @@ export function createFakeSharing({ people = [], received = [], shares = [] }: F
     const known = [...directory.values()].find((each) => each.userName === userName);
     if (known !== undefined) return known;
     const userId = `01890a5d-ac96-7000-8000-${(directory.size + 1).toString(16).padStart(12, "b")}`;
-    const person = { userId, userName, standing, blocked, formerName, pinnedAt: standing === "unknown" ? null : "2026-11-01T09:00:00.000Z" };
+    const person = { userId, userName, standing, blocked, formerName, keys: formerName ?? userName, pinnedAt: standing === "unknown" ? null : "2026-11-01T09:00:00.000Z" };
     directory.set(userId, person);
     return person;
   };
@@ -109,158 +126,227 @@ export function createFakeSharing({ people = [], received = [], shares = [] }: F
     }),
   );
 
+  const isUnlocked = () => account.getState().status === "unlocked";
   const personOf = (userId: string): KeptPerson => {
     const person = directory.get(userId);
     if (person === undefined) throw new PortalError("not_found");
     return person;
   };
-  const described = ({ userId, userName, standing, blocked, formerName }: KeptPerson): FoundPerson => ({
+  const described = ({ userId, userName, standing, blocked, formerName, keys }: KeptPerson): FoundPerson => ({
     userId,
     userName,
     standing,
     blocked,
-    words: wordsFor(userName),
-    formerWords: standing === "changed" ? wordsFor(userName, formerName === undefined) : null,
+    words: wordsFor(keys),
+    formerWords: standing === "changed" ? wordsFor(keys, formerName === undefined) : null,
     formerName: standing === "changed" ? (formerName ?? null) : null,
   });
-  const isShown = ({ userId, words }: PersonKeys) => described(personOf(userId)).words.join(" ") === words.join(" ");
+  const detailsOf = ({ userId, userName, words, formerWords, formerName }: FoundPerson) => ({
+    user_id: userId,
+    user_name: userName,
+    words,
+    ...(formerWords === null ? {} : { former_words: formerWords }),
+    ...(formerName === null ? {} : { former_name: formerName }),
+  });
+  const refuseOthersThan = ({ userId, words }: PersonKeys) => {
+    const found = described(personOf(userId));
+    if (found.words.join(" ") !== words.join(" ")) throw new PortalError("person_changed", { details: detailsOf({ ...found, formerWords: words }) });
+  };
   /** As the book has it, which does not know what the directory says by now. */
   const pinned = (person: KeptPerson): FoundPerson => {
-    const { standing, words, formerWords, formerName, ...now } = described(person);
+    const { standing, words, formerWords, formerName, ...found } = described(person);
     if (standing !== "changed") return described(person);
-    return { ...now, userName: formerName ?? now.userName, words: formerWords ?? words, standing: "known", formerWords: null, formerName: null };
+    return { ...found, userName: formerName ?? found.userName, words: formerWords ?? words, standing: "known", formerWords: null, formerName: null };
   };
   const change = (userId: string, next: Partial<KeptPerson>) => {
     directory.set(userId, { ...personOf(userId), ...next });
   };
   const pin = (userId: string) => {
-    change(userId, { standing: "known", formerName: undefined, pinnedAt: new Date().toISOString() });
+    const { standing } = personOf(userId);
+    if (standing === "known" || standing === "compared") return;
+    const newest = [...directory.values()].map(({ pinnedAt }) => Date.parse(pinnedAt ?? "1970-01-01"));
+    change(userId, { standing: "known", formerName: undefined, pinnedAt: new Date(Math.max(Date.now(), ...newest.map((at) => at + 1))).toISOString() });
   };
   const requireShare = (shareId: string): SecretShare => {
     const share = own.get(shareId);
     if (share === undefined) throw new PortalError("not_found");
     return share;
   };
-  const receivedOf = ({ shareId, userId, ...share }: FakeReceived & { readonly shareId: string; readonly userId: string }): ReceivedShare => {
-    const { userName, standing, blocked, formerName = userName } = personOf(userId);
-    const { audience = "person", createdAt = "2026-11-20T10:00:00.000Z", expiresAt = inAWeek(), openedAt = null, viewsLeft = null, available = true } = share;
-    return { shareId, from: { userId, userName: formerName, standing, blocked }, audience, createdAt, expiresAt, openedAt, viewsLeft, available };
+  const requireLive = (shareId: string): SecretShare => {
+    const share = requireShare(shareId);
+    if (share.revokedAt !== null || Date.parse(share.expiresAt) <= Date.now()) throw new PortalError("share_unavailable");
+    return share;
   };
-  const linkOf = ({ shareId, audience }: SecretShare) => `https://portal.example/${audience === "public" ? "shared" : "p-shared"}/${shareId}#s=key`;
+  const end: FakeSharing["end"] = (ends) => {
+    for (const share of own.values()) if (share.revokedAt === null && ends(share)) own.set(share.shareId, { ...share, state: "revoked", revokedAt: now() });
+  };
+  const receivedOf = ({ shareId, userId, ...share }: FakeReceived & { readonly shareId: string; readonly userId: string }): ReceivedShare => {
+    const { userName, standing, blocked, formerName } = personOf(userId);
+    const { audience = "person", createdAt = "2026-11-20T10:00:00.000Z", expiresAt = inAWeek(), openedAt = null, viewsLeft = null, available = true } = share;
+    const known = standing === "changed" && formerName === undefined ? "known" : standing; // the list asks no directory
+    const from = isUnlocked() ? { userName: formerName ?? userName, standing: known, blocked } : { userName, standing: "unknown" as const, blocked: false };
+    return { shareId, from: { userId, ...from }, audience, createdAt, expiresAt, openedAt, viewsLeft, available };
+  };
+  const linkOf = ({ shareId, audience }: SecretShare) => `https://portal.example/${audience === "public" ? "shared" : "p-shared"}/${shareId}${audience === "person" ? "" : "#s=key"}`;
+  const versionOf = (secretId: string): number => account.require(secretId).versions.length;
+  /** @throws PortalError as far as it can be told before a secret is opened. */
+  const checkRequest = ({ to, expiresAt, maxViews, password, picture }: ShareRequest) => {
+    const isPerson = to.audience === "person";
+    refuseFields({ expires_at: isTooLong(expiresAt), max_views: isNoLimit(maxViews), password: isPerson && password !== null, picture: isPerson && picture !== null });
+  };
+  const refuseOpener = async (picture: ShareRequest["picture"]) => {
+    if (picture === null) return;
+    const text = await textOf(account.resolvePicture(picture).picture);
+    if (account.openers.some(({ kind, secret }) => kind === "image" && secret === text)) throw new PortalError("picture_is_opener");
+  };
+  const pinRecipient = (to: ShareRequest["to"]): SecretShare["person"] => {
+    if (to.audience !== "person") return null;
+    const { userId, userName } = to.person;
+    refuseOthersThan(to.person);
+    const found = described(personOf(userId));
+    if (found.standing === "changed") throw new PortalError("person_changed", { details: detailsOf(found) });
+    pin(userId);
+    return { userId, userName };
+  };
+
+  const vaultShares: VaultShares = {
+    create: async (request, by, options) => {
+      enter("shares.create", options);
+      const { secretId, to, expiresAt, maxViews, password, picture } = request;
+      account.resolve(by);
+      if (picture !== null) account.resolvePicture(picture);
+      checkRequest(request);
+      const { secret } = await account.openWith(secretId, by);
+      if (secret.deletedAt !== null) throw new PortalError("not_found");
+      await refuseOpener(picture);
+      const person = pinRecipient(to);
+      const shareId = nextId();
+      const share: SecretShare = {
+        shareId, secretId, version: versionOf(secretId), audience: to.audience, createdAt: now(), expiresAt, revokedAt: null, person,
+        password: password !== null && password !== "", picture: picture !== null, views: 0, maxViews, lastOpenedAt: null, state: "live", outdated: false, doubt: null,
+      };
+      own.set(shareId, share);
+      return { shareId, link: person === null ? linkOf(share) : null };
+    },
+    all: async () => {
+      enter("shares.all");
+      const marks = [...own.values()].map(({ shareId, secretId, version, audience, createdAt, expiresAt, revokedAt }) => ({ shareId, secretId, version, audience, createdAt, expiresAt, revokedAt }));
+      return Promise.resolve(isUnlocked() ? marks.toReversed() : []);
+    },
+    ofSecret: async (secretId, options) => {
+      enter("shares.ofSecret", options);
+      account.requireUnlocked();
+      const version = versionOf(secretId);
+      const listed = [...own.values()].filter((share) => share.secretId === secretId && (share.state === "live" || share.doubt !== null || options?.ended === true));
+      return Promise.resolve(listed.map((share) => ({ ...share, outdated: share.outdated || share.version < version })).toReversed());
+    },
+    showLink: async (shareId, opener, options) => {
+      enter("shares.showLink", options);
+      await account.requireShown(opener);
+      return linkOf(requireLive(shareId));
+    },
+    change: async (shareId, next, options) => {
+      enter("shares.change", options);
+      refuseFields({ expires_at: next.expiresAt !== undefined && isTooLong(next.expiresAt), max_views: isNoLimit(next.maxViews) });
+      account.requireUnlocked();
+      own.set(shareId, { ...requireLive(shareId), ...next });
+      return Promise.resolve();
+    },
+    updateContent: async (shareId, by, options) => {
+      enter("shares.updateContent", options);
+      if (!isUnlocked()) await account.show(by);
+      const { secretId } = requireLive(shareId);
+      await account.openWith(secretId, by);
+      own.set(shareId, { ...requireLive(shareId), version: versionOf(secretId), outdated: false });
+    },
+    revoke: async (shareId, options) => {
+      enter("shares.revoke", options);
+      const share = own.get(shareId);
+      if (share === undefined && !ShareId.safeParse(shareId).success) throw new PortalError("not_found");
+      if (share?.doubt === "unknown") own.delete(shareId); // no mark of it stands anywhere
+      else if (share !== undefined && isUnlocked()) own.set(shareId, { ...share, state: "revoked", revokedAt: share.revokedAt ?? now(), doubt: null });
+      account.requireUnlocked();
+      return Promise.resolve();
+    },
+  };
+
+  const vaultPeople: VaultPeople = {
+    find: async (userName, options) => {
+      enter("people.find", options);
+      account.requireUnlocked();
+      const person = [...directory.values()].find((each) => each.userName.toLowerCase() === userName.toLowerCase());
+      if (person === undefined) throw new PortalError("not_found");
+      return Promise.resolve({ ...described(person), userName });
+    },
+    list: async () => {
+      enter("people.list");
+      const known = [...directory.values()].flatMap((person) => (person.pinnedAt === null ? [] : [{ ...pinned(person), pinnedAt: person.pinnedAt }]));
+      return Promise.resolve(isUnlocked() ? known.toSorted((left, right) => (left.pinnedAt < right.pinnedAt ? 1 : -1)) : []);
+    },
+    pin: async (person, options) => {
+      enter("people.pin", options);
+      account.requireUnlocked();
+      refuseOthersThan(person);
+      pin(person.userId);
+      return Promise.resolve();
+    },
+    setCompared: async (userId, compared) => {
+      enter("people.setCompared");
+      account.requireUnlocked();
+      if (personOf(userId).pinnedAt === null) throw new PortalError("not_found");
+      change(userId, { standing: compared ? "compared" : "known" });
+      return Promise.resolve();
+    },
+    setBlocked: async (person, blocked) => {
+      enter("people.setBlocked");
+      account.requireUnlocked();
+      const { userId } = person;
+      if (personOf(userId).pinnedAt === null) {
+        if (!blocked) throw new PortalError("not_found");
+        refuseOthersThan(person);
+        pin(userId);
+      }
+      change(userId, { blocked });
+      return Promise.resolve();
+    },
+    mine: async () => {
+      enter("people.mine");
+      account.requireUnlocked();
+      return Promise.resolve({ userName: "alba", words: wordsFor("alba") });
+    },
+  };
+
+  const vaultReceived: VaultReceived = {
+    list: async (options) => {
+      enter("received.list", options);
+      return Promise.resolve([...inbox.values()].map(receivedOf).filter(({ available }) => available || options?.ended === true));
+    },
+    open: async (shareId, opener, options) => {
+      enter("received.open", options);
+      const share = inbox.get(shareId);
+      if (share === undefined && !ShareId.safeParse(shareId).success) throw new PortalError("share_unavailable");
+      await account.requireShown(opener);
+      if (share === undefined || !receivedOf(share).available) throw new PortalError("share_unavailable");
+      const { viewsLeft } = receivedOf(share);
+      const person = described(personOf(share.userId));
+      const details = detailsOf(person);
+      if (person.blocked) throw new PortalError("person_blocked", { details: detailsOf({ ...pinned(personOf(share.userId)), formerWords: null, formerName: null }) });
+      if (person.standing === "changed") throw new PortalError("person_changed", { details });
+      if (person.standing === "unknown" && options?.accept?.join(" ") !== person.words.join(" ")) throw new PortalError("person_unknown", { details });
+      if (person.standing === "unknown") pin(share.userId);
+      inbox.set(shareId, { ...share, openedAt: now(), ...(viewsLeft === null ? {} : { viewsLeft: viewsLeft - 1, available: viewsLeft > 1 }) });
+      const standing = person.standing === "compared" ? "compared" : "known";
+      const locks = account.locks();
+      return openedShareOf(share, { shareId, sender: { userId: person.userId, userName: person.userName, standing, words: person.words } }, () => account.locks() > locks);
+    },
+  };
 
   return {
-    shares: {
-      create: async ({ secretId, to, expiresAt, maxViews, password, picture }, _by, options) => {
-        account.enter("shares.create", options);
-        account.requireUnlocked();
-        const shareId = nextId();
-        const person = to.audience === "person" ? { userId: to.person.userId, userName: to.person.userName } : null;
-        if (person !== null) pin(person.userId);
-        const share: SecretShare = {
-          shareId, secretId, version: 1, audience: to.audience, createdAt: new Date().toISOString(), expiresAt, revokedAt: null, person,
-          password: password !== null, picture: picture !== null, views: 0, maxViews, lastOpenedAt: null, state: "live", outdated: false, doubt: null,
-        };
-        own.set(shareId, share);
-        return Promise.resolve({ shareId, link: person === null ? linkOf(share) : null });
-      },
-      all: async () => {
-        account.enter("shares.all");
-        return Promise.resolve([...own.values()]);
-      },
-      ofSecret: async (secretId, options) => {
-        account.enter("shares.ofSecret", options);
-        return Promise.resolve([...own.values()].filter((share) => share.secretId === secretId && (share.state === "live" || share.doubt !== null || options?.ended === true)).toReversed());
-      },
-      showLink: async (shareId, opener, options) => {
-        account.enter("shares.showLink", options);
-        await account.showOpener(opener);
-        return linkOf(requireShare(shareId));
-      },
-      change: async (shareId, next, options) => {
-        account.enter("shares.change", options);
-        own.set(shareId, { ...requireShare(shareId), ...next });
-        return Promise.resolve();
-      },
-      updateContent: async (shareId, _by, options) => {
-        account.enter("shares.updateContent", options);
-        own.set(shareId, { ...requireShare(shareId), outdated: false });
-        return Promise.resolve();
-      },
-      revoke: async (shareId, options) => {
-        account.enter("shares.revoke", options);
-        const share = own.get(shareId);
-        if (share?.doubt === "unknown") own.delete(shareId); // no mark of it stands anywhere
-        else if (share !== undefined) own.set(shareId, { ...share, state: "revoked", revokedAt: new Date().toISOString(), doubt: null });
-        return Promise.resolve();
-      },
-    },
-    people: {
-      find: async (userName, options) => {
-        account.enter("people.find", options);
-        const person = [...directory.values()].find((each) => each.userName.toLowerCase() === userName.toLowerCase());
-        if (person === undefined) throw new PortalError("not_found");
-        return Promise.resolve(described(person));
-      },
-      list: async () => {
-        account.enter("people.list");
-        account.requireUnlocked();
-        return Promise.resolve([...directory.values()].flatMap((person) => (person.pinnedAt === null ? [] : [{ ...pinned(person), pinnedAt: person.pinnedAt }])));
-      },
-      pin: async (person, options) => {
-        account.enter("people.pin", options);
-        account.requireUnlocked();
-        if (!isShown(person)) throw new PortalError("person_changed");
-        pin(person.userId);
-        return Promise.resolve();
-      },
-      setCompared: async (userId, compared) => {
-        account.enter("people.setCompared");
-        account.requireUnlocked();
-        if (personOf(userId).pinnedAt === null) throw new PortalError("not_found");
-        change(userId, { standing: compared ? "compared" : "known" });
-        return Promise.resolve();
-      },
-      setBlocked: async (person, blocked) => {
-        account.enter("people.setBlocked");
-        account.requireUnlocked();
-        const { userId } = person;
-        if (personOf(userId).pinnedAt === null) {
-          if (!blocked) throw new PortalError("not_found");
-          if (!isShown(person)) throw new PortalError("person_changed");
-          pin(userId);
-        }
-        change(userId, { blocked });
-        return Promise.resolve();
-      },
-      mine: async () => {
-        account.enter("people.mine");
-        account.requireUnlocked();
-        return Promise.resolve({ userName: "alba", words: wordsFor("alba") });
-      },
-    },
-    received: {
-      list: async (options) => {
-        account.enter("received.list", options);
-        return Promise.resolve([...inbox.values()].map(receivedOf).filter(({ available }) => available || options?.ended === true));
-      },
-      open: async (shareId, opener, options) => {
-        account.enter("received.open", options);
-        const share = inbox.get(shareId);
-        if (share === undefined) throw new PortalError("share_unavailable");
-        const { available, viewsLeft } = receivedOf(share);
-        const person = described(personOf(share.userId));
-        const former = { ...(person.formerWords === null ? {} : { former_words: person.formerWords }), ...(person.formerName === null ? {} : { former_name: person.formerName }) };
-        const details = { user_id: person.userId, user_name: person.userName, words: person.words, ...former };
-        if (person.blocked) throw new PortalError("person_blocked", { details });
-        if (person.standing === "changed") throw new PortalError("person_changed", { details });
-        await account.showOpener(opener);
-        if (person.standing === "unknown" && options?.accept?.join(" ") !== person.words.join(" ")) throw new PortalError("person_unknown", { details });
-        if (!available) throw new PortalError("share_unavailable");
-        if (person.standing === "unknown") pin(share.userId);
-        inbox.set(shareId, { ...share, openedAt: new Date().toISOString(), ...(viewsLeft === null ? {} : { viewsLeft: viewsLeft - 1, available: viewsLeft > 1 }) });
-        const standing = person.standing === "compared" ? "compared" : "known";
-        return openedShareOf(share, { shareId, sender: { userId: person.userId, userName: person.userName, standing, words: person.words } });
-      },
+    members: { shares: vaultShares, people: vaultPeople, received: vaultReceived },
+    end,
+    forget: () => {
+      own.clear();
+      for (const { userId } of directory.values()) change(userId, { standing: "unknown", pinnedAt: null, blocked: false, formerName: undefined });
     },
   };
 }
@@ -299,14 +385,17 @@ export function createFakeVisitor({ share, requests }: FakeVisitorSettings = {})
   const failures = new Map<string, ErrorCode>();
   let { viewsLeft = null } = share ?? {};
   let available = share !== undefined;
+  let isClosed = false;
   let triesLeft: number = maxWrongPasswords;
 
-  const enter = (member: "lookAtShare" | "openShare", options?: CallOptions): FakeShared => {
+  const enter = (member: "lookAtShare" | "openShare", shareId: string, options?: CallOptions): FakeShared => {
     calls.push(member);
-    if (options?.signal?.aborted === true) throw new PortalError("cancelled");
+    refuseCancelled(options);
     const code = failures.get(member);
     if (code !== undefined) throw new PortalError(code);
-    if (share === undefined || !available || viewsLeft === 0 || triesLeft === 0) throw new PortalError("share_unavailable");
+    if (!ShareId.safeParse(shareId).success || share === undefined) throw new PortalError("share_unavailable");
+    if (isClosed) throw new PortalError("link_incomplete");
+    if (!available || viewsLeft === 0 || triesLeft === 0) throw new PortalError("share_unavailable");
     return share;
   };
   return Object.freeze<FakeVisitor>({
@@ -318,37 +407,43 @@ export function createFakeVisitor({ share, requests }: FakeVisitorSettings = {})
     endShare: () => {
       available = false;
     },
-    lookAtShare: async (_shareId, options) => {
-      const { audience = "public", from = "bruno", password, picture, expiresAt = inAWeek() } = enter("lookAtShare", options);
+    lookAtShare: async (shareId, options) => {
+      const { audience = "public", from = "bruno", password, picture, expiresAt = inAWeek() } = enter("lookAtShare", shareId, options);
       return Promise.resolve({ audience, from: { userName: from }, password: password !== undefined, picture: picture !== undefined, expiresAt, viewsLeft });
     },
-    openShare: async (shareId, answers, options) => {
-      const asked = enter("openShare", options);
-      options?.onProgress?.({ phase: "picture", step: "decoding", done: 0, total: 1 });
+    openShare: async (shareId, { password, picture }, options) => {
+      const shown = picture === null ? null : whatIsShown(picture);
+      const asked = enter("openShare", shareId, options);
+      options?.onProgress?.({ phase: "fetching", done: 0, total: 1 });
+      refuseFields({ password: asked.password !== undefined && (password ?? "") === "" });
       if (asked.picture !== undefined) {
-        if (answers.picture === null) throw new PortalError("picture_needed");
-        const given = whatIsShown(answers.picture);
-        if ("kind" in given || (await textOf(given.picture)) !== asked.picture) throw new PortalError("not_this_picture");
+        if (shown === null || "kind" in shown) throw new PortalError("picture_needed");
+        if ((await textOf(shown.picture)) !== asked.picture) throw new PortalError("not_this_picture");
       }
-      if (asked.password !== undefined && answers.password !== asked.password) {
-        triesLeft--;
-        throw triesLeft === 0 ? new PortalError("share_unavailable") : new PortalError("wrong_password", { details: { tries_left: triesLeft } });
-      }
+      options?.onProgress?.({ phase: "passphrase", done: 0, total: 1 });
+      if (asked.password !== undefined && password !== asked.password) throw new PortalError("wrong_password", { details: { tries_left: --triesLeft } });
       if (viewsLeft !== null) viewsLeft--;
-      const userName = asked.from ?? "bruno";
-      return openedShareOf(asked, { shareId, sender: { userId: "01890a5d-ac96-7000-8000-0000000000b0", userName, standing: "says", words: wordsFor(userName) } });
+      return openedShareOf(asked, { shareId, sender: { userId: "01890a5d-ac96-7000-8000-0000000000b0", userName: asked.from ?? "bruno", standing: "says", words: [] } });
     },
-    lookAtRequest: requests?.lookAtRequest ?? (() => Promise.reject(new PortalError("request_unavailable"))),
-    answer: requests?.answer ?? (() => Promise.reject(new PortalError("request_unavailable"))),
+    lookAtRequest: async (requestId, options) => {
+      if (isClosed) throw new PortalError("link_incomplete");
+      if (requests === undefined) throw new PortalError("request_unavailable");
+      return requests.lookAtRequest(requestId, options);
+    },
+    answer: async (requestId, provided, options) => {
+      if (isClosed) throw new PortalError("link_incomplete");
+      if (requests === undefined) throw new PortalError("request_unavailable");
+      return requests.answer(requestId, provided, options);
+    },
     PictureField: FakePictureField,
     forgetShown,
     close: () => {
       calls.push("close");
-      available = false;
+      isClosed = true;
     },
   });
 }
 
-function openedShareOf(share: FakeContent & { readonly title: string }, given: { readonly shareId: string; readonly sender: Sender }): OpenedShare {
-  return { ...openedContent(share), ...given, title: share.title };
+function openedShareOf(share: FakeContent & { readonly title: string }, given: { readonly shareId: string; readonly sender: Sender }, isLocked?: () => boolean): OpenedShare {
+  return { ...openedContent(share, isLocked), ...given, title: share.title };
 }

@@ -10,14 +10,14 @@ interface Timer {
   outlived: boolean;
 }
 
-/** What is set by these is not counted. Those of the page, where nobody counts. */
-let uncounted: Pick<typeof window, "setTimeout" | "clearTimeout"> = window;
+/** What is set by these is not counted. Null where nobody counts: then those of the page. */
+let uncounted: Pick<typeof window, "setTimeout" | "clearTimeout"> | null = null;
 
 // A query that is out of its cache, but was looked at, sets a timer to leave the cache. It ends by itself, and no screen could end it. Polling is counted.
 timeoutManager.setTimeoutProvider({
-  setTimeout: (run, delay) => uncounted.setTimeout(run, delay),
+  setTimeout: (run, delay) => (uncounted ?? window).setTimeout(run, delay),
   clearTimeout: (id: number | undefined) => {
-    uncounted.clearTimeout(id);
+    (uncounted ?? window).clearTimeout(id);
   },
   setInterval: (run, delay) => window.setInterval(run, delay),
   clearInterval: (id: number | undefined) => {
