@@ -1,5 +1,3 @@
-import { maxOpeners } from "@relicario/shared/api";
-
 import { code, first, idsOf, nowhere, textContent, textOf, textSecret, type MakeStage } from "./describe-vault.stage.ts";
 
 const deed = { secrets: [{ title: "Deed", content: "house" }] };
@@ -84,13 +82,6 @@ export function describeOpeners(make: MakeStage): void {
       await expect(vault.unlockByPresence()).rejects.toEqual(code("opener_needed"));
       await vault.unlock(shownKey("passkey", "7"));
       expect(vault.getState()).toEqual({ status: "unlocked", device: "own" });
-    });
-
-    it("are no more than there is room for", async () => {
-      const keys = Array.from({ length: maxOpeners - 1 }, (_, index) => ({ kind: "passkey", name: `Key ${String(index)}`, secret: String(index + 1), covers: false }) as const);
-      const { vault, shown, shownKey } = await make({ ...deed, keys });
-      await expect(vault.openers.add({ shown: shownKey("passkey", "99"), name: "One more" }, shown("garden"))).rejects.toEqual(code("limit_reached"));
-      await expect(vault.openers.add({ shown: shownKey("passkey", "1"), name: "Once more" }, null)).resolves.toMatchObject({ openerId: expect.any(String) as string });
     });
 
     it("are removed by another one", async () => {

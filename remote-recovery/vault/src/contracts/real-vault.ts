@@ -1,7 +1,9 @@
-import type { LinkSecret, PortalForServices, ShareRequest } from "@relicario/shared/contract";
+import type { DeviceAccount, LinkSecret, PortalForServices, ShareRequest } from "@relicario/shared/contract";
 
+import { openDevice, type DeviceRecord } from "../device/device.ts";
 import { showKey, showPicture } from "../shown-image.ts";
 import { channelWorkers } from "../testing/channel-workers.ts";
+import type { FakeAccount } from "../testing/fake-account.ts";
 import { fakePicture } from "../testing/fake-engine.ts";
 import { createFakeService, type FakeService } from "../testing/fake-service.ts";
 import { createFakeSharing, type FakeSharing } from "../testing/fake-shares.ts";
@@ -18,6 +20,7 @@ interface Person {
   readonly service: FakeService;
   readonly rename: (userName: string) => void;
   startAnew: Scene["startAnew"];
+  readonly on: (device: string) => DeviceAccount;
   /** A page of the device with this name: what the device kept before is there again. */
   readonly open: (device?: string) => VaultClient;
 }
@@ -29,6 +32,8 @@ interface World {
 }
 
 let persons = 0;
+
+const albasId = "019a9e2c-7c1e-7abc-8def-00000000a11c";
 
 function createWorld(): World {
   const sharing = createFakeSharing();
@@ -44,7 +49,8 @@ function createWorld(): World {
         sharing.people.set(name, me);
       };
       enter(userName);
-      const account = { userId, issuer: "https://id.example", subject: `${userName} ${String(++persons)}` };
+      const account = { issuer: "https://id.example", subject: `${userName} ${String(++persons)}` };
+      const on = (device: string): DeviceAccount => ({ ...account, vendorId: `relicario on ${device}` });
       let signIns = 0;
       const signInAgain = (): Promise<{ authTime: number }> => Promise.resolve({ authTime: Math.floor(machine.now / 1000) + 60 * ++signIns });
       const person: Person = {
@@ -56,8 +62,9 @@ function createWorld(): World {
           enter(name);
         },
         startAnew: undefined,
+        on,
         open: (device = "laptop") => {
-          const portal: PortalForServices = { http: withStartAnew(service, person.startAnew), vendorId: `relicario on ${device}`, account, signInAgain, takeLinkSecret: () => Promise.resolve(null) };
+          const portal: PortalForServices = { http: withStartAnew(service, person.startAnew), vendorId: on(device).vendorId, account: { ...account, userId }, signInAgain, takeLinkSecret: () => Promise.resolve(null) };
           return createVaultClient(portal, channelWorkers(), { surroundings: machine.tab() });
         },
       };
@@ -72,10 +79,13 @@ const shownKey: Stage["shownKey"] = (kind, secret) => showKey(kind === "passkey"
 
 const tomorrow = (): string => new Date(Date.now() + 86_400_000).toISOString();
 
+/** Accounts that were made, by their scene: where nobody else has a part in it, the next one is a copy. */
+const made = new Map<string, { readonly account: FakeAccount; readonly laptop: DeviceRecord }>();
+
 /** The vault of the page over its workers: the service's rules in memory, the cheap key derivation, an engine without pixels. */
 export async function realVault(scene: Scene): Promise<Stage> {
   const world = createWorld();
-  const alba = world.person("alba");
+  const alba = world.person("alba", albasId);
   const { secrets = [], unlocked = true, device = unlocked ? "own" : null } = scene;
   const images = scene.images ?? (secrets.length > 0 ? [{ name: "garden", picture: "garden" }] : []);
   const [image] = images;
@@ -86,18 +96,24 @@ export async function realVault(scene: Scene): Promise<Stage> {
     return phone;
   };
 
-  const page = alba.open(device === null && !unlocked ? "phone" : "laptop");
-  if (image !== undefined) {
+  /** On a device that keeps nothing of it, an account is made elsewhere. */
+  const make = async (): Promise<VaultClient> => {
+    const page = alba.open(device === null && !unlocked ? "phone" : "laptop");
+    if (image === undefined) return page;
     await protectAll(page, { ...scene, images });
     if (device !== null) await page.answerDevice(device);
     await meet(world, alba, page, scene);
     for (const upload of scene.uploads ?? []) await leaveUpload(page, upload);
-  }
-  if (!unlocked) await page.lock();
+    if (!unlocked) await page.lock();
+    if (unlocked && device !== "own") return page;
+    await page.signOut();
+    return alba.open();
+  };
+
   alba.startAnew = scene.startAnew;
-  const isHere = image === undefined || (unlocked && device !== "own");
-  const vault = isHere ? page : alba.open();
-  if (!isHere) await page.signOut();
+  const isAlone = [scene.people, scene.received, scene.uploads].every((part) => part === undefined);
+  const key = JSON.stringify(scene);
+  const vault = isAlone && image !== undefined && (device === "own" || !unlocked) ? await copied(key, alba, make) : await make();
 
   return {
     vault,
@@ -114,6 +130,21 @@ export async function realVault(scene: Scene): Promise<Stage> {
       await (await elsewhere()).deviceLinks.admit(words.join(" "), opener());
     },
   };
+}
+
+async function copied(key: string, { service, on, open }: Person, make: () => Promise<VaultClient>): Promise<VaultClient> {
+  const device = await openDevice(on("laptop"));
+  const before = made.get(key);
+  if (before === undefined) {
+    const vault = await make();
+    made.set(key, { account: service.snapshot(), laptop: await device.read() });
+    device.close();
+    return vault;
+  }
+  service.account = structuredClone(before.account);
+  await device.write(before.laptop);
+  device.close();
+  return open();
 }
 
 /** Images and keys, and the secrets that they open. */
