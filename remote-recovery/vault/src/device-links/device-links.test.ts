@@ -1,11 +1,10 @@
 import "fake-indexeddb/auto";
 
-import { maxOpeners, toB64u } from "@relicario/shared/api";
 import type { DeviceOffer } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import { list } from "../acts/list.ts";
-import { addOpener, listOpeners } from "../acts/openers.ts";
+import { listOpeners } from "../acts/openers.ts";
 import { protect } from "../acts/protect.ts";
 import { recover } from "../acts/recover.ts";
 import { answerDevice, unlock } from "../acts/unlock.ts";
@@ -310,13 +309,4 @@ describe("a service between two devices", () => {
     world.service.account = older;
     await expect(joinDevice(await world.open("tablet"), offer, passkey())).rejects.toEqual(code("older_state"));
   });
-});
-
-const whole = process.env["RELICARIO_TESTS"] === "all" ? it : it.skip; // 31 additions
-whole("a full book takes no further device, and nothing is changed", async () => {
-  const { world, phone, offer } = await phoneAndLaptop();
-  for (let fill = 1; fill < maxOpeners; fill++) await addOpener(phone, { key: passkey(100 + fill), name: "One more" }, null, {});
-  const slots = toB64u(new TextEncoder().encode(JSON.stringify(world.service.account.keyring?.slots)));
-  await expect(admitDevice(phone, typed(offer), shown("market"))).rejects.toEqual(code("limit_reached"));
-  expect(toB64u(new TextEncoder().encode(JSON.stringify(world.service.account.keyring?.slots)))).toBe(slots);
 });

@@ -1,0 +1,7 @@
+import { checkCounts } from "../testing/counted-device.ts";
+
+jest.setTimeout(720_000); // 720 acts, on a machine that may be busy
+
+describe("what the service counts", () => {
+  it("is what the tables hold, whatever was done, twelve times", () => checkCounts(12));
+});
