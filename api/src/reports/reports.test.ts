@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
+import { compileCache } from "@relicario/tooling/compile-cache";
 import { eq, sql } from "drizzle-orm";
 
 import { accounts, shareReports } from "../db/schema.ts";
@@ -26,7 +27,7 @@ const reportsOf = (shareId: string) => service.app.services.db.select().from(sha
 
 /** The command as an operator runs it: what it said, and how it ended. */
 const run = async (...words: string[]): Promise<{ code: unknown; said: string }> => {
-  const env = { PATH: process.env["PATH"], DATABASE_URL: service.database.url };
+  const env = { PATH: process.env["PATH"], ...compileCache, DATABASE_URL: service.database.url };
   try {
     return { code: 0, said: (await execute(process.execPath, [join(__dirname, "../shares/share-command.ts"), ...words], { env })).stdout };
   } catch (error) {

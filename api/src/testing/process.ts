@@ -4,6 +4,7 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+import { compileCache } from "@relicario/tooling/compile-cache";
 import { Client } from "pg";
 
 import { startIssuer } from "./issuer.ts";
@@ -62,7 +63,7 @@ export async function prepareProcess(): Promise<ServiceProcess> {
       return keys.filter((key) => !known.has(key));
     },
     async start() {
-      const child = spawn(process.execPath, [join(__dirname, "../main.ts")], { env: { PATH: process.env["PATH"], ...variables }, stdio: ["ignore", "pipe", "pipe"] });
+      const child = spawn(process.execPath, [join(__dirname, "../main.ts")], { env: { PATH: process.env["PATH"], ...compileCache, ...variables }, stdio: ["ignore", "pipe", "pipe"] });
       running.add(child);
       const exited = once(child, "exit").finally(() => running.delete(child));
       let output = "";

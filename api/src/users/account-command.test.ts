@@ -2,6 +2,8 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
+import { compileCache } from "@relicario/tooling/compile-cache";
+
 import { startService, type TestService } from "../testing/service.ts";
 
 const execute = promisify(execFile);
@@ -14,7 +16,7 @@ afterAll(() => service.stop());
 
 /** The command as an operator runs it: what it said, and how it ended. */
 const run = async (...words: string[]): Promise<{ code: unknown; said: string }> => {
-  const env = { PATH: process.env["PATH"], DATABASE_URL: service.database.url };
+  const env = { PATH: process.env["PATH"], ...compileCache, DATABASE_URL: service.database.url };
   try {
     const { stdout } = await execute(process.execPath, [join(__dirname, "account-command.ts"), ...words], { env });
     return { code: 0, said: stdout };

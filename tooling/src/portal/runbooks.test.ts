@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { PortalPage } from "@relicario/shared/contract";
 import { z } from "zod";
 
+import { compileCache } from "../compile-cache.ts";
 import { release } from "./acts.ts";
 import { openStore, pageFile, readVendor } from "./store.ts";
 import { smallPortal, type SmallPortal } from "./testing/small-portal.ts";
@@ -27,7 +28,7 @@ afterEach(() => {
 /** `npm run portal -- …`; what it says. Throws what it complains of. */
 async function command(...args: readonly string[]): Promise<string> {
   const { keys, deployments, registry } = portal.store;
-  const environment = { ...process.env, NODE_OPTIONS: "", KEYS_FOLDER: keys, DEPLOYMENTS_FOLDER: deployments, RELEASES_FOLDER: registry };
+  const environment = { ...process.env, ...compileCache, NODE_OPTIONS: "", KEYS_FOLDER: keys, DEPLOYMENTS_FOLDER: deployments, RELEASES_FOLDER: registry };
   const done = run(process.execPath, ["--disable-warning=ExperimentalWarning", join(import.meta.dirname, "main.ts"), ...args, "--by", by], { env: environment });
   const { stdout } = await done.catch((error: unknown) => {
     throw new Error(z.object({ stderr: z.string() }).parse(error).stderr);

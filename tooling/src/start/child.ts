@@ -6,6 +6,7 @@ import type { Readable, Writable } from "node:stream";
 
 import { z } from "zod";
 
+import { compileCache } from "../compile-cache.ts";
 import { rootFolder } from "../paths.ts";
 import { Complaint } from "./complaint.ts";
 
@@ -46,7 +47,6 @@ export interface ChildSettings {
 const ReadyLine = z.object({ ready: z.literal(true), port: z.int() });
 const startsWithinMs = 60_000;
 const stopsWithinMs = 10_000;
-const compileCache = join(rootFolder, ".cache/compile");
 const preload = join(import.meta.dirname, "end-with-parent.mjs");
 
 export function createChild({ name, script, environment, port: fixed = 0, logFile, watch = false, onLine, onDeath }: ChildSettings): ToldChild {
@@ -60,8 +60,7 @@ export function createChild({ name, script, environment, port: fixed = 0, logFil
     const log = createWriteStream(logFile, { flags: "a", mode: 0o600 });
     const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", "--expose-gc", ...(watch ? ["--watch", "--watch-preserve-output"] : []), "--import", preload, script], {
       cwd: rootFolder,
-      // Sources that were stripped of their types once are not again: less memory at rest, and a sooner start.
-      env: { NODE_COMPILE_CACHE: compileCache, ...inherited(), ...environment(port) },
+      env: { ...compileCache, ...inherited(), ...environment(port) },
       stdio: ["pipe", "pipe", "pipe"],
       // A group of its own: Ctrl-C reaches the starter alone, which then ends the others in order.
       detached: true,
