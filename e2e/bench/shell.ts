@@ -15,7 +15,7 @@ import { parseArgs } from "node:util";
 
 import { chromium, type Browser, type Locator, type Page, type Response } from "@playwright/test";
 
-import { createAccount, newAccount, signUp } from "../pages/account.ts";
+import { signUpByHand, newAccount, signUp } from "../pages/account.ts";
 import { answerDevice, protect, row } from "../pages/secrets.ts";
 import { chromiumArguments } from "../support/browser.ts";
 import { photographs } from "../support/photographs.ts";
@@ -201,7 +201,7 @@ async function firstVisit(browser: Browser, origin: string): Promise<Scripts> {
     if (request.isNavigationRequest() && request.frame() === page.mainFrame()) received = collectScripts(page); // the last page counts
   });
   await withoutCache(page);
-  await createAccount(page, newAccount(), { tours: true });
+  await signUpByHand(page, newAccount(), { tours: true });
   await page.getByRole("dialog").waitFor(); // the first step of the tour
   await page.waitForLoadState("networkidle");
   const scripts = await received();

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { expect, type Locator, type Page } from "@playwright/test";
 
 import { withoutTours } from "../support/onboarding.ts";
+import { sendProviderForm } from "../support/provider-form.ts";
 
 export interface Account {
   readonly userName: string;
@@ -15,19 +16,33 @@ export function newAccount(): Account {
   return { userName: `ana-${tail}`, email: `ana-${tail}@example.org`, password: `correct horse ${tail}` };
 }
 
-export interface FirstVisit {
+export interface Visit {
   /** Whether tours run as they do for everybody who comes for the first time; specs about something else go without. */
   readonly tours?: boolean;
+  /** Where the portal is opened: at Home, which is then there, or at another path, whose screen is the caller's to look at. */
+  readonly at?: string;
 }
 
-/** Opens the portal; an unauthenticated visitor lands at the identity provider. */
-export async function signUp(page: Page, account: Account, visit: FirstVisit = {}): Promise<void> {
-  await createAccount(page, account, visit);
-  await atHome(page);
+/** Makes an account, and opens the portal with it. */
+export async function signUp(page: Page, account: Account, visit?: Visit): Promise<void> {
+  await sendProviderForm(page.request, "sign-up", { username: account.userName, email: account.email, password: account.password });
+  await openPortal(page, visit);
 }
 
-/** Signs up; what the page shows then is the caller's to look at. */
-export async function createAccount(page: Page, account: Account, { tours = false }: FirstVisit = {}): Promise<void> {
+/** Opens the portal with an account that is there. */
+export async function signIn(page: Page, account: Pick<Account, "userName" | "password">, visit?: Visit): Promise<void> {
+  await sendProviderForm(page.request, "sign-in", { name: account.userName, password: account.password });
+  await openPortal(page, visit);
+}
+
+async function openPortal(page: Page, { tours = false, at }: Visit = {}): Promise<void> {
+  if (!tours) await withoutTours(page);
+  await page.goto(at ?? "/");
+  if (at === undefined) await atHome(page);
+}
+
+/** Opens the portal, and signs up as a person does at the identity provider's form. What the page shows then is the caller's to look at. */
+export async function signUpByHand(page: Page, account: Account, { tours = false }: Pick<Visit, "tours"> = {}): Promise<void> {
   if (!tours) await withoutTours(page);
   await page.goto("/");
   await page.getByRole("link", { name: "Create an account" }).click();
@@ -37,8 +52,9 @@ export async function createAccount(page: Page, account: Account, { tours = fals
   await page.getByRole("button", { name: "Create account" }).click();
 }
 
-export async function signIn(page: Page, account: Pick<Account, "userName" | "password">, { tours = false }: FirstVisit = {}): Promise<void> {
-  if (!tours) await withoutTours(page);
+/** Opens the portal, and signs in as a person does. */
+export async function signInByHand(page: Page, account: Pick<Account, "userName" | "password">): Promise<void> {
+  await withoutTours(page);
   await page.goto("/");
   await page.getByLabel("User name or e-mail").fill(account.userName);
   await page.getByLabel("Password").fill(account.password);
@@ -64,6 +80,7 @@ export async function signOut(page: Page): Promise<void> {
   await expect(page.getByLabel("User name or e-mail")).toBeVisible();
 }
 
-async function atHome(page: Page): Promise<void> {
+/** Home is there. */
+export async function atHome(page: Page): Promise<void> {
   await expect(page.getByRole("heading", { level: 1, name: /hello/i })).toBeVisible();
 }

@@ -3,6 +3,7 @@ import path from "node:path";
 import { expect, type Page } from "@playwright/test";
 
 import type { UploadedFile } from "../support/photographs.ts";
+import { goWithin } from "./places.ts";
 
 export interface KeptKit {
   /** Path of the saved file. */
@@ -13,7 +14,7 @@ export interface KeptKit {
 
 /** Makes a kit of everything on Safeguard, with these words on it, and saves it into a folder as `kit.html`. */
 export async function makeKit(page: Page, folder: string, picture: string, passphrase: string | null, words = ""): Promise<KeptKit> {
-  await page.goto("/safeguard");
+  await goWithin(page, "/safeguard");
   await page.getByLabel("Picture file").setInputFiles(picture);
   if (passphrase !== null) await page.getByRole("textbox", { name: "Passphrase, if the picture has one" }).fill(passphrase);
   await page.getByLabel("Words on the kit").fill(words);

@@ -1,6 +1,9 @@
+import { readFile } from "node:fs/promises";
+
 import { expect, type Locator, type Page } from "@playwright/test";
 
 import type { UploadedFile } from "../support/photographs.ts";
+import { goWithin } from "./places.ts";
 
 export interface NewSecret {
   readonly text: string;
@@ -12,7 +15,7 @@ export interface NewSecret {
 
 /** Fills the form of "protect a secret", as far as saving. */
 export async function fillSecret(page: Page, secret: NewSecret): Promise<void> {
-  await page.goto("/add-secret");
+  await goWithin(page, "/add-secret");
   await page.getByLabel("Your secret").fill(secret.text);
   await page.getByLabel("Title").fill(secret.title);
   for (const tag of secret.tags) {
@@ -35,6 +38,7 @@ export async function fillSecret(page: Page, secret: NewSecret): Promise<void> {
 
 /** @param opener a picture in use, for a device that asks for one before it adds another */
 export async function protect(page: Page, secret: NewSecret, opener: string | UploadedFile | null = null): Promise<void> {
+  if (opener !== null) await page.reload(); // which forgets what was shown before
   await fillSecret(page, secret);
   const first = page.getByRole("checkbox", { name: /I have not protected anything in this account before/ });
   if (await first.isVisible()) await first.check();
@@ -44,7 +48,8 @@ export async function protect(page: Page, secret: NewSecret, opener: string | Up
     await ask.getByLabel("Picture file").setInputFiles(opener);
     await ask.getByRole("button", { name: "Show it and save" }).click();
   }
-  await expect(page.getByText("Your secret is protected.").first()).toBeVisible({ timeout: 90_000 });
+  const told = page.getByText("Your secret is protected.").first(); // or what was said of the secret before: it is shown for a while
+  await Promise.all([expect(told).toBeVisible({ timeout: 90_000 }), expect(page).not.toHaveURL(/\/add-secret$/, { timeout: 90_000 })]);
 }
 
 export interface NewFile {
@@ -55,7 +60,7 @@ export interface NewFile {
 
 /** Protects a file with the images that are there. */
 export async function protectFile(page: Page, { title, name, content }: NewFile): Promise<void> {
-  await page.goto("/add-secret");
+  await goWithin(page, "/add-secret");
   await page.getByRole("radio", { name: "File", exact: true }).check();
   await page.getByLabel("File to protect").setInputFiles({ name, mimeType: "application/octet-stream", buffer: content });
   await page.getByLabel("Title").fill(title);
@@ -74,8 +79,13 @@ export function row(page: Page, title: string): Locator {
   return page.getByRole("listitem").filter({ hasText: title });
 }
 
+/** Goes to the list, where the page does not show it. */
+export async function openList(page: Page): Promise<void> {
+  if (new URL(page.url()).pathname !== "/secrets") await goWithin(page, "/secrets");
+}
+
 export async function openRecovery(page: Page, title: string): Promise<void> {
-  await page.goto("/secrets");
+  await openList(page);
   await row(page, title).getByRole("button", { name: /More for/ }).click();
   await page.getByRole("menuitem", { name: "Recover" }).click();
   await expect(page.getByRole("heading", { level: 1, name: "Recover your secret" })).toBeVisible();
@@ -111,4 +121,32 @@ export async function drawFrame(page: Page, frame: Readonly<Record<"left" | "top
 export async function revealed(page: Page): Promise<string> {
   await page.getByRole("button", { name: "Show", exact: true }).click({ timeout: 90_000 });
   return (await page.getByLabel("Content of the secret").textContent()) ?? "";
+}
+
+export interface AgeFile {
+  readonly sealed: Buffer;
+  /** Text of the file of its identity. */
+  readonly identity: string;
+  /** Bytes of the content, as the shown command cuts it. */
+  readonly size: number;
+}
+
+/** Saves the opened secret as an age file, with its identity. */
+export async function saveAsAgeFile(page: Page): Promise<AgeFile> {
+  await page.getByRole("button", { name: "Save as age file" }).click();
+  const save = async (button: string): Promise<Buffer> => {
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: button }).click()]);
+    return readFile(await download.path());
+  };
+  const sealed = await save("Save the sealed file");
+  const identity = (await save("Save its identity")).toString("utf8");
+  const command = await page.getByLabel("Command that opens the file").textContent();
+  await page.keyboard.press("Escape");
+  return { sealed, identity, size: Number(/head -c (\d+)$/.exec(command ?? "")?.[1]) };
+}
+
+/** Downloads the file of the opened secret. */
+export async function downloadFile(page: Page): Promise<{ readonly name: string; readonly content: Buffer }> {
+  const [download] = await Promise.all([page.waitForEvent("download", { timeout: 90_000 }), page.getByRole("button", { name: "Download" }).click({ timeout: 90_000 })]);
+  return { name: download.suggestedFilename(), content: await readFile(await download.path()) };
 }

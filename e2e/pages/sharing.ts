@@ -1,6 +1,7 @@
 import { expect, type Page } from "@playwright/test";
 
 import type { UploadedFile } from "../support/photographs.ts";
+import { goWithin } from "./places.ts";
 
 export interface ShareWish {
   readonly audience: "public" | "signed_in" | { readonly userName: string };
@@ -16,7 +17,7 @@ const audiences = { public: "Whoever has the link", signed_in: "Whoever has the 
 
 /** Shares one secret, as its owner, by its page. Gives the whole address of the link. */
 export async function share(page: Page, secretId: string, { audience, password, picture, views, opener }: ShareWish): Promise<string> {
-  await page.goto(`/share/${secretId}`);
+  await goWithin(page, `/share/${secretId}`);
   const anew = page.getByRole("button", { name: "Share it with somebody" });
   const form = page.getByRole("region", { name: "Share it with" });
   await expect(anew.or(form)).toBeVisible();

@@ -102,8 +102,7 @@ test("a remote of a team that nobody here knows, built against the packed contra
     const stylesheet = Object.keys((await releases.recordOf(release)).files).find((file) => file.endsWith(".css")) ?? "";
     const restore = await releases.tamper(release, stylesheet);
     const other = await (await browser.newContext({ baseURL: portal.origin })).newPage();
-    await signIn(other, account);
-    await other.goto("/garden");
+    await signIn(other, account, { at: "/garden" });
     await expect(other.getByRole("main").getByRole("alert")).toContainText("not available right now", { timeout: 60_000 });
     const applied = await other.evaluate((file) => [...document.styleSheets].some(({ href }) => href?.endsWith(file)), stylesheet);
     expect(applied).toBe(false);

@@ -5,6 +5,7 @@ import path from "node:path";
 import { chromium, type Page } from "@playwright/test";
 
 import { newAccount, signIn, signOut, signUp } from "../pages/account.ts";
+import { goWithin } from "../pages/places.ts";
 import { answerDevice, openRecovery, revealed, showPicture } from "../pages/secrets.ts";
 import { anotherShot } from "../support/another-shot.ts";
 import { chromiumArguments } from "../support/browser.ts";
@@ -104,8 +105,7 @@ test("backup-flow: a phone takes the picture, and copies of it bring the secret 
   const browser = await chromium.launch(launch);
   const other = await browser.newPage({ baseURL: portal.origin, locale: "en-GB", viewport: { width: 1280, height: 900 } });
   await test.step("in another profile", async () => {
-    await signIn(other, account);
-    await other.goto("/provide-image-recovery?then=/secrets");
+    await signIn(other, account, { at: "/provide-image-recovery?then=/secrets" });
     await showPicture(other, taken);
     await answerDevice(other, "My own device");
   });
@@ -139,6 +139,6 @@ async function expectInSight(page: Page, text: string): Promise<void> {
 }
 
 async function signOutOnPhone(page: Page): Promise<void> {
-  await page.goto("/home");
+  await goWithin(page, "/home");
   await signOut(page);
 }

@@ -1,4 +1,5 @@
 import { newAccount, signIn, signUp } from "../pages/account.ts";
+import { goWithin } from "../pages/places.ts";
 import { expect, test } from "../support/portal-test.ts";
 
 test("a sign-in that is ended from another browser is refused at once there, until its person signs in again", async ({ browser, page, portal }) => {
@@ -12,7 +13,7 @@ test("a sign-in that is ended from another browser is refused at once there, unt
   expect(await statusOf(token)).toBe(200);
 
   await test.step("the first browser names itself and ends the other", async () => {
-    await page.goto("/settings/security");
+    await goWithin(page, "/settings/security");
     const list = page.getByRole("region", { name: "Devices and sign-ins" }).getByRole("listitem");
     await expect(list).toHaveCount(2);
     await expect(list.first()).toContainText("This browser");

@@ -5,6 +5,7 @@ import path from "node:path";
 import type { Page, Route } from "@playwright/test";
 
 import { newAccount, signUp } from "../pages/account.ts";
+import { goWithin } from "../pages/places.ts";
 import { answerDevice, openRecovery, protect, row, showPicture } from "../pages/secrets.ts";
 import { countRows } from "../support/database.ts";
 import { digestOfFile, writeLargeFile } from "../support/large-file.ts";
@@ -39,7 +40,7 @@ class PartsOnTheWay {
 }
 
 async function chooseFile(page: Page, file: string, title: string): Promise<void> {
-  await page.goto("/add-secret");
+  await goWithin(page, "/add-secret");
   await page.getByRole("radio", { name: "File", exact: true }).check();
   await page.getByLabel("File to protect").setInputFiles(file);
   await page.getByLabel("Title").fill(title);

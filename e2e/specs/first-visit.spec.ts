@@ -1,6 +1,6 @@
 import type { CDPSession, Locator, Page } from "@playwright/test";
 
-import { createAccount, newAccount, signUp } from "../pages/account.ts";
+import { signUpByHand, newAccount, signUp } from "../pages/account.ts";
 import { expect, test } from "../support/portal-test.ts";
 
 test.use({ contextOptions: { reducedMotion: "no-preference" } });
@@ -103,7 +103,7 @@ test.describe("on a phone", () => {
   test.use({ viewport: { width: 390, height: 844 }, hasTouch: true });
 
   test("a first visit begins with three slides to swipe; finishing them starts the tour", async ({ page, context }) => {
-    await createAccount(page, newAccount(), { tours: true });
+    await signUpByHand(page, newAccount(), { tours: true });
     const devtools = await context.newCDPSession(page);
     const title = page.getByRole("dialog").getByRole("heading");
     await expect(title).toHaveText("Keep it behind a picture");
@@ -129,7 +129,7 @@ test.describe("on a phone", () => {
   });
 
   test("skipping the slides is remembered, and no tour follows", async ({ page }) => {
-    await createAccount(page, newAccount(), { tours: true });
+    await signUpByHand(page, newAccount(), { tours: true });
     await page.getByRole("button", { name: "Skip" }).tap();
     expect(await onboarding(page)).toBe("true");
     await page.reload();

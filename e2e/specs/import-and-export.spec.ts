@@ -5,7 +5,8 @@ import path from "node:path";
 import type { Locator, Page } from "@playwright/test";
 
 import { newAccount, signUp } from "../pages/account.ts";
-import { answerDevice, openRecovery, protect, protectFile, revealed, row, showPicture } from "../pages/secrets.ts";
+import { goWithin } from "../pages/places.ts";
+import { answerDevice, openList, openRecovery, protect, protectFile, revealed, row, showPicture } from "../pages/secrets.ts";
 import { openExport } from "../support/age.ts";
 import { ByteSearch, type Needle } from "../support/byte-search.ts";
 import { expectAccessible } from "../support/looks.ts";
@@ -34,9 +35,9 @@ test("everything leaves as an archive, comes into another account, and a foreign
     await answerDevice(page, "My own device");
     await protect(page, { text: words.keys, title: "House keys", tags: [], image: null });
     await protectFile(page, { title: "Scan", name: "scan, “old”.bin", content: scan });
-    await page.goto("/secrets");
+    await openList(page);
     await page.getByRole("button", { name: /Favourite: Scan/ }).click();
-    await page.goto("/settings/data");
+    await goWithin(page, "/settings/data");
     await page.getByRole("link", { name: "Export everything" }).click();
     await page.getByLabel("Picture file").setInputFiles(photographs.small);
     const archive = page.waitForEvent("download");
@@ -61,7 +62,7 @@ test("everything leaves as an archive, comes into another account, and a foreign
   const page = await pageOf(anew);
   await test.step("another account begins with the archive, and has the same list", async () => {
     await signUp(page, newAccount());
-    await page.goto("/settings/data");
+    await goWithin(page, "/settings/data");
     await chooseFile(page, zip);
     await page.getByLabel("Exit identity").fill((await readFile(exit, "utf8")).trim());
     await page.getByRole("button", { name: "Open the archive" }).click();
@@ -101,7 +102,7 @@ test("everything leaves as an archive, comes into another account, and a foreign
 
   await test.step("a foreign file is shown before it is stored, with what is wrong in it", async () => {
     await writeFile(file, JSON.stringify(bitwarden));
-    await page.goto("/settings/data");
+    await goWithin(page, "/settings/data");
     await chooseFile(page, file);
     await expect(page.getByRole("heading", { name: "3 items were read" })).toBeVisible();
     await expect(page.getByText("New: 3. Changed: 0. Already here: 0.")).toBeVisible();
@@ -122,25 +123,25 @@ test("everything leaves as an archive, comes into another account, and a foreign
   });
 
   await test.step("the same file once more adds nothing", async () => {
-    await page.goto("/settings/data");
+    await goWithin(page, "/settings/data");
     await chooseFile(page, file);
     await expect(page.getByText("New: 0. Changed: 0. Already here: 3.")).toBeVisible();
     await expect(page.getByRole("button", { name: /^Import \d/ })).toBeHidden();
-    await page.goto("/secrets");
+    await openList(page);
     await expect(page.getByRole("searchbox")).toBeVisible();
     await expect(page.getByRole("button", { name: /^More for/ })).toHaveCount(6);
   });
 
   await test.step("what differs in it becomes a new version", async () => {
     await writeFile(file, JSON.stringify({ ...bitwarden, items: [{ ...login, login: { ...login.login, password: words.changed } }, ...bitwarden.items.slice(1)] }));
-    await page.goto("/settings/data");
+    await goWithin(page, "/settings/data");
     await chooseFile(page, file);
     await expect(page.getByText("New: 0. Changed: 1. Already here: 2.")).toBeVisible();
     await expect(itemOf(review, "Mail")).toContainText("differs: becomes a new version");
     await page.getByLabel("Picture file").setInputFiles(photographs.small);
     await page.getByRole("button", { name: "Import 1 item" }).click();
     await expectStored(page, "Added: 0. New versions: 1. Already here: 2.");
-    await page.goto("/secrets");
+    await openList(page);
     const mail = page.getByRole("listitem").filter({ hasText: "Mail, “" }).filter({ hasNotText: "one-time" });
     await mail.getByRole("button", { name: /More for/ }).click();
     await page.getByRole("menuitem", { name: "History" }).click();

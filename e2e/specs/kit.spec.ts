@@ -8,7 +8,8 @@ import { AxeBuilder } from "@axe-core/playwright";
 
 import { newAccount, signUp } from "../pages/account.ts";
 import { kitText, makeKit, showToKit, type KeptKit } from "../pages/kit.ts";
-import { answerDevice, protect, protectFile, row } from "../pages/secrets.ts";
+import { goWithin } from "../pages/places.ts";
+import { answerDevice, openList, protect, protectFile, row } from "../pages/secrets.ts";
 import { hasGo, openKitByAge } from "../support/age.ts";
 import { messengerCopies, photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
@@ -119,7 +120,7 @@ test("kit: what was kept opens from a file on the disk, without network, portal 
   });
 
   await test.step("after an edit the portal says that the kit is out of date", async () => {
-    await page.goto("/secrets");
+    await openList(page);
     await row(page, "Wallet").getByRole("button", { name: /More for/ }).click();
     await page.getByRole("menuitem", { name: "Edit" }).click();
     await page.getByRole("button", { name: "Open and change" }).click();
@@ -129,7 +130,7 @@ test("kit: what was kept opens from a file on the disk, without network, portal 
     await page.getByRole("textbox", { name: "Your secret" }).fill("another phrase", { timeout: 90_000 });
     await page.getByRole("button", { name: "Save changes" }).click();
     await expect(page).not.toHaveURL(/edit/, { timeout: 60_000 });
-    await page.goto("/safeguard");
+    await goWithin(page, "/safeguard");
     await expect(page.getByRole("region", { name: "Kits you have made" }).getByText("Changed since: Wallet.")).toBeVisible({ timeout: 60_000 });
   });
   await rm(folder, { recursive: true, force: true });

@@ -5,6 +5,7 @@ import path from "node:path";
 import { chromium, type BrowserContext, type Page, type Request } from "@playwright/test";
 
 import { newAccount, signIn, signUp } from "../pages/account.ts";
+import { goWithin } from "../pages/places.ts";
 import { answerDevice, openRecovery, protect, showPicture } from "../pages/secrets.ts";
 import { chromiumArguments } from "../support/browser.ts";
 import { digestOfFile, writeLargeFile } from "../support/large-file.ts";
@@ -46,7 +47,7 @@ test("large-file: a file goes on after its tab was closed half way, and comes ba
       await signUp(page, account);
       await protect(page, { text: "small", title: "Small", tags: [], image: { file: photographs.small, passphrase: null } });
       await answerDevice(page, "My own device");
-      await page.goto("/add-secret");
+      await goWithin(page, "/add-secret");
       await page.getByRole("radio", { name: "File", exact: true }).check();
       await page.getByLabel("File to protect").setInputFiles(file);
       await page.getByLabel("Title").fill(title);
@@ -102,8 +103,7 @@ test("large-file: a file goes on after its tab was closed half way, and comes ba
       await other.addInitScript(() => {
         Reflect.deleteProperty(globalThis, "showSaveFilePicker"); // nobody can answer the system's own dialog here
       });
-      await signIn(other, account);
-      await other.goto("/secrets");
+      await signIn(other, account, { at: "/secrets" });
       await other.getByRole("link", { name: "Unlock with your picture" }).click();
       await showPicture(other, photographs.small);
       await answerDevice(other, "My own device");

@@ -1,5 +1,5 @@
 import { newAccount, signUp } from "../pages/account.ts";
-import { answerDevice, protect } from "../pages/secrets.ts";
+import { answerDevice, openList, protect } from "../pages/secrets.ts";
 import { photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
 import { routes } from "../support/routes.ts";
@@ -37,7 +37,7 @@ test("nothing on a screen jumps while the screen comes", async ({ page }) => {
   await page.setViewportSize(wide);
   await protect(page, { text: "a text", title: "Kept", tags: ["looks"], image: { file: photographs.small, passphrase: null } });
   await answerDevice(page, "My own device");
-  await page.goto("/secrets");
+  await openList(page);
   await page.getByRole("button", { name: /More for/ }).click();
   await page.getByRole("menuitem", { name: "Edit" }).click();
   await expect(page).toHaveURL(/\/edit-secret\//);
@@ -46,7 +46,7 @@ test("nothing on a screen jumps while the screen comes", async ({ page }) => {
   if (!whole) await walk(telling, "unlocked", [narrow]);
 
   await page.setViewportSize(wide);
-  await page.goto("/secrets");
+  await openList(page);
   await page.getByRole("button", { name: "Lock", exact: true }).click();
   await expect(page.getByText("This device is locked")).toBeVisible();
   await walk([...telling, "/new-device"], "locked", both);

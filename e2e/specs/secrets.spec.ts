@@ -2,8 +2,9 @@ import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 
 import { newAccount, signIn, signUp } from "../pages/account.ts";
-import { answerDevice, openRecovery, protect, revealed, row, showPicture } from "../pages/secrets.ts";
-import { openExport } from "../support/age.ts";
+import { goWithin } from "../pages/places.ts";
+import { answerDevice, downloadFile, openList, openRecovery, protect, revealed, row, saveAsAgeFile, showPicture } from "../pages/secrets.ts";
+import { hasGo, openExport, openWithAge } from "../support/age.ts";
 import { photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
 import type { Page } from "@playwright/test";
@@ -39,7 +40,7 @@ test("a secret is edited, found, brought back from its history, and deleted for 
   });
 
   await test.step("leaving with something typed asks first", async () => {
-    await page.goto("/add-secret");
+    await goWithin(page, "/add-secret");
     await page.getByRole("textbox", { name: "Your secret" }).fill("not to be lost");
     await page.getByRole("navigation", { name: "Main navigation" }).getByRole("link", { name: "Secrets", exact: true }).click();
     const question = page.getByRole("alertdialog");
@@ -61,7 +62,7 @@ test("a secret is edited, found, brought back from its history, and deleted for 
   });
 
   await test.step("a file is protected, and comes back byte for byte", async () => {
-    await page.goto("/add-secret");
+    await goWithin(page, "/add-secret");
     await page.getByRole("radio", { name: "File" }).check();
     await page.getByLabel("File to protect").setInputFiles({ name: "scan.pdf", mimeType: "application/pdf", buffer: scan });
     await expect(page.getByLabel("Title")).toHaveValue("scan");
@@ -69,15 +70,11 @@ test("a secret is edited, found, brought back from its history, and deleted for 
     await expect(row(page, "scan")).toBeVisible({ timeout: 60_000 });
     await openRecovery(page, "scan");
     await showPicture(page, photographs.small);
-    const download = page.waitForEvent("download");
-    await page.getByRole("button", { name: "Download" }).click({ timeout: 90_000 });
-    const saved = await download;
-    expect(saved.suggestedFilename()).toBe("scan.pdf");
-    expect(await readFile(await saved.path())).toEqual(scan);
+    expect(await downloadFile(page)).toEqual({ name: "scan.pdf", content: scan });
   });
 
   await test.step("a star stays, and several secrets are starred at once", async () => {
-    await page.goto("/secrets");
+    await openList(page);
     await page.getByRole("button", { name: "Favourite: Wallet" }).click();
     await page.getByRole("button", { name: "Select", exact: true }).click();
     await page.getByRole("checkbox", { name: "Select scan" }).check();
@@ -92,7 +89,7 @@ test("a secret is edited, found, brought back from its history, and deleted for 
   });
 
   await test.step("a message on the first screen is closed for good", async () => {
-    await page.goto("/home");
+    await goWithin(page, "/home");
     const messages = page.getByRole("region", { name: "Messages" });
     await messages.getByRole("button", { name: /^Close/ }).click();
     await expect(messages).toBeHidden();
@@ -102,7 +99,7 @@ test("a secret is edited, found, brought back from its history, and deleted for 
   });
 
   await test.step("a title changes without a picture, the content with it", async () => {
-    await page.goto("/secrets");
+    await openList(page);
     await choose(page, "Diary", "Edit");
     await page.getByRole("textbox", { name: "Title" }).fill("Old diary");
     await openContent(page, photographs.small);
@@ -150,7 +147,7 @@ test("a secret is edited, found, brought back from its history, and deleted for 
     await showPicture(page, photographs.small);
     await expect(page.getByText("This is version 1, an older one")).toBeVisible({ timeout: 90_000 });
     expect(await revealed(page)).toBe("first words");
-    await page.goto("/secrets");
+    await openList(page);
     await choose(page, "Old diary", "History");
     await page.getByRole("button", { name: "Restore version 1" }).click();
     await page.getByLabel("Picture file").setInputFiles(photographs.small);
@@ -161,8 +158,15 @@ test("a secret is edited, found, brought back from its history, and deleted for 
     expect(await revealed(page)).toBe("first words");
   });
 
+  await test.step("the age file opens with the standard tool", async () => {
+    const { sealed, identity, size } = await saveAsAgeFile(page);
+    const { plain, by } = await openWithAge(sealed, identity);
+    expect(by).toBe((await hasGo()) ? "age" : "typage");
+    expect(plain.subarray(0, size).toString("utf8")).toBe("first words");
+  });
+
   await test.step("the trash gives back what it holds, and is emptied with the titles shown", async () => {
-    await page.goto("/secrets");
+    await openList(page);
     for (const title of ["Old diary", "House keys"]) {
       await choose(page, title, "Move to trash");
       await page.getByRole("alertdialog").getByRole("button", { name: "Move to trash" }).click();
@@ -193,8 +197,7 @@ test("two devices edit the same secret, and neither loses a word", async ({ page
   const context = await browser.newContext({ baseURL: portal.origin });
   const other = await context.newPage();
   await test.step("another device unlocks and begins to edit", async () => {
-    await signIn(other, account);
-    await other.goto("/secrets");
+    await signIn(other, account, { at: "/secrets" });
     await other.getByRole("link", { name: "Unlock with your picture" }).click();
     await showPicture(other, photographs.small);
     await answerDevice(other, "My own device");
@@ -204,7 +207,7 @@ test("two devices edit the same secret, and neither loses a word", async ({ page
   });
 
   await test.step("this device saves first", async () => {
-    await page.goto("/secrets");
+    await openList(page);
     await choose(page, "Shopping", "Edit");
     await page.getByRole("button", { name: "Replace" }).click();
     await page.getByRole("textbox", { name: "Your secret" }).fill("of this device");
@@ -223,7 +226,7 @@ test("two devices edit the same secret, and neither loses a word", async ({ page
   });
 
   await test.step("two tabs rename and tag it: both changes are there in the end", async () => {
-    await page.goto("/secrets");
+    await page.goto("/secrets"); // what other devices did is read again
     const tab = await page.context().newPage();
     await tab.goto("/secrets");
     for (const each of [page, tab]) {
@@ -245,7 +248,7 @@ test("two devices edit the same secret, and neither loses a word", async ({ page
   });
 
   await test.step("all three versions are in the history", async () => {
-    await page.goto("/secrets");
+    await page.goto("/secrets"); // what other devices did is read again
     await choose(page, "Shopping", "History");
     await expect(page.getByRole("heading", { name: /^Version \d/ })).toHaveText(["Version 3", "Version 2", "Version 1"]);
     await openRecovery(page, "Shopping");

@@ -1,9 +1,10 @@
 import type { Page } from "@playwright/test";
 
 import { newAccount, signUp } from "../pages/account.ts";
-import { answerDevice, protect, row } from "../pages/secrets.ts";
+import { answerDevice, openList, protect, row } from "../pages/secrets.ts";
 import { photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
+import { sendProviderForm } from "../support/provider-form.ts";
 
 /** Presses "Sign in again instead", and gives the provider's window that this opens. */
 async function windowOf(page: Page): Promise<Page> {
@@ -12,18 +13,14 @@ async function windowOf(page: Page): Promise<Page> {
   return popup;
 }
 
-test("a locked device of one's own opens after a fresh sign-in in a window, by the same person and by nobody else", async ({ page, browser, portal }) => {
+test("a locked device of one's own opens after a fresh sign-in in a window, by the same person and by nobody else", async ({ page, request }) => {
   const account = newAccount();
   const other = newAccount();
-  await test.step("somebody else has an account too", async () => {
-    const elsewhere = await browser.newContext({ baseURL: portal.origin });
-    await signUp(await elsewhere.newPage(), other);
-    await elsewhere.close();
-  });
+  await sendProviderForm(request, "sign-up", { username: other.userName, email: other.email, password: other.password });
   await signUp(page, account);
   await protect(page, { text: "behind a fresh sign-in", title: "Fresh", tags: [], image: { file: photographs.small, passphrase: null } });
   await answerDevice(page, "My own device");
-  await page.goto("/secrets");
+  await openList(page);
   await expect(row(page, "Fresh")).toBeVisible();
   await page.getByRole("button", { name: "Lock", exact: true }).click();
   await expect(page.getByText("This device is locked")).toBeVisible();

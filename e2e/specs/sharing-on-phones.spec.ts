@@ -1,7 +1,8 @@
 import type { Browser, Page } from "@playwright/test";
 
 import { newAccount, signUp, type Account } from "../pages/account.ts";
-import { answerDevice, protect, row } from "../pages/secrets.ts";
+import { goWithin } from "../pages/places.ts";
+import { answerDevice, openList, protect, row } from "../pages/secrets.ts";
 import { expectAccessible, expectNoSidewaysScroll, wear } from "../support/looks.ts";
 import { photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
@@ -22,7 +23,7 @@ async function onAPhone(browser: Browser, baseURL: string, account: Account, sec
   await signUp(page, account);
   await protect(page, { title: secret.title, text: secret.text, tags: [], image: { file: secret.picture, passphrase: null } });
   await answerDevice(page, "My own device");
-  await page.goto("/secrets");
+  await openList(page);
   await row(page, secret.title).getByRole("button", { name: /^More for/ }).click();
   await page.getByRole("menuitem", { name: "Share" }).click();
   await expect(page).toHaveURL(/\/share\/[\w-]{36}$/);
@@ -47,7 +48,7 @@ test("one person shares with another, both on phones, in Spanish and dark", asyn
   const { page: his } = await onAPhone(browser, portal.origin, mateo, { title: "Lo mío", text: "nada", picture: photographs.small });
 
   await test.step("she finds him in the dialog, compares his words, and shares", async () => {
-    await his.goto("/people");
+    await goWithin(his, "/people");
     const words = his.getByRole("list", { name: `Palabras de ${mateo.userName}` }).getByRole("listitem");
     await expect(words).toHaveCount(8);
     await expectFits(his, "his own words");

@@ -1,7 +1,7 @@
 import type { Browser, Page } from "@playwright/test";
 
 import { newAccount, signUp } from "../pages/account.ts";
-import { answerDevice, protect, revealed, row } from "../pages/secrets.ts";
+import { answerDevice, openList, protect, revealed, row } from "../pages/secrets.ts";
 import { withoutTours } from "../support/onboarding.ts";
 import { photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
@@ -21,7 +21,7 @@ async function stranger(browser: Browser, baseURL: string): Promise<Page> {
 
 /** Opens the menu of a row and chooses something. */
 async function choose(page: Page, action: string): Promise<void> {
-  await page.goto("/secrets");
+  await openList(page);
   await row(page, title).getByRole("button", { name: /^More for/ }).click();
   await page.getByRole("menuitem", { name: action }).click();
 }

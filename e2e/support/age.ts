@@ -144,11 +144,7 @@ async function openByTypage(folder: string, tickets: readonly string[], identity
 /** Opens an age file with the text of an identity file, by Go's age where there is one, else by typage. */
 export async function openWithAge(sealed: Uint8Array, identityText: string): Promise<{ plain: Buffer; by: "age" | "typage" }> {
   const age = await ageCommand();
-  if (age === null) {
-    const decrypter = new Decrypter();
-    for (const line of identityText.split("\n")) if (line.startsWith("AGE-SECRET-KEY-")) decrypter.addIdentity(line.trim());
-    return { plain: Buffer.from(await decrypter.decrypt(sealed)), by: "typage" };
-  }
+  if (age === null) return { plain: await openWithTypage(sealed, identityText), by: "typage" };
   const folder = await mkdtemp(path.join(tmpdir(), "age-"));
   try {
     await writeFile(path.join(folder, "identity.txt"), identityText, { mode: 0o600 });
@@ -158,6 +154,12 @@ export async function openWithAge(sealed: Uint8Array, identityText: string): Pro
   } finally {
     await rm(folder, { recursive: true });
   }
+}
+
+export async function openWithTypage(sealed: Uint8Array, identityText: string): Promise<Buffer> {
+  const decrypter = new Decrypter();
+  for (const line of identityText.split("\n")) if (line.startsWith("AGE-SECRET-KEY-")) decrypter.addIdentity(line.trim());
+  return Buffer.from(await decrypter.decrypt(sealed));
 }
 
 const bech32Letters = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";

@@ -21,13 +21,13 @@ export const copies = {
     const { width } = await sharp(file).metadata();
     return asFile("copy-half.jpg", "image/jpeg", sharp(file).rotate().resize(Math.round(width / 2)).jpeg({ quality: 85 }));
   },
-  PNG: (file: string) => asFile("copy.png", "image/png", sharp(file).rotate().png({ compressionLevel: 2 })),
 } as const;
 
 /** Copies as messengers and phones make them, of what a picture file has in it. */
 export const messengerCopies = {
   "1600 pixels, quality 75": (file: string) => asFile("copy-1600.jpg", "image/jpeg", sharp(file).rotate().resize({ width: 1600, height: 1600, fit: "inside" }).jpeg({ quality: 75 })),
   "1280 pixels, quality 75": (file: string) => asFile("copy-1280.jpg", "image/jpeg", sharp(file).rotate().resize({ width: 1280, height: 1280, fit: "inside" }).jpeg({ quality: 75 })),
+  PNG: (file: string) => asFile("copy.png", "image/png", sharp(file).rotate().png({ compressionLevel: 2 })),
   WebP: (file: string) => asFile("copy.webp", "image/webp", sharp(file).rotate().webp({ quality: 80 })),
   "a screenshot with 3 % cropped": async (file: string) => {
     const { width, height } = await sharp(file).metadata();

@@ -1,0 +1,31 @@
+import { randomBytes } from "node:crypto";
+
+import type { APIRequestContext } from "@playwright/test";
+import { vendorId } from "@relicario/tooling/portal";
+import { z } from "zod";
+
+const Signed = z.object({ payload: z.string() });
+const Deployment = z.object({ identity: z.object({ authority: z.string(), client_id: z.string() }) });
+
+/**
+ * Sends the identity provider's form for signing in or up without showing it. The browser of these requests then has the
+ * provider's session, so that the portal signs in without a question.
+ *
+ * @throws Error when the provider refuses what the form says
+ */
+export async function sendProviderForm(request: APIRequestContext, kind: "sign-in" | "sign-up", fields: Readonly<Record<string, string>>): Promise<void> {
+  const document = await request.get(`/deployments/${vendorId}`);
+  const { payload } = Signed.parse(await document.json());
+  const { identity } = Deployment.parse(JSON.parse(Buffer.from(payload, "base64url").toString()));
+  const asked = new URLSearchParams({
+    client_id: identity.client_id,
+    redirect_uri: new URL("/", document.url()).href,
+    response_type: "code",
+    scope: "openid",
+    code_challenge: randomBytes(32).toString("base64url"), // nobody redeems the code
+    code_challenge_method: "S256",
+  });
+  const form = (await request.get(`${identity.authority}/auth?${asked.toString()}`)).url();
+  const answer = await request.post(kind === "sign-in" ? form : `${form}/sign-up`, { form: { ...fields } });
+  if (!new URL(answer.url()).searchParams.has("code")) throw new Error(`the provider answers ${String(answer.status())} to the form for ${kind}`);
+}
