@@ -64,34 +64,35 @@ test("every change of route names the window, begins at the new screen, and find
     await expect(heading(page, "Delete account")).toBeFocused();
     await expect(page).toHaveTitle("Delete account · Relicario");
   });
-});
 
-test("what was typed is not lost by the browser's back button", async ({ page }) => {
-  await signUp(page, newAccount());
-  await page.getByRole("link", { name: "Add secret" }).first().click();
-  await page.getByLabel("Your secret").fill("correct horse battery staple");
+  await test.step("what was typed is not lost by the browser's back button", async () => {
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await page.getByRole("link", { name: "Home", exact: true }).first().click();
+    await expect(heading(page, /^Hello/)).toBeFocused();
+    await page.getByRole("link", { name: "Add secret" }).first().click();
+    await page.getByLabel("Your secret").fill("correct horse battery staple");
 
-  await back(page);
-  const question = page.getByRole("alertdialog");
-  await expect(question).toBeVisible();
-  await expect.poll(() => path(page)).toBe("/add-secret");
-  await question.getByRole("button", { name: "Stay" }).click();
-  await expect(question).toBeHidden();
-  await expect(page.getByLabel("Your secret")).toHaveValue("correct horse battery staple");
-  expect(path(page)).toBe("/add-secret");
+    await back(page);
+    const question = page.getByRole("alertdialog");
+    await expect(question).toBeVisible();
+    await expect.poll(() => path(page)).toBe("/add-secret");
+    await question.getByRole("button", { name: "Stay" }).click();
+    await expect(question).toBeHidden();
+    await expect(page.getByLabel("Your secret")).toHaveValue("correct horse battery staple");
+    expect(path(page)).toBe("/add-secret");
 
-  await back(page);
-  await question.getByRole("button", { name: "Leave" }).click();
-  await expect(heading(page, /^Hello/)).toBeFocused();
-  expect(path(page)).toBe("/home");
-});
+    await back(page);
+    await question.getByRole("button", { name: "Leave" }).click();
+    await expect(heading(page, /^Hello/)).toBeFocused();
+    expect(path(page)).toBe("/home");
+  });
 
-test("the menu of a small screen leads to the heading of the next", async ({ page }) => {
-  await page.setViewportSize({ width: 400, height: 700 });
-  await signUp(page, newAccount());
-  await page.getByRole("button", { name: "Open the menu" }).click();
-  await page.getByRole("dialog", { name: "Menu" }).getByRole("link", { name: "Help" }).click();
-  await expect(heading(page, "Help")).toBeFocused();
+  await test.step("the menu of a small screen leads to the heading of the next", async () => {
+    await page.setViewportSize({ width: 400, height: 700 });
+    await page.getByRole("button", { name: "Open the menu" }).click();
+    await page.getByRole("dialog", { name: "Menu" }).getByRole("link", { name: "Help" }).click();
+    await expect(heading(page, "Help")).toBeFocused();
+  });
 });
 
 test("links that were looked at leave nothing of their workers in the page", async ({ page }) => {

@@ -1,123 +1,31 @@
-import type { Page } from "@playwright/test";
-
 import { newAccount, signUp } from "../pages/account.ts";
-import { answerDevice, protect } from "../pages/secrets.ts";
-import { expectAccessible, expectNoSidewaysScroll, wear, type Look } from "../support/looks.ts";
-import { withoutTours } from "../support/onboarding.ts";
-import { photographs } from "../support/photographs.ts";
+import { goWithin } from "../pages/places.ts";
+import { expectAccessible, expectNoSidewaysScroll, looks, narrow, wear, wide } from "../support/looks.ts";
 import { expect, test } from "../support/portal-test.ts";
-import { routes } from "../support/routes.ts";
 
 test.use({ contextOptions: { reducedMotion: "no-preference" } });
 
-/** Both languages and both themes at every run; `npm run test:all` takes the other two pairs too. */
-const looks: readonly Look[] = [["en", "light"], ["es", "dark"], ...(process.env["RELICARIO_TESTS"] === "all" ? ([["en", "dark"], ["es", "light"]] as const) : [])];
-
-/** Goes there by the page's router, as links and the back button do: loading the page anew for each place takes most of the time. */
-async function goWithin(page: Page, path: string): Promise<void> {
-  await page.evaluate((to) => {
-    if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
-    history.pushState(null, "", to);
-    dispatchEvent(new PopStateEvent("popstate"));
-  }, path);
-  await expect(page.locator("h1:focus")).toBeVisible(); // where keyboards and screen readers begin: the new screen is there
-}
-
-const wide = { width: 1280, height: 900 };
-const narrow = { width: 320, height: 640 };
+/** One of each area, and one of the host's own; all others stand in looks-of-all-routes. */
+const routes = ["/add-secret", "/safeguard", "/people", "/settings/profile", "/status"];
 
 /** Each route wide in one look and narrow in the next. */
-test("every route is accessible, wide and narrow, in both languages and themes", async ({ page }) => {
-  test.setTimeout(900_000);
-  await signUp(page, newAccount());
-  await protect(page, { text: "a text", title: "Looked at", tags: ["looks"], image: { file: photographs.small, passphrase: null } });
-  await answerDevice(page, "My own device");
-  await page.goto("/secrets");
-  await page.getByRole("button", { name: /More for/ }).click();
-  await page.getByRole("menuitem", { name: "Edit" }).click();
-  await expect(page).toHaveURL(/\/edit-secret\//);
-  const secretId = new URL(page.url()).pathname.split("/")[2] ?? "";
-
+test("a route of each area is accessible, wide and narrow, in both languages and themes", async ({ page }) => {
+  await signUp(page, newAccount(), { at: "/help" });
   for (const look of looks) {
+    await expect(page.locator("h1")).toBeVisible();
     await wear(page, look);
     await page.setViewportSize(looks.indexOf(look) % 2 === 0 ? wide : narrow);
     await page.goto("/help");
     await expect(page.locator("h1")).toBeVisible(); // the router is there
     for (const route of routes) {
       await test.step(`${route} (${look.join(", ")})`, async () => {
-        await goWithin(page, route.replace(":id", secretId));
+        await goWithin(page, route);
         await expect(page.locator("html")).toHaveAttribute("lang", look[0]);
         await expect(page.locator("html")).toHaveAttribute("data-theme", look[1]);
         await expect(page).toHaveTitle(/\S/);
         await expectAccessible(page, route);
         await expectNoSidewaysScroll(page, route);
       });
-    }
-  }
-});
-
-test("what opens over a screen is accessible in both languages and themes", async ({ page }) => {
-  test.setTimeout(600_000);
-  await signUp(page, newAccount(), { tours: true });
-  const dialog = page.getByRole("dialog");
-  for (const look of looks) {
-    const worn = look.join(", ");
-    await wear(page, look);
-    const comeForTheFirstTime = async (size: typeof wide) => {
-      await page.setViewportSize(size);
-      await page.evaluate(() => {
-        localStorage.removeItem("onboarding");
-      });
-      await page.goto("/home");
-      await expect(dialog).toBeVisible();
-    };
-
-    await comeForTheFirstTime(wide);
-    await expectAccessible(page, `the tour (${worn})`);
-    await page.keyboard.press("Escape");
-    await expect(dialog).toBeHidden();
-    await page.locator("[data-tour='layout-logout']").click();
-    await expect(dialog).toBeVisible();
-    await expectAccessible(page, `the question before logging out (${worn})`);
-
-    await comeForTheFirstTime(narrow);
-    await expectAccessible(page, `the slides at 320 px (${worn})`);
-    await expectNoSidewaysScroll(page, "the slides at 320 px");
-    await page.keyboard.press("Escape");
-    await expect(dialog).toBeHidden();
-    await page.locator("[data-tour='mobile-menu']").click();
-    await expect(dialog).toBeVisible();
-    await expectAccessible(page, `the menu at 320 px (${worn})`);
-    await expectNoSidewaysScroll(page, "the menu at 320 px");
-  }
-});
-
-test("the way to the provider's form is accessible in both languages and themes", async ({ browser, portal }) => {
-  for (const [language, theme] of looks) {
-    const context = await browser.newContext({ baseURL: portal.origin, viewport: narrow, locale: language === "en" ? "en-GB" : "es-ES", colorScheme: theme });
-    const page = await context.newPage();
-    await page.goto("/");
-    await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
-    await expect(page.locator("html")).toHaveAttribute("lang", language);
-    await expectAccessible(page, `signing in (${language}, ${theme})`);
-    await context.close();
-  }
-});
-
-test("a visitor who is not signed in meets accessible pages", async ({ page }) => {
-  test.setTimeout(600_000);
-  await withoutTours(page);
-  for (const look of looks) {
-    await page.goto("/secret-landing");
-    await wear(page, look);
-    for (const route of ["/secret-landing", "/shared/abcdefghijklmnopqrstuA", "/request/abcdefghijklmnopqrstuA"]) {
-      await page.setViewportSize(wide);
-      await page.goto(route);
-      await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
-      await expectAccessible(page, `${route}, signed out`);
-      await page.setViewportSize(narrow);
-      await expectAccessible(page, `${route} at 320 px, signed out`);
-      await expectNoSidewaysScroll(page, `${route} at 320 px, signed out`);
     }
   }
 });

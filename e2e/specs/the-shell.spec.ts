@@ -1,22 +1,64 @@
 import type { Locator, Page } from "@playwright/test";
 
-import { newAccount, signOut, signUp } from "../pages/account.ts";
+import { newAccount, signUp } from "../pages/account.ts";
 import { expect, test } from "../support/portal-test.ts";
 
 test.use({ contextOptions: { reducedMotion: "no-preference" } });
 
-const longName = { ...newAccount(), userName: `maria-los-angeles-${newAccount().userName}` };
-
 const widthOf = async (element: Locator) => Math.round((await element.boundingBox())?.width ?? 0);
 const sidebar = (page: Page) => page.getByRole("banner");
 
-test("the frame has the sizes of the specification", async ({ page }) => {
-  await signUp(page, longName);
+test("the frame has the sizes of the specification, is gone round by keyboard, and keeps what a link's fragment carries", async ({ page }) => {
+  const account = { ...newAccount(), userName: `maria-los-angeles-${newAccount().userName}` };
+  await signUp(page, account);
+
+  await test.step("the whole frame can be gone round by keyboard alone, and shows where the focus is", async () => {
+    const expected = ["Skip to the content", "Home", "Secrets", "Shared with me", "Add secret", "Settings", "Help", "Feedback", "English", "Dark theme", "Narrow sidebar", "Log out"];
+    const met: string[] = [];
+    for (const _ of expected) {
+      await page.keyboard.press("Tab");
+      const focused = page.locator(":focus");
+      met.push((await focused.innerText()).split("\n")[0] ?? "");
+      expect(await focused.evaluate((element) => getComputedStyle(element).outlineStyle), `focus on ${met.at(-1) ?? ""}`).toBe("solid");
+    }
+    expect(met).toEqual(expected);
+
+    await page.keyboard.press("Enter");
+    const question = page.getByRole("dialog", { name: "Log out?" });
+    await expect(question).toBeVisible();
+    for (let presses = 0; presses < 5; presses++) {
+      await page.keyboard.press("Tab");
+      expect(await question.evaluate((element) => element.contains(document.activeElement))).toBe(true);
+    }
+    await page.keyboard.press("Escape");
+    await expect(question).toBeHidden();
+    await expect(page.getByRole("button", { name: /^Log out/ })).toBeFocused();
+  });
+
+  await test.step("what a fragment carries is kept for the session, and leaves address and history", async () => {
+    const asked: string[] = [];
+    page.on("request", (request) => {
+      if (request.isNavigationRequest() && request.frame() === page.mainFrame()) asked.push(request.url());
+    });
+    await page.goto("/secrets#s=secret-1&n=name-1&id=id-1&recoverId=recover-1&vendorId=relicario");
+    await expect(page.getByRole("heading", { level: 1, name: "Secrets" })).toBeVisible();
+    await expect.poll(() => new URL(page.url()).hash).toBe("");
+    expect(asked.map((url) => new URL(url).pathname)).toEqual(["/secrets", "/secrets"]); // gone to, and loaded anew
+    const kept = await page.evaluate(() => Object.fromEntries(["s", "n", "id", "recoverId", "vendorId"].map((name) => [name, sessionStorage.getItem(name)])));
+    expect(kept).toMatchObject({ s: null, n: null, id: "id-1", vendorId: "relicario" });
+    expect(await page.evaluate(() => JSON.stringify([sessionStorage, localStorage]))).not.toMatch(/secret-1|name-1/);
+
+    await page.getByRole("link", { name: "Settings" }).first().click();
+    await expect(page.getByRole("heading", { level: 1, name: "Profile" })).toBeVisible();
+    await page.goBack();
+    await expect(page.getByRole("heading", { level: 1, name: "Secrets" })).toBeVisible();
+    expect(page.url()).not.toContain("secret-1");
+  });
 
   await test.step("a sidebar of 208 px with the logo and a name that is cut at about 115 px", async () => {
     await expect.poll(() => widthOf(sidebar(page))).toBe(208);
     await expect(sidebar(page).getByText("Relicario", { exact: true })).toBeVisible();
-    const name = sidebar(page).getByTitle(longName.userName);
+    const name = sidebar(page).getByTitle(account.userName);
     expect(await widthOf(name)).toBeLessThanOrEqual(115);
     expect(await name.evaluate((element) => element.scrollWidth > element.clientWidth)).toBe(true);
   });
@@ -50,137 +92,4 @@ test("the frame has the sizes of the specification", async ({ page }) => {
     await page.getByRole("button", { name: /Cerrar sesión/ }).last().click();
     await expect(page.getByRole("dialog", { name: "¿Cerrar sesión?" })).toBeVisible();
   });
-});
-
-test("the whole frame can be gone round by keyboard alone, and shows where the focus is", async ({ page }) => {
-  await signUp(page, newAccount());
-  const expected = ["Skip to the content", "Home", "Secrets", "Shared with me", "Add secret", "Settings", "Help", "Feedback", "English", "Dark theme", "Narrow sidebar", "Log out"];
-  const met: string[] = [];
-  for (const _ of expected) {
-    await page.keyboard.press("Tab");
-    const focused = page.locator(":focus");
-    met.push((await focused.innerText()).split("\n")[0] ?? "");
-    expect(await focused.evaluate((element) => getComputedStyle(element).outlineStyle), `focus on ${met.at(-1) ?? ""}`).toBe("solid");
-  }
-  expect(met).toEqual(expected);
-
-  await page.keyboard.press("Enter");
-  const question = page.getByRole("dialog", { name: "Log out?" });
-  await expect(question).toBeVisible();
-  for (let presses = 0; presses < 5; presses++) {
-    await page.keyboard.press("Tab");
-    expect(await question.evaluate((element) => element.contains(document.activeElement))).toBe(true);
-  }
-  await page.keyboard.press("Escape");
-  await expect(question).toBeHidden();
-  await expect(page.getByRole("button", { name: /^Log out/ })).toBeFocused();
-});
-
-test("signing in leads back to where somebody wanted to go, whose code came in the meantime", async ({ page }) => {
-  const account = newAccount();
-  await signUp(page, account);
-  await signOut(page);
-
-  await page.goto("/settings/profile?from=mail");
-  await page.getByLabel("User name or e-mail").fill(account.userName);
-  await page.getByLabel("Password").fill(account.password);
-  // The provider's answer is held back until the page asked for the code of the place: else this never ends.
-  const entry = page.waitForRequest(/\/r\/settings\/[^/]+\/remoteEntry\.js$/);
-  await page.route(/\/realms\/relicario\/token$/, async (route) => {
-    await entry;
-    await route.continue();
-  });
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await expect(page.getByRole("heading", { level: 1, name: "Profile" })).toBeVisible();
-  expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe("/settings/profile?from=mail");
-});
-
-test("what a fragment carries is kept for the session, and leaves address and history", async ({ page }) => {
-  const account = newAccount();
-  await signUp(page, account);
-  const asked: string[] = [];
-  page.on("request", (request) => {
-    if (request.isNavigationRequest() && request.frame() === page.mainFrame()) asked.push(request.url());
-  });
-
-  await page.goto("/secrets#s=secret-1&n=name-1&id=id-1&recoverId=recover-1&vendorId=relicario");
-  await expect(page.getByRole("heading", { level: 1, name: "Secrets" })).toBeVisible();
-  await expect.poll(() => new URL(page.url()).hash).toBe("");
-  expect(asked.map((url) => new URL(url).pathname)).toEqual(["/secrets", "/secrets"]); // gone to, and loaded anew
-  const kept = await page.evaluate(() => Object.fromEntries(["s", "n", "id", "recoverId", "vendorId"].map((name) => [name, sessionStorage.getItem(name)])));
-  expect(kept).toMatchObject({ s: null, n: null, id: "id-1", vendorId: "relicario" });
-  expect(await page.evaluate(() => JSON.stringify([sessionStorage, localStorage]))).not.toMatch(/secret-1|name-1/);
-
-  await page.getByRole("link", { name: "Settings" }).first().click();
-  await expect(page.getByRole("heading", { level: 1, name: "Profile" })).toBeVisible();
-  await page.goBack();
-  await expect(page.getByRole("heading", { level: 1, name: "Secrets" })).toBeVisible();
-  expect(page.url()).not.toContain("secret-1");
-});
-
-test("a service that is down is told in words, beside what is on the screen, until it is back", async ({ page, portal }) => {
-  await signUp(page, newAccount());
-  await page.getByRole("link", { name: "Settings" }).first().click();
-  await page.getByLabel("Contact e-mail").fill("ana@example.com");
-  await portal.processes.kill("service");
-  await page.getByRole("button", { name: "Save", exact: true }).click();
-  const notice = page.getByText("The service does not answer right now", { exact: true });
-  await expect(notice).toBeVisible({ timeout: 60_000 });
-  await expect(page.getByLabel("Contact e-mail")).toHaveValue("ana@example.com");
-
-  await page.getByRole("link", { name: "See what answers" }).click();
-  await expect(page.getByText(/^No good answer from: Service/)).toBeVisible({ timeout: 60_000 });
-  await portal.processes.start("service");
-  await expect(notice).toBeHidden({ timeout: 60_000 });
-  await page.getByRole("button", { name: "Ask again" }).click();
-  await expect(page.getByText("Everything answers.")).toBeVisible({ timeout: 60_000 });
-});
-
-test("texts are served by language and namespace, whoever owns them", async ({ page, portal }) => {
-  for (const [language, namespace, words] of [["en", "header", "Skip to the content"], ["es", "header", "Saltar al contenido"], ["es", "beta-home", "Hola"]] as const) {
-    const answer = await page.request.get(`${portal.origin}/locales/${language}/${namespace}.json`, { maxRedirects: 0 });
-    expect(answer.status()).toBe(200);
-    expect(answer.headers()["content-type"]).toContain("application/json");
-    expect(await answer.text()).toContain(words);
-  }
-});
-
-test("signing in says so over the whole page", async ({ page }) => {
-  let release: () => void = () => undefined;
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  await page.route(/openid-configuration$/, async (route) => {
-    await held;
-    await route.continue();
-  });
-  await page.goto("/home", { waitUntil: "commit" });
-  const cover = page.getByRole("status");
-  await expect(cover).toHaveText("Signing you in");
-  expect(await cover.evaluate((element) => getComputedStyle(element).zIndex)).toBe("99");
-  expect(await cover.boundingBox()).toEqual({ x: 0, y: 0, width: 1280, height: 900 });
-  release();
-  await expect(page.getByLabel("User name or e-mail")).toBeVisible();
-});
-
-test("coming back from the provider says so over the whole page until its answer is exchanged", async ({ page }) => {
-  await signUp(page, newAccount());
-  let release: () => void = () => undefined;
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  await page.route(/\/token$/, async (route) => {
-    await held;
-    await route.continue();
-  });
-  await page.evaluate(() => {
-    sessionStorage.clear(); // this tab forgets; the provider does not
-  });
-  await page.goto("/secrets", { waitUntil: "commit" });
-  await page.waitForURL(/[?&]code=/, { waitUntil: "commit" });
-  await expect(page.getByRole("status")).toHaveText("Signing you in");
-  await expect(page.getByRole("heading", { level: 1 })).toBeHidden();
-  release();
-  await expect(page.getByRole("heading", { level: 1, name: "Secrets" })).toBeVisible();
-  await expect(page.getByRole("status").filter({ hasText: "Signing you in" })).toBeHidden();
 });

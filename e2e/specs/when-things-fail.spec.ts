@@ -68,44 +68,66 @@ test("an error of the host itself leaves signing out alive", async ({ page }) =>
   expect(await storedUser(page)).toBeNull();
 });
 
-test("a device that goes offline is told so beside what is on the screen, and can go on when it is back", async ({ page, context }) => {
+test("what does not answer is told beside what is on the screen, as long as it does not", async ({ page, context, portal }) => {
   await signUp(page, newAccount());
-  const notice = page.getByText(/You are offline/);
-  await context.setOffline(true);
-  await expect(notice).toBeVisible();
-  await expect(page.getByRole("heading", { level: 1, name: /hello/i })).toBeVisible();
-  await page.getByRole("link", { name: "Settings" }).click();
-  const area = page.getByRole("main");
-  await expect(area.getByRole("alert").first()).toBeVisible();
-  await expect(page.getByRole("button", { name: /^Log out/ })).toBeEnabled();
-  await context.setOffline(false);
-  await expect(notice).toBeHidden();
-  // What waited for the connection goes on by itself; what had failed before waits for the person.
-  const again = area.getByRole("button", { name: "Try again" }).first();
-  await expect(again.or(area.getByRole("button", { name: "Save" })).first()).toBeVisible();
-  if (await again.isVisible()) await again.click();
-  await expect(page.getByRole("heading", { level: 1, name: "Profile" })).toBeVisible();
-  await expect(area.getByRole("alert")).toHaveCount(0);
+
+  await test.step("a device that goes offline is told so beside what is on the screen, and can go on when it is back", async () => {
+    const notice = page.getByText(/You are offline/);
+    await context.setOffline(true);
+    await expect(notice).toBeVisible();
+    await expect(page.getByRole("heading", { level: 1, name: /hello/i })).toBeVisible();
+    await page.getByRole("link", { name: "Settings" }).click();
+    const area = page.getByRole("main");
+    await expect(area.getByRole("alert").first()).toBeVisible();
+    await expect(page.getByRole("button", { name: /^Log out/ })).toBeEnabled();
+    await context.setOffline(false);
+    await expect(notice).toBeHidden();
+    // What waited for the connection goes on by itself; what had failed before waits for the person.
+    const again = area.getByRole("button", { name: "Try again" }).first();
+    await expect(again.or(area.getByRole("button", { name: "Save" })).first()).toBeVisible();
+    if (await again.isVisible()) await again.click();
+    await expect(page.getByRole("heading", { level: 1, name: "Profile" })).toBeVisible();
+    await expect(area.getByRole("alert")).toHaveCount(0);
+  });
+
+  await test.step("a service that is down is told in words, beside what is on the screen, until it is back", async () => {
+    await page.getByRole("link", { name: "Settings" }).first().click();
+    await page.getByLabel("Contact e-mail").fill("ana@example.com");
+    await portal.processes.kill("service");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    const notice = page.getByText("The service does not answer right now", { exact: true });
+    await expect(notice).toBeVisible({ timeout: 60_000 });
+    await expect(page.getByLabel("Contact e-mail")).toHaveValue("ana@example.com");
+
+    await page.getByRole("link", { name: "See what answers" }).click();
+    await expect(page.getByText(/^No good answer from: Service/)).toBeVisible({ timeout: 60_000 });
+    await portal.processes.start("service");
+    await expect(notice).toBeHidden({ timeout: 60_000 });
+    await page.getByRole("button", { name: "Ask again" }).click();
+    await expect(page.getByText("Everything answers.")).toBeVisible({ timeout: 60_000 });
+  });
 });
 
-for (const [what, words] of [["the host's own code", '"(prefers-reduced-motion)"'], ["what the host gives to remotes", 'role:"switch"']] as const) {
-  test(`when ${what} does not come the page says so in both languages, and trying again loads it anew`, async ({ page }) => {
-    await signUp(page, newAccount());
-    let refused = 0;
-    await page.route("**/static/*.js", async (route) => {
-      const answer = await route.fetch();
-      if ((await answer.text()).includes(words)) {
-        refused += 1;
-        await route.abort();
-      } else {
-        await route.fulfill({ response: answer });
-      }
+test("when a part of the host's own code does not come the page says so in both languages, and trying again loads it anew", async ({ page }) => {
+  await signUp(page, newAccount());
+  for (const [what, words] of [["the host's own code", '"(prefers-reduced-motion)"'], ["what the host gives to remotes", 'role:"switch"']] as const) {
+    await test.step(what, async () => {
+      let refused = 0;
+      await page.route("**/static/*.js", async (route) => {
+        const answer = await route.fetch();
+        if ((await answer.text()).includes(words)) {
+          refused += 1;
+          await route.abort();
+        } else {
+          await route.fulfill({ response: answer });
+        }
+      });
+      await page.goto("/home");
+      await expect(page.getByRole("heading", { level: 1 })).toHaveText(["The portal did not start", "El portal no se ha iniciado"]);
+      expect(refused).toBe(1);
+      await page.unrouteAll({ behavior: "wait" });
+      await page.getByRole("button", { name: "Try again" }).click();
+      await expect(page.getByRole("heading", { level: 1, name: /hello/i })).toBeVisible();
     });
-    await page.goto("/home");
-    await expect(page.getByRole("heading", { level: 1 })).toHaveText(["The portal did not start", "El portal no se ha iniciado"]);
-    expect(refused).toBe(1);
-    await page.unrouteAll({ behavior: "wait" });
-    await page.getByRole("button", { name: "Try again" }).click();
-    await expect(page.getByRole("heading", { level: 1, name: /hello/i })).toBeVisible();
-  });
-}
+  }
+});

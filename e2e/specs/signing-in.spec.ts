@@ -1,0 +1,76 @@
+import type { Page } from "@playwright/test";
+
+import { newAccount } from "../pages/account.ts";
+import { withoutTours } from "../support/onboarding.ts";
+import { expect, test } from "../support/portal-test.ts";
+import { sendProviderForm } from "../support/provider-form.ts";
+
+test.use({ contextOptions: { reducedMotion: "no-preference" } });
+
+/** Holds back what is asked of the provider at this address, from now on. Returns the way to let it go. */
+async function holdBack(page: Page, address: RegExp): Promise<() => void> {
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.route(address, async (route) => {
+    await held;
+    await route.continue();
+  });
+  return release;
+}
+
+test("signing in says so over the whole page, and leads back to where somebody wanted to go", async ({ page, request }) => {
+  const account = newAccount();
+  await sendProviderForm(request, "sign-up", { username: account.userName, email: account.email, password: account.password });
+  await withoutTours(page);
+
+  await test.step("signing in says so over the whole page", async () => {
+    const release = await holdBack(page, /openid-configuration$/);
+    await page.goto("/home", { waitUntil: "commit" });
+    const cover = page.getByRole("status");
+    await expect(cover).toHaveText("Signing you in");
+    expect(await cover.evaluate((element) => getComputedStyle(element).zIndex)).toBe("99");
+    expect(await cover.boundingBox()).toEqual({ x: 0, y: 0, width: 1280, height: 900 });
+    release();
+    await expect(page.getByLabel("User name or e-mail")).toBeVisible();
+  });
+
+  await test.step("signing in leads back to where somebody wanted to go, whose code came in the meantime", async () => {
+    await page.goto("/settings/profile?from=mail");
+    await page.getByLabel("User name or e-mail").fill(account.userName);
+    await page.getByLabel("Password").fill(account.password);
+    // The provider's answer is held back until the page asked for the code of the place: else this never ends.
+    const entry = page.waitForRequest(/\/r\/settings\/[^/]+\/remoteEntry\.js$/);
+    await page.route(/\/realms\/relicario\/token$/, async (route) => {
+      await entry;
+      await route.continue();
+    });
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await expect(page.getByRole("heading", { level: 1, name: "Profile" })).toBeVisible();
+    expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe("/settings/profile?from=mail");
+  });
+
+  await test.step("coming back from the provider says so over the whole page until its answer is exchanged", async () => {
+    const release = await holdBack(page, /\/token$/);
+    await page.evaluate(() => {
+      sessionStorage.clear(); // this tab forgets; the provider does not
+    });
+    await page.goto("/secrets", { waitUntil: "commit" });
+    await page.waitForURL(/[?&]code=/, { waitUntil: "commit" });
+    await expect(page.getByRole("status")).toHaveText("Signing you in");
+    await expect(page.getByRole("heading", { level: 1 })).toBeHidden();
+    release();
+    await expect(page.getByRole("heading", { level: 1, name: "Secrets" })).toBeVisible();
+    await expect(page.getByRole("status").filter({ hasText: "Signing you in" })).toBeHidden();
+  });
+});
+
+test("texts are served by language and namespace, whoever owns them", async ({ request, portal }) => {
+  for (const [language, namespace, words] of [["en", "header", "Skip to the content"], ["es", "header", "Saltar al contenido"], ["es", "beta-home", "Hola"]] as const) {
+    const answer = await request.get(`${portal.origin}/locales/${language}/${namespace}.json`, { maxRedirects: 0 });
+    expect(answer.status()).toBe(200);
+    expect(answer.headers()["content-type"]).toContain("application/json");
+    expect(await answer.text()).toContain(words);
+  }
+});
