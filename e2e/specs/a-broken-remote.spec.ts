@@ -1,22 +1,9 @@
 import type { Page } from "@playwright/test";
 
-import { newAccount, signIn, signUp, type Account } from "../pages/account.ts";
+import { newAccount, signUp } from "../pages/account.ts";
 import { serveFaultily, type ServerFault } from "../support/faulty-server.ts";
-import { expect, test as base } from "../support/portal-test.ts";
+import { expect, test } from "../support/portal-test.ts";
 import { releasesOf } from "../support/releases.ts";
-
-const test = base.extend<object, { readonly account: Account }>({
-  account: [
-    async ({ portal, browser }, use) => {
-      const account = newAccount();
-      const context = await browser.newContext({ baseURL: portal.origin });
-      await signUp(await context.newPage(), account);
-      await context.close();
-      await use(account);
-    },
-    { scope: "worker", timeout: 120_000 },
-  ],
-});
 
 const area = (page: Page) => page.getByRole("main");
 const goTo = (page: Page, name: string) => page.getByRole("navigation").first().getByRole("link", { name, exact: true }).click();
@@ -55,9 +42,9 @@ async function failsAndRecovers(page: Page, mend: () => Promise<void>): Promise<
 }
 
 for (const [fault, words] of [[404, "answers 404"], [500, "answers 500"], ["slow", "takes requests and says nothing"]] as const satisfies readonly (readonly [ServerFault, string])[]) {
-  test(`a remote whose server ${words}: the others work, and trying again brings it back without a reload`, async ({ page, portal, account }) => {
+  test(`a remote whose server ${words}: the others work, and trying again brings it back without a reload`, async ({ page, portal }) => {
     await page.clock.install();
-    await signIn(page, account);
+    await signUp(page, newAccount());
     await failsAndRecovers(page, await serveFaultily(portal, "settings", fault));
   });
 }
@@ -75,7 +62,7 @@ const faults = {
 };
 
 for (const [when, script] of Object.entries(faults)) {
-  test(`a remote that throws ${when}: the others work, and trying again brings it back without a reload`, async ({ page, portal, account }) => {
+  test(`a remote that throws ${when}: the others work, and trying again brings it back without a reload`, async ({ page, portal }) => {
     const releases = releasesOf(portal);
     const { releases: named, release_records: records } = await releases.document();
     const release = await releases.makeNext("settings", "remoteEntry.js", (text) => `${text}\n${script}`);
@@ -88,7 +75,7 @@ for (const [when, script] of Object.entries(faults)) {
       await page.addInitScript(() => {
         Object.assign(globalThis, { broken: true });
       });
-      await signIn(page, account);
+      await signUp(page, newAccount());
       await failsAndRecovers(page, () =>
         page.evaluate(() => {
           Object.assign(globalThis, { broken: false });

@@ -2,47 +2,41 @@ import { readFile } from "node:fs/promises";
 
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
-import { startPortal } from "@relicario/tooling/portal";
 
 import { newAccount, signUp } from "../pages/account.ts";
+import { goWithin } from "../pages/places.ts";
 import { answerDevice, protect } from "../pages/secrets.ts";
 import { startGoogleDrive, type GoogleDriveServer } from "../support/google-drive.ts";
 import { startOneDrive, type OneDriveServer } from "../support/onedrive.ts";
 import { photographs } from "../support/photographs.ts";
 import { expect, test as base } from "../support/portal-test.ts";
+import { releasesOf } from "../support/releases.ts";
 import { sentinel } from "../support/sentinel.ts";
 
-const test = base.extend<object, { readonly google: GoogleDriveServer; readonly onedrive: OneDriveServer }>({
-  google: [
-    async ({}, use) => {
-      const server = await startGoogleDrive("google-client");
-      await use(server);
-      await server.stop();
-    },
-    { scope: "worker" },
-  ],
-  onedrive: [
-    async ({}, use) => {
-      const server = await startOneDrive("onedrive-client");
-      await use(server);
-      await server.stop();
-    },
-    { scope: "worker" },
-  ],
-  portal: [
-    async ({ dataFolder, google, onedrive }, use) => {
-      const portal = await startPortal({
-        port: 0,
-        dataDir: dataFolder,
+const test = base.extend<{ readonly google: GoogleDriveServer; readonly onedrive: OneDriveServer; readonly named: undefined }>({
+  google: async ({}, use) => {
+    const server = await startGoogleDrive("google-client");
+    await use(server);
+    await server.stop();
+  },
+  onedrive: async ({}, use) => {
+    const server = await startOneDrive("onedrive-client");
+    await use(server);
+    await server.stop();
+  },
+  /** The portal's document names both while a story runs. */
+  named: [
+    async ({ portal, google, onedrive }, use) => {
+      const restore = await releasesOf(portal).replaceDocument({
         drives: {
           google: { client_id: "google-client", authorize_url: `${google.origin}/o/oauth2/v2/auth`, api_origin: google.origin },
           onedrive: { client_id: "onedrive-client", authority: `${onedrive.origin}/consumers`, graph_url: `${onedrive.origin}/v1.0`, picker_url: `${onedrive.origin}/picker`, content_origins: [onedrive.origin] },
         },
       });
-      await use(portal);
-      await portal.stop();
+      await use(undefined);
+      await restore();
     },
-    { scope: "worker", timeout: 240_000 },
+    { auto: true },
   ],
 });
 
@@ -64,18 +58,18 @@ async function makeKit(page: Page, passphrase: string | null): Promise<void> {
 test("drives: kits and pictures go to Google Drive and OneDrive, and pictures come from there", async ({ page, google, onedrive }) => {
   test.setTimeout(480_000);
   const passphrase = `four words and ${sentinel()}`;
-  const picture = { name: "mountains.jpg", type: "image/jpeg", bytes: await readFile(photographs.mountains) };
+  const picture = { name: "mountains.jpg", type: "image/jpeg", bytes: await readFile(photographs.small) };
   google.others.push({ id: "g-1", ...picture });
   onedrive.others.push({ id: "o-1", ...picture });
 
   await test.step("a person has a secret behind a picture with a passphrase", async () => {
     await signUp(page, newAccount());
-    await protect(page, { text: `legal winner ${sentinel()}`, title: "Wallet", tags: [], image: { file: photographs.mountains, passphrase } });
+    await protect(page, { text: `legal winner ${sentinel()}`, title: "Wallet", tags: [], image: { file: photographs.small, passphrase } });
     await answerDevice(page, "My own device");
   });
 
   await test.step("a window that is closed, or refused, changes nothing and is said", async () => {
-    await page.goto("/safeguard");
+    await goWithin(page, "/safeguard");
     const popup = await windowOf(page, "Choose from OneDrive");
     await expect(page.getByText("Go on in the window of OneDrive.")).toBeVisible();
     await popup.close();
@@ -138,10 +132,10 @@ test("drives: a kit that opens with the picture alone goes to none", async ({ pa
   test.setTimeout(240_000);
   const before = google.requests.length + onedrive.requests.length;
   await signUp(page, newAccount());
-  await protect(page, { text: sentinel(), title: "Plain", tags: [], image: { file: photographs.sunset, passphrase: null } });
+  await protect(page, { text: sentinel(), title: "Plain", tags: [], image: { file: photographs.small, passphrase: null } });
   await answerDevice(page, "My own device");
-  await page.goto("/safeguard");
-  await page.getByLabel("Picture file").setInputFiles(photographs.sunset);
+  await goWithin(page, "/safeguard");
+  await page.getByLabel("Picture file").setInputFiles(photographs.small);
   await makeKit(page, null);
   await expect(page.getByText("Not on a cloud drive")).toBeVisible();
   await expect(page.getByRole("button", { name: /^Save to/ })).toHaveCount(0);
