@@ -13,8 +13,6 @@ import { newRecordedProfile } from "../support/recorded-profile.ts";
 import { RecordingProxy } from "../support/recording-proxy.ts";
 import { sentinel } from "../support/sentinel.ts";
 
-test.use({ stopsPortal: true });
-
 test("protect-and-recover: a phrase comes back with copies of its picture, and nobody else learns anything", async ({ portal, dataFolder }) => {
   test.setTimeout(600_000);
   const account = newAccount();
@@ -137,11 +135,13 @@ test("protect-and-recover: a phrase comes back with copies of its picture, and n
     const search = new ByteSearch(needles);
 
     const rows = await dumpDatabase(portal);
-    await portal.stop(); // the database first, so that all of its write-ahead log is on disk
+    const stopped = ["service", "identity", "database"] as const;
+    for (const name of stopped) await portal.processes.stop(name); // all of the write-ahead log is on disk then
     expect(rows.length).toBeGreaterThan(1_000);
     expect(search.search(rows, "rows of the database")).toEqual([]);
 
     const kept = await search.searchFolder(dataFolder);
+    for (const name of stopped.toReversed()) await portal.processes.start(name);
     expect(kept.files).toBeGreaterThan(100);
     expect(kept.findings).toEqual([]);
 

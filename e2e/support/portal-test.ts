@@ -8,15 +8,12 @@ import { startPortal, type RunningPortal } from "@relicario/tooling/portal";
 import { Planted } from "./planted.ts";
 
 interface PortalFixtures {
-  /** Set by a spec that stops its portal for good: no other spec then gets it. */
-  readonly stopsPortal: boolean;
   readonly portal: RunningPortal;
   readonly dataFolder: string;
 }
 
 /** Playwright's test with a whole portal, started once for the specs that one worker runs, on free ports and with data of its own. */
 export const test = base.extend<{ readonly problems: readonly string[]; readonly planted: Planted }, PortalFixtures>({
-  stopsPortal: [false, { option: true, scope: "worker" }],
   dataFolder: [
     async ({}, use) => {
       const folder = await mkdtemp(path.join(tmpdir(), "relicario-e2e-"));
