@@ -1,7 +1,5 @@
 import "@testing-library/jest-dom";
 
-import axe from "axe-core";
-
 const rules = {
   "color-contrast": { enabled: false }, // jsdom computes no colours: the tokens' own test and the browser look at it
   region: { enabled: false }, // a screen is drawn without the frame, whose landmarks the host's own tests look at
@@ -9,6 +7,7 @@ const rules = {
 
 /** Throws with the list of what axe finds. */
 export async function expectAccessible(element: Element = document.body): Promise<void> {
+  const { default: axe } = await import("axe-core"); // large: only tests that ask pay for it
   const { violations } = await axe.run(element, { rules, resultTypes: ["violations"] });
   if (violations.length === 0) return;
   const lines = violations.map(({ id, help, nodes }) => `${id}: ${help}\n  ${nodes.map(({ html }) => html).join("\n  ")}`);

@@ -26,8 +26,8 @@ export const relatedBudget = 60;
 /** Files that belong to neither tier: `npm run test:<name>`, a step of their own, or a package outside of this one runs them. */
 const elsewhere = /^(e2e\/attacks|host\/released|tooling\/template)\//;
 const storyFolder = "e2e/specs/";
-/** The same assertions on a fake and on what it stands for: without them the tests on the fake show nothing. */
-const contractFolder = "/contracts/";
+/** No fact names them, and others rest on them: what remotes promise the host, and the same assertions on a fake and on what it stands for. */
+const promise = /\/src\/conformance\.test\.tsx$|\/contracts\//;
 
 /** Sorts all test files of the checkout; null for what belongs to neither tier. */
 export function kindOf(file: string): keyof TestFiles | null {
@@ -36,7 +36,7 @@ export function kindOf(file: string): keyof TestFiles | null {
 }
 
 /**
- * The first tier: unit files that a fact names, contract suites, unit files related to what changed, and the fewest story
+ * The first tier: unit files that a fact names, conformance and contract suites, unit files related to what changed, and the fewest story
  * files that show all facts which no unit shows, the main ones among them. The second tier: all other files.
  *
  * @param related unit files related to what changed since the main branch, the nearest first
@@ -44,7 +44,7 @@ export function kindOf(file: string): keyof TestFiles | null {
 export function tiersOf(files: readonly string[], rows: readonly CoverageRow[], related: readonly string[] = []): Tiers {
   const all = (kind: keyof TestFiles): string[] => files.filter((file) => kindOf(file) === kind).sort();
   const named = new Set(rows.flatMap(({ tests }) => tests));
-  const byRule = (file: string): boolean => named.has(file) || file.includes(contractFolder);
+  const byRule = (file: string): boolean => named.has(file) || promise.test(file);
   const changed = related.filter((file) => !byRule(file));
   const taken = new Set(changed.slice(0, relatedBudget));
   const [units, stories] = [all("units"), all("stories")];
