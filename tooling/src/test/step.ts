@@ -1,14 +1,21 @@
-/** `node step.ts <name> [more]`: runs one step of the test commands and leaves a report of how it ended and what it cost. */
+/**
+ * `node step.ts <name> [more]`: runs one step of the test commands and leaves a report of how it ended and what it cost. The name `unit`
+ * means the units of the package in whose folder it is called.
+ */
 import { readFileSync } from "node:fs";
 import { loadavg } from "node:os";
+import { relative } from "node:path";
+
+import { rootFolder } from "../paths.ts";
 
 import { writeReport } from "./report.ts";
 import type { Result } from "./result.ts";
 import { run } from "./run.ts";
 import { filesVariable, reportOf, wholeVariable } from "./step-process.ts";
-import { steps } from "./steps.ts";
+import { steps, unitsName } from "./steps.ts";
 
-const [name, ...more] = process.argv.slice(2);
+const [asked, ...more] = process.argv.slice(2);
+const name = asked === "unit" ? unitsName(relative(rootFolder, process.cwd())) : asked;
 const step = steps.find((one) => one.name === name);
 if (step === undefined) {
   console.error(`There is no step "${String(name)}": ${steps.map((one) => one.name).join(", ")}.`);

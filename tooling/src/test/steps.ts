@@ -81,10 +81,15 @@ export const steps: readonly Step[] = [
 /** Read by tests that come in rounds. */
 const allRounds = { RELICARIO_TESTS: "all" } as const;
 
+/** Name of the step that runs the units of a package. */
+export function unitsName(folder: string): string {
+  return `unit-${folder.replaceAll("/", "-")}`;
+}
+
 /** Those of a package, without its packages inside. One worker: another step runs beside it. */
 function unitsOf(folder: string): Step {
   return {
-    name: `unit-${folder.replaceAll("/", "-")}`,
+    name: unitsName(folder),
     group: "unit",
     tiers: ["first", "second"],
     sentence: `The units of ${folder} do what their tests say`,
