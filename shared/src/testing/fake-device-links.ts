@@ -3,7 +3,7 @@ import type { VaultDeviceLinks } from "../contract/index.ts";
 import { PortalError } from "../errors/index.ts";
 import { isText, newestOf, refuseFields, secretOf, type FakeAccount } from "./fake-account.ts";
 import { coverAll } from "./fake-openers.ts";
-import type { Enter } from "./fake-vault.tsx";
+import type { Enter } from "./fake-call.ts";
 import { wordsIn } from "./fake-words.ts";
 
 export interface FakeDeviceLinksSettings {

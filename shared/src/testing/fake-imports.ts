@@ -1,8 +1,8 @@
 import type { ImportItem, ImportStanding, ReadImport, VaultImports } from "../contract/index.ts";
 import { PortalError, type ErrorCode } from "../errors/index.ts";
 import { isText, newestOf, type FakeAccount } from "./fake-account.ts";
+import type { Enter } from "./fake-call.ts";
 import { textOf } from "./fake-picture-field.tsx";
-import type { Enter } from "./fake-vault.tsx";
 
 export interface FakeImportsSettings {
   /** Stops the first import after one item. */

@@ -2,8 +2,8 @@ import { maxFileNameLength, maxOpeners } from "../api/index.ts";
 import type { AccountOpener, ShownImage, VaultOpeners } from "../contract/index.ts";
 import { PortalError } from "../errors/index.ts";
 import { isText, newestOf, newestTime, refuseFields, secretOf, type FakeAccount, type KeptOpener, type KeptSecret } from "./fake-account.ts";
+import type { Enter } from "./fake-call.ts";
 import { textOf } from "./fake-picture-field.tsx";
-import type { Enter } from "./fake-vault.tsx";
 import { fakeWords } from "./fake-words.ts";
 
 /** What hangs on the account's key, or on what an image opened. */

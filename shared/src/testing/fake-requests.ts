@@ -2,9 +2,9 @@ import { maxFileNameLength, maxOpenRequests, maxRequestTitleLength, requestDays,
 import type { AskedRow, CallOptions, OfferedRequest, OpenedAnswer, ProvidedSecret, VaultRequests, Visitor } from "../contract/index.ts";
 import { PortalError, type ErrorCode } from "../errors/index.ts";
 import { isText, refuseCancelled, refuseFields, type FakeAccount } from "./fake-account.ts";
+import type { Enter } from "./fake-call.ts";
 import { openedContent, type FakeContent } from "./fake-content.ts";
 import { textOf } from "./fake-picture-field.tsx";
-import type { Enter } from "./fake-vault.tsx";
 
 /** A request that this account made before. */
 export interface FakeAsked extends Partial<Omit<AskedRow, "title" | "size" | "providedAt">> {

@@ -11,7 +11,6 @@ import type {
   ShareMark,
   ShareRequest,
   Standing,
-  Vault,
   VaultPeople,
   VaultReceived,
   VaultShares,
@@ -19,9 +18,9 @@ import type {
 } from "../contract/index.ts";
 import { PortalError, type ErrorCode } from "../errors/index.ts";
 import { refuseCancelled, refuseFields, type FakeAccount } from "./fake-account.ts";
+import type { Enter } from "./fake-call.ts";
 import { openedContent, type FakeContent } from "./fake-content.ts";
 import { FakePictureField, forgetShown, textOf, whatIsShown } from "./fake-picture-field.tsx";
-import type { Enter } from "./fake-vault.tsx";
 
 /** Somebody of the key directory. */
 export interface FakePerson {
@@ -58,8 +57,6 @@ export interface FakeSharingSettings {
   readonly received?: readonly FakeReceived[];
 }
 
-/** Members of the vault's parts for sharing, as `received.open`. */
-export type SharingMember = { [Part in "shares" | "people" | "received" | "requests"]: `${Part}.${keyof Vault[Part] & string}` }[keyof Pick<Vault, "shares" | "people" | "received" | "requests">];
 
 export interface FakeSharing {
   readonly members: { readonly shares: VaultShares; readonly people: VaultPeople; readonly received: VaultReceived };

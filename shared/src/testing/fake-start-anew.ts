@@ -2,7 +2,7 @@ import { maxFileNameLength } from "../api/index.ts";
 import type { StartAnewStatus, VaultStartAnew } from "../contract/index.ts";
 import { PortalError } from "../errors/index.ts";
 import { isText, refuseFields, type FakeAccount } from "./fake-account.ts";
-import type { Enter } from "./fake-vault.tsx";
+import type { Enter } from "./fake-call.ts";
 
 export interface FakeStartAnewSettings {
   /** Where starting anew stands; `none` unless told otherwise. Times follow from it. */

@@ -2,8 +2,8 @@ import { uploadHours } from "../api/index.ts";
 import type { CallOptions, Vault, WaitingUpload } from "../contract/index.ts";
 import { PortalError } from "../errors/index.ts";
 import { refuseCancelled, refuseFields, type FakeAccount } from "./fake-account.ts";
+import type { Enter } from "./fake-call.ts";
 import { textOf } from "./fake-picture-field.tsx";
-import type { Enter } from "./fake-vault.tsx";
 
 /** An upload that an earlier page left. Resumed with a file of the text `content`, it is published. */
 export interface FakeUpload {

@@ -3,13 +3,14 @@ import type { CallOptions, ListOptions, RecoveredSecret, SecretChange, SecretRow
 import { autoLockMinutes } from "../contract/index.ts";
 import { PortalError, type ErrorCode } from "../errors/index.ts";
 import { createFakeAccount, isText, newestOf, newestTime, refuseCancelled, refuseFields, type FakeAccountSettings, type KeptSecret, type KeptVersion } from "./fake-account.ts";
+import type { Enter, Failing } from "./fake-call.ts";
 import { openedContent } from "./fake-content.ts";
 import { createFakeDeviceLinks, type FakeDeviceLinksSettings } from "./fake-device-links.ts";
 import { createFakeImports, type FakeImportsSettings } from "./fake-imports.ts";
 import { createFakeOpeners } from "./fake-openers.ts";
 import { FakePictureField, forgetAllShown, forgetShown, textOf } from "./fake-picture-field.tsx";
 import { createFakeRequests, type FakeRequests, type FakeRequestsSettings } from "./fake-requests.ts";
-import { createFakeSharing, type FakeSharingSettings, type SharingMember } from "./fake-sharing.ts";
+import { createFakeSharing, type FakeSharingSettings } from "./fake-sharing.ts";
 import { createFakeStartAnew, type FakeStartAnewSettings } from "./fake-start-anew.ts";
 import { createFakeUploads, type FakeUploads, type FakeUploadsSettings } from "./fake-uploads.ts";
 
@@ -20,12 +21,6 @@ export interface FakeVaultSettings extends FakeAccountSettings, FakeUploadsSetti
   /** Rows of one batch of {@link Vault.list}; all in one unless told otherwise. */
   readonly batch?: number;
 }
-
-/** Members that can be told to fail. */
-type Failing = Exclude<{ [Name in keyof Vault]: Vault[Name] extends (...given: never[]) => Promise<unknown> ? Name : never }[keyof Vault], "lock" | "signOut"> | SharingMember | `openers.${keyof Vault["openers"]}` | `deviceLinks.${keyof Vault["deviceLinks"]}` | `startAnew.${keyof Vault["startAnew"]}` | `imports.${keyof Vault["imports"]}`;
-
-/** Begins a call of a member: notes it, and fails as it was told to. */
-export type Enter = (member: Failing | "lock" | "signOut", options?: CallOptions) => void;
 
 export interface FakeVault extends Vault {
   /** Somebody with the link answers a request of this account. */
