@@ -6,7 +6,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-import { newAccount, signUp } from "../pages/account.ts";
+import { atHome, newAccount, signUpByHand } from "../pages/account.ts";
 import { makeKit } from "../pages/kit.ts";
 import { answerDevice, openRecovery, revealed, showPicture } from "../pages/secrets.ts";
 import { identityOf, seedOf } from "../support/age.ts";
@@ -31,7 +31,8 @@ test("somebody reads every request: finds nothing of a picture from the camera, 
   const page = profile.context.pages()[0] ?? (await profile.context.newPage());
 
   await test.step("a person takes a picture and protects a secret with it", async () => {
-    await signUp(page, newAccount());
+    await signUpByHand(page, newAccount());
+    await atHome(page);
     await page.getByRole("main").getByRole("link", { name: "Protect a secret" }).click();
     await page.getByRole("link", { name: "Start" }).click({ timeout: 60_000 });
     await page.getByRole("tab", { name: "Take picture" }).click();

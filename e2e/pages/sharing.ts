@@ -6,8 +6,6 @@ import { goWithin } from "./places.ts";
 export interface ShareWish {
   readonly audience: "public" | "signed_in" | { readonly userName: string };
   readonly password?: string;
-  /** A picture that the share asks for. */
-  readonly picture?: string;
   readonly views?: "Once" | "5 times";
   /** A picture that opens the secret. */
   readonly opener: string | UploadedFile;
@@ -16,7 +14,7 @@ export interface ShareWish {
 const audiences = { public: "Whoever has the link", signed_in: "Whoever has the link and signs in", person: "One person" } as const;
 
 /** Shares one secret, as its owner, by its page. Gives the whole address of the link. */
-export async function share(page: Page, secretId: string, { audience, password, picture, views, opener }: ShareWish): Promise<string> {
+export async function share(page: Page, secretId: string, { audience, password, views, opener }: ShareWish): Promise<string> {
   await goWithin(page, `/share/${secretId}`);
   const anew = page.getByRole("button", { name: "Share it with somebody" });
   const form = page.getByRole("region", { name: "Share it with" });
@@ -30,10 +28,6 @@ export async function share(page: Page, secretId: string, { audience, password, 
   } else {
     await form.getByRole("radio", { name: password === undefined ? "No" : "Yes, one of my own", exact: true }).check();
     if (password !== undefined) await form.getByRole("textbox", { name: "Your password" }).fill(password);
-  }
-  if (picture !== undefined) {
-    await form.getByRole("checkbox", { name: "Ask for a picture, too" }).check();
-    await form.getByLabel("Picture file").first().setInputFiles(picture);
   }
   if (views !== undefined) await form.getByRole("radio", { name: views, exact: true }).check();
   await form.getByRole("group", { name: "Your picture" }).getByLabel("Picture file").setInputFiles(opener);

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 
 import type { Locator, Page } from "@playwright/test";
 
-import { newAccount, signUp } from "../pages/account.ts";
+import { atHome, newAccount, signUpByHand } from "../pages/account.ts";
 import { ByteSearch, type Needle } from "../support/byte-search.ts";
 import { keysOfAPerson } from "../support/keys-of-a-person.ts";
 import { lumaRows, messengerCopies, photographs, type UploadedFile } from "../support/photographs.ts";
@@ -34,7 +34,8 @@ for (const language of ["en", "es"] as const) {
       await (await chooser).setFiles(file);
     };
 
-    await signUp(page, newAccount());
+    await signUpByHand(page, newAccount());
+    await atHome(page);
     await page.evaluate((chosen) => {
       localStorage.setItem("selectedLanguage", chosen);
     }, language);

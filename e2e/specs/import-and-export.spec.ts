@@ -4,7 +4,7 @@ import path from "node:path";
 
 import type { Locator, Page } from "@playwright/test";
 
-import { newAccount, signUp } from "../pages/account.ts";
+import { atHome, newAccount, signUpByHand } from "../pages/account.ts";
 import { goWithin } from "../pages/places.ts";
 import { answerDevice, openList, openRecovery, protect, protectFile, revealed, row, showPicture } from "../pages/secrets.ts";
 import { openExport } from "../support/age.ts";
@@ -30,7 +30,8 @@ test("everything leaves as an archive, comes into another account, and a foreign
 
   await test.step("the page of one's data leads to an archive of every secret, which opens without the portal", async () => {
     const page = await pageOf(old);
-    await signUp(page, newAccount());
+    await signUpByHand(page, newAccount());
+    await atHome(page);
     await protect(page, { text: `Dear ${words.diary}`, title: `Diary ${words.title}`, tags: ["private", "2026"], image: { file: photographs.small, passphrase: null } });
     await answerDevice(page, "My own device");
     await protect(page, { text: words.keys, title: "House keys", tags: [], image: null });
@@ -61,7 +62,8 @@ test("everything leaves as an archive, comes into another account, and a foreign
 
   const page = await pageOf(anew);
   await test.step("another account begins with the archive, and has the same list", async () => {
-    await signUp(page, newAccount());
+    await signUpByHand(page, newAccount());
+    await atHome(page);
     await goWithin(page, "/settings/data");
     await chooseFile(page, zip);
     await page.getByLabel("Exit identity").fill((await readFile(exit, "utf8")).trim());
@@ -117,6 +119,7 @@ test("everything leaves as an archive, comes into another account, and a foreign
     await expect(page.getByRole("list", { name: "Not everything in the file is stored" }).getByRole("listitem")).toHaveText(["4: cannot be read"]);
     await expect(page.getByText(/^bitwarden_export\.json holds your secrets in plain text\. Keep it until these entries are elsewhere\./)).toBeVisible();
     await expectAccessible(page, "an import that is done");
+    await page.goto("/secrets"); // the list is read again
     await openRecovery(page, "one-time");
     await showPicture(page, photographs.small);
     expect(await revealed(page)).toContain(words.seed);
@@ -127,7 +130,7 @@ test("everything leaves as an archive, comes into another account, and a foreign
     await chooseFile(page, file);
     await expect(page.getByText("New: 0. Changed: 0. Already here: 3.")).toBeVisible();
     await expect(page.getByRole("button", { name: /^Import \d/ })).toBeHidden();
-    await openList(page);
+    await page.goto("/secrets");
     await expect(page.getByRole("searchbox")).toBeVisible();
     await expect(page.getByRole("button", { name: /^More for/ })).toHaveCount(6);
   });
@@ -141,7 +144,7 @@ test("everything leaves as an archive, comes into another account, and a foreign
     await page.getByLabel("Picture file").setInputFiles(photographs.small);
     await page.getByRole("button", { name: "Import 1 item" }).click();
     await expectStored(page, "Added: 0. New versions: 1. Already here: 2.");
-    await openList(page);
+    await page.goto("/secrets");
     const mail = page.getByRole("listitem").filter({ hasText: "Mail, “" }).filter({ hasNotText: "one-time" });
     await mail.getByRole("button", { name: /More for/ }).click();
     await page.getByRole("menuitem", { name: "History" }).click();

@@ -1,7 +1,6 @@
 import type { Browser, Page } from "@playwright/test";
 
 import { newAccount, signUp, type Account } from "../pages/account.ts";
-import { goWithin } from "../pages/places.ts";
 import { answerDevice, openList, protect, row } from "../pages/secrets.ts";
 import { expectAccessible, expectNoSidewaysScroll, wear } from "../support/looks.ts";
 import { photographs } from "../support/photographs.ts";
@@ -48,7 +47,7 @@ test("one person shares with another, both on phones, in Spanish and dark", asyn
   const { page: his } = await onAPhone(browser, portal.origin, mateo, { title: "Lo mío", text: "nada", picture: photographs.small });
 
   await test.step("she finds him in the dialog, compares his words, and shares", async () => {
-    await goWithin(his, "/people");
+    await his.goto("/people");
     const words = his.getByRole("list", { name: `Palabras de ${mateo.userName}` }).getByRole("listitem");
     await expect(words).toHaveCount(8);
     await expectFits(his, "his own words");

@@ -11,6 +11,7 @@ const Deployment = z.object({ identity: z.object({ authority: z.string(), client
  * Sends the identity provider's form for signing in or up without showing it. The browser of these requests then has the
  * provider's session, so that the portal signs in without a question.
  *
+ * @param request of a browser without the recording proxy, which takes no requests but a browser's own
  * @throws Error when the provider refuses what the form says
  */
 export async function sendProviderForm(request: APIRequestContext, kind: "sign-in" | "sign-up", fields: Readonly<Record<string, string>>): Promise<void> {
