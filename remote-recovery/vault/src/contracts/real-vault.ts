@@ -64,7 +64,7 @@ function createWorld(): World {
         startAnew: undefined,
         on,
         open: (device = "laptop") => {
-          const portal: PortalForServices = { http: withStartAnew(service, person.startAnew), vendorId: on(device).vendorId, account: { ...account, userId }, signInAgain, takeLinkSecret: () => Promise.resolve(null) };
+          const portal: PortalForServices = { http: withStartAnew(service, service.httpOf(device), person.startAnew), vendorId: on(device).vendorId, account: { ...account, userId }, signInAgain, takeLinkSecret: () => Promise.resolve(null) };
           return createVaultClient(portal, channelWorkers(), { surroundings: machine.tab() });
         },
       };

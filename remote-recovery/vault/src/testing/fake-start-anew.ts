@@ -8,8 +8,8 @@ import type { FakeService } from "./fake-service.ts";
 const path = "/user/start-anew";
 const [askedAt, readyAt, endedAt, keptUntil] = ["2026-11-10T09:00:00.000Z", "2026-11-17T09:00:00.000Z", "2026-11-18T09:00:00.000Z", "2026-12-18T09:00:00.000Z"];
 
-/** The calls of starting an account anew, by the service's rules, before those of a fake service, which begins it. */
-export function withStartAnew(service: FakeService, asked: StartAnew["state"] = "none"): Http {
+/** The calls of starting an account anew, by the service's rules, before those of a fake service, which begins it. `http` is a sign-in's. */
+export function withStartAnew(service: FakeService, http: Http, asked: StartAnew["state"] = "none"): Http {
   let state = asked;
   const isOpen = (): boolean => state === "waiting" || state === "ready";
   if (state === "ready") service.account.startAnew = "ready";
@@ -27,9 +27,9 @@ export function withStartAnew(service: FakeService, asked: StartAnew["state"] = 
     }
   };
   return {
-    ...service.http,
+    ...http,
     request: async <T>(method: HttpMethod, called: string, schema: z.ZodType<T>, options: HttpOptions = {}): Promise<T> => {
-      if (called !== path) return service.http.request(method, called, schema, options);
+      if (called !== path) return http.request(method, called, schema, options);
       handle(method, options);
       return schema.parse(present());
     },
