@@ -41,8 +41,10 @@ const file = join(rootFolder, "shared/src/webpack/surface.json");
 async function readExports(): Promise<Surface> {
   const asked = [...names, ...unshared];
   const source = asked.map((name, index) => `import * as n${String(index)} from ${JSON.stringify(name)}; console.log(n${String(index)});`).join("\n");
+  const config = baseConfig({ name: "surface", context: host, mode: "production" });
   const compiler = webpack({
-    ...baseConfig({ name: "surface", context: host, mode: "production" }),
+    ...config,
+    optimization: { ...config.optimization, minimize: false, concatenateModules: false }, // nobody runs what comes out
     cache: false,
     entry: `data:text/javascript,${encodeURIComponent(source)}`,
   });
