@@ -2,6 +2,7 @@ import type { ShownImage, Vault } from "@relicario/shared/contract";
 import { isPortalError } from "@relicario/shared/errors";
 import { maxImageNameLength, TextField } from "@relicario/shared/forms";
 import { Button, ErrorNotice, Muted, SpacedRow, Stack } from "@relicario/shared/ui";
+import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
@@ -25,6 +26,7 @@ export function AddStep({ vault, made, initialName, label, onAdded, onCancel }: 
   const { t } = useTranslation("openers");
   const [name, setName] = useState(initialName);
   const [adding, setAdding] = useState<Adding>({ status: "naming", error: null });
+  const client = useQueryClient();
   const add = async () => {
     setAdding({ status: "running" });
     let shown: ShownImage | null = null;
@@ -32,6 +34,7 @@ export function AddStep({ vault, made, initialName, label, onAdded, onCancel }: 
       shown = await made();
       await vault.openers.add({ shown, name: name.trim() }, null);
       vault.forgetShown(shown);
+      void client.invalidateQueries(); // rows on other screens say what opens them
       onAdded();
     } catch (error) {
       if (shown !== null && isPortalError(error, "show_opener_first")) setAdding({ status: "showing", shown });

@@ -1,6 +1,7 @@
 import type { OpenersOverview, RotatedAccount, ShownImage, Vault, VaultProgress } from "@relicario/shared/contract";
 import { ActProgress, Checkbox } from "@relicario/shared/forms";
 import { Button, Card, ErrorNotice, Muted, Notice, SectionTitle, SpacedRow, Stack, useForgetting } from "@relicario/shared/ui";
+import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 
@@ -47,6 +48,7 @@ export function LostDevice({ vault, overview, onDone, onCancel }: LostDeviceProp
     if (isKept(openerId)) vault.forgetShown(shown);
     else setKept([...kept, { openerId, shown }]);
   };
+  const client = useQueryClient();
   const rotate = async (): Promise<void> => {
     const own = new AbortController();
     running.current = own;
@@ -59,6 +61,8 @@ export function LostDevice({ vault, overview, onDone, onCancel }: LostDeviceProp
       tell({ status: "done", rotated: await vault.openers.rotate(kept.map(({ shown }) => shown), options) });
     } catch (error) {
       tell({ status: "asking", error });
+    } finally {
+      void client.invalidateQueries(); // it re-sealed rows that other screens show
     }
   };
   const handleCancel = (): void => {

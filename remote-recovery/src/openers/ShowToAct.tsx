@@ -1,6 +1,7 @@
 import type { CallOptions, ShownImage, Vault, VaultProgress } from "@relicario/shared/contract";
 import { ActProgress, FieldError } from "@relicario/shared/forms";
 import { Button, ErrorNotice, SpacedRow, Stack, useShownImage } from "@relicario/shared/ui";
+import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 
@@ -23,6 +24,7 @@ type Acting = { readonly status: "asking"; readonly error: unknown } | { readonl
 /** Asks for something that opens the account, and acts with it. Leaving the screen, or "cancel", stops the act where it is. */
 export function ShowToAct<Result>({ vault, label, danger = false, pictureOnly = false, keep = false, act, onDone, onCancel }: ShowToActProps<Result>) {
   const { t } = useTranslation("openers");
+  const client = useQueryClient();
   const { shown, setShown, handOver } = useShownImage(vault);
   const [missing, setMissing] = useState(false);
   const [acting, setActing] = useState<Acting>({ status: "asking", error: null });
@@ -48,6 +50,8 @@ export function ShowToAct<Result>({ vault, label, danger = false, pictureOnly = 
       onDone(result);
     } catch (error) {
       if (!own.signal.aborted) setActing({ status: "asking", error });
+    } finally {
+      void client.invalidateQueries(); // it re-sealed rows that other screens show, some of them also when it failed
     }
   };
   const busy = acting.status === "running";

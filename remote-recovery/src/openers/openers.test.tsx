@@ -128,19 +128,21 @@ describe("what opens my secrets", () => {
     expect(await screen.findByText(/The service does not give what this needs/)).toBeVisible();
   });
 
-  it("seals what is not covered in one go, with what is shown", async () => {
-    const { fake } = await draw({ keys: [{ kind: "recovery_code", name: "Paper", secret: "x", covers: false }] });
+  it("seals what is not covered in one go, with what is shown, and lets no list of another screen pass for fresh", async () => {
+    const { fake, queryClient } = await draw({ keys: [{ kind: "recovery_code", name: "Paper", secret: "x", covers: false }] });
     await userEvent.click(await screen.findByRole("button", { name: "Seal what is not covered" }));
     await userEvent.click(screen.getByRole("button", { name: "Show it and seal" }));
     expect(screen.getByText("Show a picture, a recovery code or a passkey first.")).toBeVisible();
     await show("forest", "Show it and seal");
     expect(await screen.findByText(/This picture does not open it/)).toBeVisible();
+    queryClient.setQueryData(["rows"], []);
     await show("garden", "Show it and seal");
     expect(await screen.findByText("2 secrets were sealed to every way.")).toBeVisible();
     await waitFor(() => {
       expect(screen.queryByText(/Not opened by/)).toBeNull();
     });
     expect(fake.calls.filter((call) => call === "openers.cover")).toHaveLength(2);
+    expect(queryClient.getQueryState(["rows"])?.isInvalidated).toBe(true);
     await expectAccessible();
   });
 });
@@ -362,7 +364,7 @@ describe("a lost device", () => {
   });
 
   it("takes what stays one after the other, and removes the rest", async () => {
-    const { fake } = await draw({ keys });
+    const { fake, queryClient } = await draw({ keys });
     await begin();
     expect(screen.getByText("Not shown yet, and removed if it stays so: Garden, Paper, Phone")).toBeVisible();
     await userEvent.click(await screen.findByRole("button", { name: "Use a recovery code" }));
@@ -378,8 +380,10 @@ describe("a lost device", () => {
     await show("garden", "Show this one");
     expect(await screen.findByText("You have shown Garden already.")).toBeVisible();
     await expectAccessible();
+    queryClient.setQueryData(["rows"], []);
     await userEvent.click(screen.getByRole("button", { name: "Make the new key" }));
     expect(await screen.findByText("Your account has a new key")).toBeVisible();
+    expect(queryClient.getQueryState(["rows"])?.isInvalidated).toBe(true);
     expect(screen.getByText("Removed: Phone")).toBeVisible();
     await expectAccessible();
     await userEvent.click(screen.getByRole("button", { name: "Done" }));

@@ -2,6 +2,7 @@ import { maxKitNoteLength, maxKitSecrets } from "@relicario/shared/api";
 import type { MadeKit, SecretRow, ShownImage, Vault, VaultProgress } from "@relicario/shared/contract";
 import { Checkbox, FieldError, saveFile, TextField } from "@relicario/shared/forms";
 import { Button, ErrorNotice, Progress, s, space, SpacedRow, Stack } from "@relicario/shared/ui";
+import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
@@ -40,6 +41,7 @@ export function KitMaker({ vault, rows, onMade }: KitMakerProps) {
     [vault, shown],
   );
 
+  const client = useQueryClient();
   const make = async (image: ShownImage, secretIds: readonly string[]): Promise<void> => {
     const own = new AbortController();
     running.current = own;
@@ -52,6 +54,7 @@ export function KitMaker({ vault, rows, onMade }: KitMakerProps) {
           if (!own.signal.aborted) setMaking({ status: "running", progress });
         },
       });
+      void client.invalidateQueries(); // rows on other screens say which kits hold them
       if (own.signal.aborted) return;
       saveFile(kit.name, kit.file);
       setShown(null);

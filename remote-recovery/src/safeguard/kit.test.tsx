@@ -64,6 +64,15 @@ describe("the kit on Safeguard", () => {
     expect(screen.queryByRole("link", { name: "I have kept my picture" })).toBeNull();
   });
 
+  it("lets no list of another screen pass for fresh, since rows say which kits hold them", async () => {
+    const { queryClient } = await draw();
+    await screen.findByLabelText("Choose a picture");
+    queryClient.setQueryData(["rows"], []);
+    await makeWith("garden");
+    await screen.findByRole("heading", { name: "The kit is made" });
+    expect(queryClient.getQueryState(["rows"])?.isInvalidated).toBe(true);
+  });
+
   it("asks for secrets and a picture, and says that it is not this picture", async () => {
     await draw();
     await userEvent.click(await screen.findByRole("button", { name: "Choose none" }));

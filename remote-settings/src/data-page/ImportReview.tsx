@@ -1,7 +1,7 @@
 import type { ImportFailure, ImportItem, ImportStanding, ReadImport, ShownImage, StoredImport, Vault, VaultProgress } from "@relicario/shared/contract";
 import { Checkbox, FieldError, maxImageNameLength, TextField } from "@relicario/shared/forms";
 import { Button, Card, ErrorNotice, LeaveGuard, Muted, Notice, Progress, s, SectionTitle, SmallText, space, SpacedRow, Stack, useShownImage } from "@relicario/shared/ui";
-import { useMutation } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
@@ -55,6 +55,7 @@ export function ImportReview({ vault, begins, read, standings, onCancel, onStore
     return () => running.current?.abort();
   }, []);
 
+  const client = useQueryClient();
   const storing = useMutation({
     mutationFn: async (opener: ShownImage): Promise<StoredItems> => {
       const controller = new AbortController();
@@ -67,6 +68,7 @@ export function ImportReview({ vault, begins, read, standings, onCancel, onStore
       const plain = unstarred.map((index): MissingEntry => ({ what: "unstarred", title: wanted[index]?.title ?? "" }));
       return { ...counts, missing: [...unstored, ...plain, ...missingBeside()] };
     },
+    onSettled: () => client.invalidateQueries(), // lists on other screens were read before; half of an import is stored, too
     onSuccess: (result) => {
       onStored({ ...result, same: result.same + kept });
     },

@@ -64,6 +64,18 @@ describe("the page of one's data", () => {
     expect((await vault.list()).map(({ label }) => label?.title)).toEqual(expect.arrayContaining(["Mail", "Mail (One-time password)"]));
   });
 
+  it("lets no list of another screen pass for fresh after an import", async () => {
+    const { queryClient } = await draw(vaultWith());
+    queryClient.setQueryData(["rows"], []);
+    await choose();
+    await screen.findByRole("heading", { name: "3 items were read" });
+    await show();
+    expect(queryClient.getQueryState(["rows"])?.isInvalidated).toBe(false);
+    await userEvent.click(screen.getByRole("button", { name: "Import 3 items" }));
+    await screen.findByRole("heading", { name: "The import is done" });
+    expect(queryClient.getQueryState(["rows"])?.isInvalidated).toBe(true);
+  });
+
   it("names what could not be stored, and why", async () => {
     const long = "x".repeat(maxTitleLength + 1);
     await draw(vaultWith({ importRead: { ...importRead, items: [item("Mail"), item("Mine"), item(long)] } }));
