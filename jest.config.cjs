@@ -36,6 +36,7 @@ const project = (name, environment, testMatch, more = {}) => ({
 const remotes = fs.readdirSync(__dirname).filter((name) => name.startsWith("remote-")).map((name) => name.slice("remote-".length));
 
 module.exports = {
+  testTimeout: 60_000, // a busy machine is slow, not wrong
   projects: [
     project("shared", "node", ["shared/src/{api,errors,contract,webpack}/**/*.test.ts"]),
     project("shared", "jsdom", ["shared/src/{ui,forms,i18n,testing}/**/*.test.{ts,tsx}", "shared/src/contract/**/*.test.tsx"]),

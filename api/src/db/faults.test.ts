@@ -7,8 +7,6 @@ import { startService, type TestService } from "../testing/service.ts";
 import { buildLarge } from "../testing/upload.ts";
 import { accounts } from "./schema.ts";
 
-jest.setTimeout(60_000);
-
 let service: TestService;
 let saboteur: Saboteur;
 beforeAll(async () => {

@@ -15,7 +15,6 @@ import { migrateDatabase, migrationsFolder } from "./migrate.ts";
 import * as schema from "./schema.ts";
 
 const execute = promisify(execFile);
-jest.setTimeout(60_000); // four processes start at once
 
 const emptyDatabase = () => freshDatabase("empty_template", () => Promise.resolve());
 

@@ -2,8 +2,6 @@ import { Client } from "pg";
 
 import { freshDatabase } from "@relicario/tooling/database/for-tests";
 
-jest.setTimeout(30_000);
-
 async function connected() {
   const database = await freshDatabase("nothing", () => Promise.resolve());
   const client = new Client({ connectionString: database.url });

@@ -7,8 +7,6 @@ import { Accounts } from "./accounts.ts";
 import { attemptLimits, Attempts, TooManyAttempts } from "./attempts.ts";
 import { migrate } from "./database.ts";
 
-jest.setTimeout(60_000);
-
 let database: TestDatabase;
 let pool: Pool;
 let attempts: Attempts;

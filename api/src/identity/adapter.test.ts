@@ -4,8 +4,6 @@ import { freshDatabase, type TestDatabase } from "@relicario/tooling/database/fo
 import { PostgresAdapter } from "./adapter.ts";
 import { migrate } from "./database.ts";
 
-jest.setTimeout(30_000);
-
 let database: TestDatabase;
 let pool: Pool;
 let codes: PostgresAdapter;

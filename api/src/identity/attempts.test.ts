@@ -4,8 +4,6 @@ import { freshDatabase, type TestDatabase } from "@relicario/tooling/database/fo
 import { Attempts, TooManyAttempts } from "./attempts.ts";
 import { migrate, removeExpired } from "./database.ts";
 
-jest.setTimeout(30_000);
-
 let database: TestDatabase;
 let pool: Pool;
 let attempts: Attempts;

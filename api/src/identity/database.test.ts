@@ -3,8 +3,6 @@ import { freshDatabase, type TestDatabase } from "@relicario/tooling/database/fo
 import { openSaboteur, proxyTo, type DatabaseProxy } from "../testing/database-faults.ts";
 import { openPool } from "./database.ts";
 
-jest.setTimeout(30_000);
-
 let database: TestDatabase;
 let proxy: DatabaseProxy;
 beforeEach(async () => {

@@ -6,8 +6,6 @@ import { Client } from "pg";
 import { freshDatabase, type TestDatabase } from "@relicario/tooling/database/for-tests";
 import { clientId, codeOf, demo, environmentFor, freePort, portal, SignInRequest, startProcess, Visitor, wordsOf, type Environment, type Page, type Running } from "./test-support.ts";
 
-jest.setTimeout(60_000); // a start of the process takes half a second, on a busy machine many times that
-
 let database: TestDatabase;
 let environment: Environment;
 let issuer: string;

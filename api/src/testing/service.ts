@@ -12,9 +12,6 @@ import { makeSessionKey, startIssuer, type TestIssuer } from "./issuer.ts";
 import { createPerson, type Person } from "./person.ts";
 import { tablesWithoutAccount } from "./placed.ts";
 
-/** Servers, databases and processes start here; a machine that is busy with other things takes its time. */
-jest.setTimeout(60_000);
-
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;

@@ -7,8 +7,6 @@ import { resample } from "./self-test/resample.ts";
 import { createEngineCore, type EngineModules } from "./engine-core.ts";
 import { loadCodecInNode, loadEngineInNode, loadModulesInNode } from "./load-engine.ts";
 
-jest.setTimeout(60_000); // whole searches, on a machine that others use too
-
 let engine: Engine;
 let modules: EngineModules;
 beforeAll(async () => {

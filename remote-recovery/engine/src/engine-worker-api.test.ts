@@ -6,8 +6,6 @@ import { callsTo, serveCalls } from "./worker-calls.ts";
 import { loadModulesInNode } from "./load-engine.ts";
 import type { Engine, Sketch } from "./engine.ts";
 
-jest.setTimeout(60_000); // whole searches, on a machine that others use too
-
 const coffee: Sketch = (() => {
   const picture = vectors.pictures.find(({ name }) => name === "coffee.png");
   if (picture === undefined) throw new Error("unknown picture");

@@ -5,8 +5,6 @@ import { createEngineCore, type EngineModules } from "./engine-core.ts";
 import { loadModulesInNode } from "./load-engine.ts";
 import { createSearchHelper, createSearchWorkerApi, searchHelperOver, type SearchHelper, type SearchWorkerApi } from "./second-core.ts";
 
-jest.setTimeout(60_000); // whole searches, on a machine that others use too
-
 let modules: EngineModules;
 beforeAll(async () => {
   modules = await loadModulesInNode();

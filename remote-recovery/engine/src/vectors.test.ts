@@ -12,8 +12,6 @@ import { decodeCandidates } from "./candidates.ts";
 import { refineAll } from "./search.ts";
 import { selfTest } from "./self-test/self-test.ts";
 
-jest.setTimeout(60_000); // whole searches, on a machine that others use too
-
 const reasonWords: Readonly<Record<string, string>> = { too_small: "short side below 600", too_large: "over 52 megapixels" };
 const inWords = (reasons: readonly string[]) => reasons.map((reason) => reasonWords[reason] ?? reason);
 

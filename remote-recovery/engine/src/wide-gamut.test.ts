@@ -7,8 +7,6 @@ import { createEngineCore, type EngineModules } from "./engine-core.ts";
 import { loadCodecInNode, loadModulesInNode } from "./load-engine.ts";
 import type { Raster } from "./rows.ts";
 
-jest.setTimeout(60_000); // for a busy machine
-
 let modules: EngineModules;
 let rocket: Raster;
 beforeAll(async () => {

@@ -5,8 +5,6 @@ import webpack from "webpack";
 import { sharedModules } from "./shared-packages.ts";
 import { SurfacePlugin } from "./SurfacePlugin.ts";
 
-jest.setTimeout(60_000); // it runs webpack, and machines are busy
-
 /** What a build of this source says; what is shared comes from outside, as in a remote. */
 async function objections(source: string): Promise<string[]> {
   const compiler = webpack({

@@ -7,8 +7,6 @@ import { Client } from "pg";
 import { startDatabase } from "../database/embedded.ts";
 import { openSystem, openTarget } from "./system.ts";
 
-jest.setTimeout(60_000); // servers start and stop
-
 let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "relicario-system-"));

@@ -8,8 +8,6 @@ import { Client } from "pg";
 
 import { startDatabase, type Database } from "./embedded.ts";
 
-jest.setTimeout(60_000); // servers start and stop
-
 /** A 0700 folder, where only its owner can go. */
 let folder: string;
 const started: Database[] = [];

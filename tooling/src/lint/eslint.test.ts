@@ -4,8 +4,6 @@ import { ESLint } from "eslint";
 
 import { rootFolder } from "../paths.ts";
 
-jest.setTimeout(60_000); // the first of them loads the React compiler
-
 const eslint = new ESLint({ cwd: rootFolder });
 
 /** Names of the rules that object to a source which stands in `file` (path from the root). */

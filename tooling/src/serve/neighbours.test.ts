@@ -31,8 +31,6 @@ interface Answer {
   readonly body: string;
 }
 
-jest.setTimeout(30_000); // what is waited for comes late on a busy machine
-
 describe("neighbours at the gateway", () => {
   let folder: string;
   let service: Server;

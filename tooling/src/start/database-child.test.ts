@@ -6,8 +6,6 @@ import { Client } from "pg";
 
 import { createDatabaseChild, type DatabaseChild } from "./database-child.ts";
 
-jest.setTimeout(60_000); // servers start and end
-
 let folder: string;
 let child: DatabaseChild;
 let deaths: string[];

@@ -5,8 +5,6 @@ import { join } from "node:path";
 import type { Child } from "./child.ts";
 import { createStaticChildren, type StaticChildren } from "./static-children.ts";
 
-jest.setTimeout(60_000);
-
 let folder: string;
 let all: StaticChildren;
 beforeEach(() => {

@@ -7,8 +7,6 @@ import { loadCodecInNode, loadModulesInNode } from "../load-engine.ts";
 import { decodePicture, estimateMemory } from "./decode.ts";
 import { readHeader } from "./header.ts";
 
-jest.setTimeout(60_000); // the engine is built first where there is none yet
-
 let modules: EngineModules;
 beforeAll(async () => {
   modules = await loadModulesInNode();

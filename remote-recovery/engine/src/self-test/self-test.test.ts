@@ -10,8 +10,6 @@ import { loseAsJpeg50 } from "./jpeg-loss.ts";
 import { Filter, resample } from "./resample.ts";
 import { selfTest } from "./self-test.ts";
 
-jest.setTimeout(60_000); // whole searches, on a machine that others use too
-
 let modules: EngineModules;
 let wasm: EngineWasm;
 beforeAll(async () => {

@@ -15,8 +15,6 @@ import { recover } from "./recover.ts";
 import { isWhole, killChanges, old, settled, withPassphrase } from "./testing/changed-image.ts";
 import { unlock } from "./unlock.ts";
 
-jest.setTimeout(60_000); // for a busy machine
-
 const code = (expected: string): unknown => expect.objectContaining({ code: expected });
 const plain = ({ content }: { readonly content: Uint8Array }): string => new TextDecoder().decode(content);
 const harbour = { shown: shown("harbour"), name: "The harbour" };

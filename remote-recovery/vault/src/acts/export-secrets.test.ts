@@ -16,8 +16,6 @@ import { trash } from "./favorite-and-trash.ts";
 import { unlock } from "./unlock.ts";
 import { update } from "./update.ts";
 
-jest.setTimeout(60_000); // for a busy machine
-
 const code = (expected: string): unknown => expect.objectContaining({ code: expected });
 const Manifest = z.strictObject({
   v: z.literal(2),

@@ -25,8 +25,6 @@ import { recogniseImage } from "../steps/recognise-image.ts";
 import { answerDevice, unlock } from "./unlock.ts";
 import { update } from "./update.ts";
 
-jest.setTimeout(60_000); // for a busy machine
-
 const code = (expected: string): unknown => expect.objectContaining({ code: expected });
 const keyringOf = (account: FakeAccount): NonNullable<FakeAccount["keyring"]> => {
   if (account.keyring === null) throw new TypeError("no keyring");

@@ -18,8 +18,6 @@ import { rotate } from "./rotate.ts";
 import { beginUpload, finishUpload } from "./resumable-uploads.ts";
 import { update } from "./update.ts";
 
-jest.setTimeout(60_000); // for a busy machine
-
 const code = (expected: string): unknown => expect.objectContaining({ code: expected });
 
 function parts(range: KitParts["range"] = () => Promise.reject(new Error("nothing here is large"))): KitParts {

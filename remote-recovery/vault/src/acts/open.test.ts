@@ -9,8 +9,6 @@ import { recover } from "./recover.ts";
 import { restore, setFavorite, trash } from "./favorite-and-trash.ts";
 import { answerDevice, unlock } from "./unlock.ts";
 
-jest.setTimeout(60_000); // for a busy machine
-
 const code = (expected: string): unknown => expect.objectContaining({ code: expected });
 
 async function worldWith(passphrase: string | null): Promise<{ world: World; secretId: string }> {

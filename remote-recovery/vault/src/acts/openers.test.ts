@@ -20,8 +20,6 @@ import { restoreVersion } from "./versions.ts";
 import { unlock } from "./unlock.ts";
 import { update } from "./update.ts";
 
-jest.setTimeout(60_000); // for a busy machine
-
 const code = (expected: string, details?: unknown): unknown => expect.objectContaining({ code: expected, ...(details === undefined ? {} : { details }) });
 const plain = ({ content }: { readonly content: Uint8Array }): string => new TextDecoder().decode(content);
 const passkey = (fill: number): ShownKey => ({ kind: "passkey", prf: copyOf(new Uint8Array(32).fill(fill)) });

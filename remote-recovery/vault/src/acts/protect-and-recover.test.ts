@@ -6,8 +6,6 @@ import { protect } from "./protect.ts";
 import { recover } from "./recover.ts";
 import { answerDevice, unlock } from "./unlock.ts";
 
-jest.setTimeout(60_000); // for a busy machine
-
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
 describe("the main job", () => {

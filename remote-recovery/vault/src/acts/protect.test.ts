@@ -18,8 +18,6 @@ import { readKeyring } from "../steps/read-keyring.ts";
 import { recover } from "./recover.ts";
 import { unlock } from "./unlock.ts";
 
-jest.setTimeout(60_000); // for a busy machine
-
 const code = (expected: string): unknown => expect.objectContaining({ code: expected });
 const stores = (world: World): number => world.service.calls.filter((call) => call === "POST /secrets/store").length;
 const titles = async (vault: Parameters<typeof list>[0]): Promise<(string | undefined)[]> => (await list(vault)).map((row) => row.label?.title);

@@ -10,8 +10,6 @@ import { rehearse } from "./rehearse.ts";
 import { unlock } from "./unlock.ts";
 import { update } from "./update.ts";
 
-jest.setTimeout(60_000); // for a busy machine
-
 const code = (expected: string): unknown => expect.objectContaining({ code: expected });
 const rehearsedAt = async (vault: Parameters<typeof list>[0]) => (await list(vault)).map(({ label }) => label?.rehearsedAt);
 

@@ -18,8 +18,6 @@ import { createRunningDigest } from "../transfer/running-digest.ts";
 import { saveContent } from "../transfer/save-content.ts";
 import { beginUpload, discardUpload, finishUpload, restartUpload, uploads, type UploadOrder } from "./resumable-uploads.ts";
 
-jest.setTimeout(60_000); // for a busy machine
-
 const { plain, file } = randomFile(3 * fakePartBytes + 77);
 let world: World;
 let laptop: VaultContext;

@@ -23,8 +23,6 @@ import { isWhole, keyringOf, killRotations, passkey, settled, unlocked } from ".
 import { answerDevice, unlock } from "./unlock.ts";
 import { update } from "./update.ts";
 
-jest.setTimeout(60_000); // for a busy machine
-
 const code = (expected: string, details?: unknown): unknown => expect.objectContaining({ code: expected, ...(details === undefined ? {} : { details }) });
 const plain = ({ content }: { readonly content: Uint8Array }): string => new TextDecoder().decode(content);
 

@@ -17,8 +17,6 @@ import { protect } from "./protect.ts";
 import { beginAnew } from "./start-anew.ts";
 import { answerDevice, unlock } from "./unlock.ts";
 
-jest.setTimeout(60_000); // for a busy machine
-
 const titles = async (vault: VaultContext): Promise<(string | undefined)[]> => (await list(vault)).map((row) => row.label?.title).sort();
 const anew = (vault: VaultContext, picture = "forest") => beginAnew(vault, { shown: shown(picture), name: "Forest" });
 

@@ -11,8 +11,6 @@ import { beginUpload, finishUpload, type UploadOrder } from "./resumable-uploads
 import { update } from "./update.ts";
 import { history, removeVersions } from "./versions.ts";
 
-jest.setTimeout(60_000); // for a busy machine
-
 const code = (expected: string): unknown => expect.objectContaining({ code: expected });
 const market = shown("market");
 const text = (content: string): NonNullable<SecretChange["content"]> => ({ contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob([content]) });

@@ -13,8 +13,6 @@ import { fileSecret, protectOrder, randomFile, uploadingTab } from "../testing/u
 import { createWorld, shown, textSecret, type World } from "../testing/world.ts";
 import type { VaultContext } from "../vault-context.ts";
 
-jest.setTimeout(60_000); // for a busy machine
-
 const titles = async (vault: VaultContext): Promise<(string | undefined)[]> => (await list(vault)).map((row) => row.label?.title).sort();
 const waits = async (vault: VaultContext): Promise<boolean> => (await pendingAccount(vault.device)) !== null;
 

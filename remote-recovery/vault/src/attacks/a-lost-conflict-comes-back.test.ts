@@ -11,8 +11,6 @@ import { history, removeVersions, restoreVersion } from "../acts/versions.ts";
 import { createWorld, shown, textSecret, type World } from "../testing/world.ts";
 import type { VaultContext } from "../vault-context.ts";
 
-jest.setTimeout(60_000); // for a busy machine
-
 /*
  * What the service wants: a content that this account signed, but that never became a version, shown and restored as a former
  * version of it. It has such a content whenever two devices save at once: the one that lost sent everything.

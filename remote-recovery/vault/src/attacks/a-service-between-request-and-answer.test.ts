@@ -25,8 +25,6 @@ import { randomFile } from "../testing/uploading.ts";
 import { createWorld, shown, textSecret, userId, type World } from "../testing/world.ts";
 import { requireKeys, type VaultContext } from "../vault-context.ts";
 
-jest.setTimeout(60_000); // hybrid keys take their time on a busy machine
-
 const failed = { code: "decryption_failed" };
 
 let world: World;

@@ -15,8 +15,6 @@ import { nextChange } from "../steps/signed-change.ts";
 import type { FakeAccount } from "../testing/fake-account.ts";
 import { createWorld, shown, textSecret, type World } from "../testing/world.ts";
 
-jest.setTimeout(60_000); // for a busy machine
-
 const withTicket = z.object({ ticket: z.string() });
 
 /**

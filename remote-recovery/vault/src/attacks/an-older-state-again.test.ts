@@ -15,8 +15,6 @@ import { lastOf, type FakeAccount } from "../testing/fake-account.ts";
 import { createWorld, shown, textSecret, userId, type World } from "../testing/world.ts";
 import type { OlderState, VaultContext } from "../vault-context.ts";
 
-jest.setTimeout(60_000); // for a busy machine
-
 const code = (expected: string): unknown => expect.objectContaining({ code: expected });
 
 /** An own laptop with four secrets; the service as it was after each. */

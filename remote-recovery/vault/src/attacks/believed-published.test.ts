@@ -18,8 +18,6 @@ import { fileSecret, protectOrder, randomFile, tabWithFirst, uploadingTab, type 
 import { createWorld, shown, type World } from "../testing/world.ts";
 import type { VaultContext } from "../vault-context.ts";
 
-jest.setTimeout(60_000); // for a busy machine
-
 const { file } = randomFile(2 * fakePartBytes + 77);
 let world: World;
 let laptop: VaultContext;

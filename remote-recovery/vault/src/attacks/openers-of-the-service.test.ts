@@ -16,8 +16,6 @@ import { lastOf } from "../testing/fake-account.ts";
 import { createWorld, shown, textSecret, userId, type World } from "../testing/world.ts";
 import type { VaultContext } from "../vault-context.ts";
 
-jest.setTimeout(60_000); // for a busy machine
-
 const code = (expected: string): unknown => expect.objectContaining({ code: expected });
 const passkey: ShownKey = { kind: "passkey", prf: copyOf(new Uint8Array(32).fill(7)) };
 

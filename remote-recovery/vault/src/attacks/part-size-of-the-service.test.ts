@@ -11,7 +11,6 @@ import { createWorld, type World } from "../testing/world.ts";
 import { readSealing } from "../transfer/records.ts";
 
 jest.unmock("../transfer/part-sizes.ts");
-jest.setTimeout(60_000); // for a busy machine
 
 const size = 200 * 1024 ** 2; // announced; no byte of it is read here
 let world: World;

@@ -17,8 +17,6 @@ import type { FakeAccount } from "../testing/fake-account.ts";
 import { createWorld, shown, textSecret, type World } from "../testing/world.ts";
 import type { VaultContext } from "../vault-context.ts";
 
-jest.setTimeout(60_000); // for a busy machine
-
 const { database: databaseName } = keptOnDevice.rows;
 
 /** Five secrets, which are two pages of the service; made once. */

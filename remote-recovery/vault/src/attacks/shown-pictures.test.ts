@@ -13,8 +13,6 @@ import { createFakeMachine } from "../testing/surroundings.ts";
 import { createWorld, shown, shownHandle, textSecret, userId, type World } from "../testing/world.ts";
 import { createVaultClient } from "../worker/vault-client.ts";
 
-jest.setTimeout(60_000); // for a busy machine
-
 leavePortsUnwaited();
 
 const code = (expected: string): unknown => expect.objectContaining({ code: expected });

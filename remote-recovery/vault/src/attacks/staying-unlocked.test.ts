@@ -11,8 +11,6 @@ import { shownHandle as shown, textSecret, userId } from "../testing/world.ts";
 import type { WorkerStarter } from "../worker/start-workers.ts";
 import { createVaultClient } from "../worker/vault-client.ts";
 
-jest.setTimeout(60_000); // for a busy machine
-
 leavePortsUnwaited();
 
 const minute = 60_000;

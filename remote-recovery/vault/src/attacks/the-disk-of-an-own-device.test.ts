@@ -15,8 +15,6 @@ import { nextChange } from "../steps/signed-change.ts";
 import { copyOf, utf8 } from "../seal/bytes.ts";
 import { createWorld, shown, textSecret, type World } from "../testing/world.ts";
 
-jest.setTimeout(60_000); // for a busy machine
-
 /** A laptop that is its person's own, after a reload: what is on its disk is all that there is. */
 async function reloaded(): Promise<{ world: World; accountKey: Uint8Array; secretId: string }> {
   const world = createWorld();

@@ -13,8 +13,6 @@ import { byMarket, codeOf, createSharingWorld, type SharingWorld } from "../test
  * changed or made up is told with the share.
  */
 
-jest.setTimeout(60_000); // hybrid keys and Argon2id take their time on a busy machine
-
 let world: SharingWorld;
 let shareId: string;
 beforeEach(async () => {

@@ -17,8 +17,6 @@ import { fileSecret, moment, protectOrder, randomFile, tabWithFirst, type Upload
 import { createWorld, type World } from "../testing/world.ts";
 import { readSealing, type UploadRecord } from "../transfer/records.ts";
 
-jest.setTimeout(60_000); // for a busy machine
-
 const { plain, file } = randomFile(7 * fakePartBytes + 77);
 const count = 8;
 const isPart = (call: string): boolean => call.startsWith("POST /v2/secrets/secret/upload/");

@@ -26,8 +26,6 @@ import { textSecret } from "../testing/world.ts";
  * in a refusal, before a view is claimed or anything is sealed wherever that can be known before.
  */
 
-jest.setTimeout(60_000); // hybrid keys and Argon2id take their time on a busy machine
-
 const nothing = { password: null, picture: null };
 const mallorysId = "019a9e2c-7c1e-7abc-8def-000000000009";
 

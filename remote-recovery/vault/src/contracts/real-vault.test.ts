@@ -4,8 +4,6 @@ import { leavePortsUnwaited } from "../testing/channel-workers.ts";
 import { describeVault } from "./describe-vault.ts";
 import { realVault, realVisitor } from "./real-vault.ts";
 
-jest.setTimeout(60_000); // for a busy machine
-
 leavePortsUnwaited();
 
 describeVault("the vault over its workers", realVault, realVisitor);

@@ -18,8 +18,6 @@ import type { VaultContext } from "../vault-context.ts";
 import { admitDevice, askingDevice } from "./admit.ts";
 import { joinDevice, offerDevice } from "./join.ts";
 
-jest.setTimeout(60_000); // for a busy machine
-
 const code = (expected: string, details?: unknown): unknown => expect.objectContaining({ code: expected, ...(details === undefined ? {} : { details }) });
 const passkey = (fill = 7): ShownKey => ({ kind: "passkey", prf: copyOf(new Uint8Array(32).fill(fill)) });
 const plain = ({ content }: { readonly content: Uint8Array }): string => new TextDecoder().decode(content);

@@ -12,8 +12,6 @@ import { createWorld, shown, textSecret, type World } from "../testing/world.ts"
 import { compareImport } from "./compare.ts";
 import { importSecrets } from "./import-secrets.ts";
 
-jest.setTimeout(60_000); // for a busy machine
-
 const item = (title: string, more: Partial<ImportItem> & { readonly text?: string } = {}): ImportItem => ({
   title,
   tags: ["Work"],

@@ -11,7 +11,6 @@ import { createFakeMachine } from "../testing/surroundings.ts";
 import { shownHandle, userId } from "../testing/world.ts";
 import { createVaultClient, type VaultClient } from "../worker/vault-client.ts";
 
-jest.setTimeout(60_000); // for a busy machine
 leavePortsUnwaited();
 
 const longText = (letter: string): string => letter.repeat(maxSmallContentBytes + 1);

@@ -17,8 +17,6 @@ import { errorKey } from "./page/error-key.ts";
 import { texts } from "./page/texts.ts";
 import { oneLine, safeFileName } from "./safe-name.ts";
 
-jest.setTimeout(60_000); // for a busy machine
-
 /** A kit of three secrets, and the engine that its picture is for. */
 let whole: Kit;
 let file: Bytes;

@@ -8,8 +8,6 @@ import { byMarket, codeOf, createSharingWorld, textOf, type SharingWorld } from 
 import { shown } from "../testing/world.ts";
 import { openReceived, receivedShares } from "./received-shares.ts";
 
-jest.setTimeout(60_000); // hybrid keys and Argon2id take their time on a busy machine
-
 let world: SharingWorld;
 let shareId: string;
 beforeEach(async () => {

@@ -15,8 +15,6 @@ import type { AnswerCalls } from "./answer-calls.ts";
 import { openAnswer } from "./open-answer.ts";
 import { dropRequest } from "./settle.ts";
 
-jest.setTimeout(60_000); // hybrid keys take their time on a busy machine
-
 let world: World;
 let laptop: VaultContext;
 let provider: Provider;

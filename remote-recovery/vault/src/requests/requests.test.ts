@@ -15,8 +15,6 @@ import { listAsked } from "./asked.ts";
 import { openAnswer } from "./open-answer.ts";
 import { dropRequest, markCollected } from "./settle.ts";
 
-jest.setTimeout(60_000); // hybrid keys take their time on a busy machine
-
 const textOf = (content: Uint8Array | null): string => new TextDecoder().decode(content ?? new Uint8Array());
 
 async function laptopWithFirst(world: World): Promise<VaultContext> {

@@ -8,8 +8,6 @@ import { AccountKey } from "./account-key.ts";
 import { headerOf } from "./document.ts";
 import { openerFromSeed, openSlot, passkeySeed, sealSlot } from "./opener.ts";
 
-jest.setTimeout(60_000); // hybrid keys take their time on a busy machine
-
 /** Made by remote-recovery/vault/vectors/make_device_link_vectors.py. */
 interface Vectors {
   code: { bytes: string; words: string[]; link_id: string };

@@ -9,8 +9,6 @@ import { requireSaneCosts } from "./kdf.ts";
 import { documentBytes, parseDocument } from "./document.ts";
 import { z } from "zod";
 
-jest.setTimeout(60_000);
-
 const bytes = (length: number): fc.Arbitrary<Uint8Array<ArrayBuffer>> => fc.uint8Array({ minLength: length, maxLength: length }).map((array) => copyOf(array));
 
 describe("bytes", () => {

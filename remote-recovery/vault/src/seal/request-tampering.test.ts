@@ -13,8 +13,6 @@ import { linkAesKey, newLinkKey } from "./link.ts";
 import { openProvided, providedMac, sealProvided, type ProvidedTicket } from "./provided.ts";
 import { openRequestDocument, sealRequestDocument, type RequestDocument } from "./request-document.ts";
 
-jest.setTimeout(60_000); // for a busy machine
-
 const failed = { code: "decryption_failed" };
 const requestId = toB64u(randomBytes(16));
 const otherId = toB64u(randomBytes(16));

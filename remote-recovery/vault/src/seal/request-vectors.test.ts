@@ -11,8 +11,6 @@ import { linkAuth } from "./link.ts";
 import { openProvided, receiptWords, type ProvidedTicket } from "./provided.ts";
 import { openRequestDocument, type RequestDocument } from "./request-document.ts";
 
-jest.setTimeout(60_000); // hybrid keys take their time on a busy machine
-
 /** Made by remote-recovery/vault/vectors/make_request_vectors.py. */
 interface Vectors {
   link: { link_key: string; link_auth: string; link_auth_sha256: string };

@@ -11,7 +11,6 @@ import { linkAuth, linkIdentity, passAuth, stretchedKey } from "./link.ts";
 import { openShareTicket, type ExpectedTicket, type ShareTicket } from "./share-ticket.ts";
 
 jest.unmock("./kdf.ts"); // real costs
-jest.setTimeout(60_000); // hybrid keys and 64 MiB of Argon2id take their time on a busy machine
 
 /** Made by remote-recovery/vault/vectors/make_share_vectors.py with Python's cryptography, argon2-cffi and Go's age. */
 interface Vectors {

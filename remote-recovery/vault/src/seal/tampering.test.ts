@@ -20,8 +20,6 @@ import { firstShares, openShares, openSharesInner, sealShares } from "./shares.t
 import { openState, sealState, type State } from "./state.ts";
 import { isSignedBy, openTicket, sealTicket, type OwnerTicket } from "./ticket.ts";
 
-jest.setTimeout(60_000); // for a busy machine
-
 const secretId = "019a9e2c-7c1e-7abc-8def-00000000beef";
 const otherId = "019a9e2c-7c1e-7abc-8def-00000000dead";
 const failed = { code: "decryption_failed" };

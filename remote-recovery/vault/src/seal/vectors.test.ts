@@ -21,7 +21,6 @@ import { labelDigest, openState, previousOf, rootOf, stateDigest, type State } f
 import { isSignedBy, openTicket, type OwnerTicket } from "./ticket.ts";
 
 jest.unmock("./kdf.ts"); // real costs
-jest.setTimeout(60_000); // hybrid keys and 64 MiB of Argon2id take their time on a busy machine
 
 /** Made by remote-recovery/vault/vectors/make_vectors.py with Python's cryptography, argon2-cffi and Go's age. */
 interface Vectors {

@@ -13,8 +13,6 @@ import { changeShare, revokeShare, showShareLink, updateShareContent } from "./c
 import { allShares, sharesOfSecret } from "./list-shares.ts";
 import { lookAtShare, openShare } from "./open-link.ts";
 
-jest.setTimeout(60_000); // hybrid keys and Argon2id take their time on a busy machine
-
 const nothing = { password: null, picture: null };
 
 let world: SharingWorld;

@@ -9,8 +9,6 @@ import type { VaultContext } from "../vault-context.ts";
 import { forgetWhenPublished, leadsBackTo } from "./forget-when-published.ts";
 import { readAccount, type AccountView } from "./read-account.ts";
 
-jest.setTimeout(60_000); // for a busy machine
-
 type States = NonNullable<Keyring["states"]>;
 
 let world: World;

@@ -18,8 +18,6 @@ import { createWorld, shown, textSecret, type World } from "../testing/world.ts"
 import type { ShownPicture } from "../shown-image.ts";
 import type { VaultContext } from "../vault-context.ts";
 
-jest.setTimeout(60_000); // for a busy machine
-
 const code = (expected: string): unknown => expect.objectContaining({ code: expected });
 const [market, harbour] = [shown("market"), shown("harbour")];
 const text = (content: string): NonNullable<SecretChange["content"]> => ({ contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob([content]) });

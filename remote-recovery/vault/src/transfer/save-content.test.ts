@@ -14,8 +14,6 @@ import type { Sink } from "./sinks.ts";
 import type { Patience } from "./until-through.ts";
 import type { TransferCalls } from "./upload-calls.ts";
 
-jest.setTimeout(60_000); // for a busy machine
-
 /** Two whole ranges and the beginning of a third. */
 const size = 2 * 64 * pieceBytes + 1000;
 

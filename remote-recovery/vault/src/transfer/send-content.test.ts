@@ -11,8 +11,6 @@ import { readSealing } from "./records.ts";
 import { createRunningDigest, type RunningDigest } from "./running-digest.ts";
 import { beginUpload, finishUpload } from "../acts/resumable-uploads.ts";
 
-jest.setTimeout(60_000); // for a busy machine
-
 const { plain, file } = randomFile(5 * fakePartBytes + 77);
 const parts = 6;
 const isPart = (call: string): boolean => call.startsWith("POST /v2/secrets/secret/upload/");

@@ -10,8 +10,6 @@ import { fileSecret, moment, randomFile } from "../testing/uploading.ts";
 import { shownHandle as shown, textSecret, userId } from "../testing/world.ts";
 import { createVaultClient } from "../worker/vault-client.ts";
 
-jest.setTimeout(60_000); // for a busy machine
-
 leavePortsUnwaited();
 
 const { plain, file } = randomFile(6 * fakePartBytes + 77);

@@ -10,8 +10,6 @@ import { createFakeMachine, type FakeMachine } from "../testing/surroundings.ts"
 import { shownHandle as shown, textSecret, userId } from "../testing/world.ts";
 import { createVaultClient } from "./vault-client.ts";
 
-jest.setTimeout(60_000); // for a busy machine
-
 leavePortsUnwaited();
 
 const passkey = () => showKey({ kind: "passkey", prf: new Uint8Array(32).fill(7) });

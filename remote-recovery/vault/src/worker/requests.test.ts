@@ -13,8 +13,6 @@ import { shownHandle as shown, textSecret, userId } from "../testing/world.ts";
 import { createVaultClient, type VaultClient } from "./vault-client.ts";
 import { createVisitorClient, type VisitorClient } from "./visitor-client.ts";
 
-jest.setTimeout(60_000); // for a busy machine
-
 leavePortsUnwaited();
 
 const { plain, file } = randomFile(6 * fakePartBytes + 77);

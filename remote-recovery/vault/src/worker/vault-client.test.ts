@@ -12,8 +12,6 @@ import { createFakeMachine, type FakeMachine, type FakeTab } from "../testing/su
 import { shownHandle as shown, textSecret, userId } from "../testing/world.ts";
 import { createVaultClient } from "./vault-client.ts";
 
-jest.setTimeout(60_000); // for a busy machine
-
 leavePortsUnwaited();
 
 describe("createVaultClient", () => {

@@ -17,8 +17,6 @@ import { importSecrets } from "../import-secrets.ts";
 import { sourceOf, sourcesOf } from "../source.ts";
 import { readImport } from "./read-import.ts";
 
-jest.setTimeout(60_000); // for a busy machine
-
 const sample = (name: string): Buffer<ArrayBuffer> => Buffer.from(readFileSync(join(__dirname, "../samples", name)));
 const readOne = (content: BlobPart, path = "export", exitIdentity?: string): Promise<ReadImport> => readImport([{ path, content: new Blob([content]) }], { language: "en", ...(exitIdentity === undefined ? {} : { exitIdentity }) });
 const zipOf = async (files: Record<string, BlobPart>): Promise<ArrayBuffer> =>
