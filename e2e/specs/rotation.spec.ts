@@ -100,7 +100,7 @@ test("rotation: a lost device shows no titles any more, and everything opens by 
 /** Pairs of rounds of each account: more of them would meet the limit of pictures that are shown in a few minutes. */
 const [accounts, pairs] = process.env["RELICARIO_TESTS"] === "all" ? [2, 5] : [1, 1];
 
-for (let account = 1; account <= accounts; account++) test(`rotation: killed at a random call, with its tab and with the service, it ends in one account by going on (${String(account)} of ${String(accounts)}) @long`, async ({ page: first, portal }) => {
+for (let account = 1; account <= accounts; account++) test(`rotation: killed at a random call, with its tab and with the service, it ends in one account by going on (${String(account)} of ${String(accounts)})`, async ({ page: first, portal }) => {
   test.setTimeout(120_000 + pairs * 240_000);
   const secrets = Array.from({ length: 4 }, () => ({ title: `Kept ${sentinel()}`, text: `text ${sentinel()}` }));
   await signUp(first, newAccount());

@@ -13,13 +13,13 @@ const code = /\.(ts|tsx|mjs|cjs)$/;
  * @throws Error when git knows no such commit
  */
 export async function changedFiles(since: string): Promise<string[]> {
-  const changed = await Promise.all([git(["diff", "--name-only", "--diff-filter=d", since]), git(["ls-files", "--others", "--exclude-standard"])]);
+  const changed = await Promise.all([git(["diff", "-z", "--name-only", "--diff-filter=d", since]), git(["ls-files", "-z", "--others", "--exclude-standard"])]);
   return changed.flat();
 }
 
 /** All files of the checkout that git knows or would take. */
 export async function checkoutFiles(): Promise<string[]> {
-  const files = await git(["ls-files", "--cached", "--others", "--exclude-standard"]);
+  const files = await git(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
   return files.filter((file) => existsSync(join(rootFolder, file)));
 }
 
@@ -44,5 +44,5 @@ export async function relatedUnits(changed: readonly string[]): Promise<string[]
 async function git(args: readonly string[]): Promise<string[]> {
   const { code: exit, said } = await run("git", args);
   if (exit !== 0) throw new Error(said.trim());
-  return said.split("\n").filter((line) => line !== "");
+  return said.split("\0").filter((file) => file !== "");
 }

@@ -11,18 +11,22 @@ import { node } from "./run.ts";
 const [since = "HEAD"] = process.argv.slice(2);
 const start = performance.now();
 
-const code = (await changedFiles(since)).filter((file) => /\.(ts|tsx|mjs|cjs)$/.test(file));
-if (code.length === 0) {
-  console.log(`No code changed since ${since}.`);
+const changed = await changedFiles(since);
+const code = changed.filter((file) => /\.(ts|tsx|mjs|cjs)$/.test(file));
+const texts = changed.filter((file) => file.includes("/src/locales/"));
+if (code.length + texts.length === 0) {
+  console.log(`No code or text changed since ${since}.`);
   process.exit();
 }
-console.log(`${String(code.length)} files changed since ${since}.`);
+console.log(`${String(code.length + texts.length)} files changed since ${since}.`);
+if (texts.length > 0 && !(await told("texts", async () => asOne(await node(["tooling/src/checks/texts.ts"]))))) process.exitCode = 1;
+if (code.length === 0) process.exit();
 
 const outcomes = await Promise.all([
   told("lint", async () => asOne(await lint(code))),
   (async () => (await told("types", async () => asOne(await node(["tooling/src/checks/types.ts"])))) && (await told("tests", () => jest(["--passWithNoTests", "--findRelatedTests", ...code]))))(),
 ]);
-process.exitCode = outcomes.every(Boolean) ? 0 : 1;
+if (!outcomes.every(Boolean)) process.exitCode = 1;
 console.log(`In ${((performance.now() - start) / 1000).toFixed(0)} s.`);
 
 async function told(what: string, work: () => Promise<Result>): Promise<boolean> {

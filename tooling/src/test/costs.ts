@@ -16,7 +16,7 @@ type Run = Omit<StepReport, "said">;
 const noise = 1;
 
 /**
- * The last figures of each step and file, the dearest first, and those that grew. The processor's seconds count where they are known, since
+ * The last figures of each step with its files and of each file, the dearest first, and those that grew. The processor's seconds count where they are known, since
  * the clock's depend on what else runs.
  *
  * @param history the oldest first
@@ -24,9 +24,12 @@ const noise = 1;
  */
 export function costlier(history: readonly Run[], count: number): { readonly slowest: readonly Cost[]; readonly grown: readonly Cost[] } {
   const runs = new Map<string, (Omit<Cost, "before"> & { readonly commit: string })[]>();
+  const add = (key: string, cost: Omit<Cost, "before"> & { readonly commit: string }): void => {
+    runs.set(key, [...(runs.get(key) ?? []), cost]);
+  };
   for (const { step, seconds, processorSeconds, load, commit, files } of history) {
-    const all = [{ what: step, seconds, processorSeconds }, ...files.map(({ file, ...cost }) => ({ what: file, ...cost }))];
-    for (const cost of all) runs.set(cost.what, [...(runs.get(cost.what) ?? []), { ...cost, load, commit }]);
+    add([step, ...files.map(({ file }) => file).sort()].join("\n"), { what: step, seconds, processorSeconds, load, commit }); // the tiers run other files
+    for (const { file, ...cost } of files) add(file, { what: file, ...cost, load, commit });
   }
   const costs = [...runs.values()].flatMap((ofOne): Cost[] => {
     const last = ofOne.at(-1);

@@ -32,7 +32,7 @@ export async function jest(args: readonly string[], { workers = 2, environment =
   const folder = mkdtempSync(join(tmpdir(), "jest-"));
   const [reportFile, costs] = [join(folder, "report.json"), join(folder, "costs.jsonl")];
   try {
-    const { code, said } = await run(bin("jest"), [`--maxWorkers=${String(workers)}`, "--workerIdleMemoryLimit=700MB", "--json", `--outputFile=${reportFile}`, "--reporters=default", ...args], {
+    const { code, said } = await run(bin("jest"), [`--maxWorkers=${String(workers)}`, "--workerIdleMemoryLimit=700MB", "--reporters=default", "--json", `--outputFile=${reportFile}`, ...args], {
       environment: { ...jestEnvironment, RELICARIO_TEST_COSTS: costs, ...environment },
       modest,
     });

@@ -41,19 +41,19 @@ export function writeReport(path: string, report: StepReport): void {
   appendFileSync(history, `${JSON.stringify(kept)}\n`);
 }
 
-/** Null when there is none. */
+/** Null when there is none, or one of an older form. */
 export function readReport(path: string): StepReport | null {
   const file = join(rootFolder, path);
-  return existsSync(file) ? StepReport.parse(JSON.parse(readFileSync(file, "utf8"))) : null;
+  return existsSync(file) ? (StepReport.safeParse(JSON.parse(readFileSync(file, "utf8"))).data ?? null) : null;
 }
 
 export function removeReport(path: string): void {
   rmSync(join(rootFolder, path), { force: true });
 }
 
-/** All runs that are kept, the oldest first. */
+/** All runs that are kept, the oldest first; those of an older form are left out. */
 export function readHistory(): Omit<StepReport, "said">[] {
   if (!existsSync(history)) return [];
   const Line = StepReport.omit({ said: true });
-  return readFileSync(history, "utf8").trim().split("\n").map((line) => Line.parse(JSON.parse(line)));
+  return readFileSync(history, "utf8").trim().split("\n").flatMap((line) => Line.safeParse(JSON.parse(line)).data ?? []);
 }

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { constants, setPriority } from "node:os";
 import { join } from "node:path";
 
@@ -21,9 +21,18 @@ interface RunOptions {
   readonly modest?: boolean;
 }
 
+const running = new Set<ChildProcess>();
+
+/** Ends all that runs: a group of its own, as wireit's is, does not end with its terminal. */
+export function endRunning(): void {
+  for (const child of running) child.kill("SIGTERM");
+}
+
 /** Runs a program quietly: what it said is shown when it fails. */
 export function run(program: string, args: readonly string[], { folder = rootFolder, environment = {}, show = false, modest = false }: RunOptions = {}): Promise<Outcome> {
   const child = spawn(program, args, { cwd: folder, stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...environment } });
+  running.add(child);
+  child.once("close", () => running.delete(child));
   if (modest && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   let said = "";
   for (const stream of [child.stdout, child.stderr]) {

@@ -97,7 +97,7 @@ function unitsOf(folder: string): Step {
     cached: { folder, script: "unit", report: `${folder}/build/unit.json` },
     run: async ({ files }) => {
       const result = await jest(["--selectProjects", folder, "--runTestsByPath", ...files], { workers: 1 });
-      const missing = files.filter((file) => result.files?.some((ran) => ran.file === file) !== true);
+      const missing = result.files === undefined ? [] : files.filter((file) => !result.files?.some((ran) => ran.file === file));
       return missing.length === 0 ? result : { ...result, failed: result.failed + missing.length, said: `${result.said}\nNo project of jest.config.cjs runs ${missing.join(", ")}.` };
     },
   };
@@ -134,7 +134,7 @@ function releasesConform(): Promise<Result> {
     const { folders, refused } = keptReleases();
     const results: Result[] = [];
     for (const [release, folder] of folders) {
-      const { failed, said } = await jest(["--config", "tooling/jest/released.cjs", "--rootDir", rootFolder, "--runInBand"], { environment: { RELICARIO_RELEASE: folder }, modest: true });
+      const { failed, said } = await jest(["--config", "tooling/jest/released.cjs", "--rootDir", rootFolder], { workers: 1, environment: { RELICARIO_RELEASE: folder }, modest: true });
       results.push(asOne({ code: failed, said: `${release}\n${said}` }));
     }
     return { ...together(results), remark: [`${String(results.length)} releases`, ...(refused.length > 0 ? [`refused for their contract: ${refused.join(", ")}`] : [])].join("; ") };

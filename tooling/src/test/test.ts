@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { readCoverage } from "../checks/coverage-table.ts";
 import { rootFolder } from "../paths.ts";
 import { branchPoint, changedFiles, checkoutFiles, relatedUnits } from "./changed-files.ts";
+import { endRunning } from "./run.ts";
 import { runStep } from "./step-process.ts";
 import { steps, type Step } from "./steps.ts";
 import { tiersOf, type TestFiles, type TierName } from "./tiers.ts";
@@ -19,6 +20,17 @@ const tier: TierName | null = asked === undefined ? "first" : asked === "stories
 if (tier === null && !whole && !groups.some((group) => group === asked)) {
   console.error(`There is no part "${String(asked)}": choose one of ${groups.join(", ")}, "stories" for the second tier, "all" for everything, or none for the first tier.`);
   process.exit(2);
+}
+
+if (tier !== null && more.length > 0) {
+  console.error(`A whole tier takes nothing more: name a part before ${more.join(" ")}.`);
+  process.exit(2);
+}
+for (const signal of ["SIGTERM", "SIGHUP"] as const) {
+  process.once(signal, () => {
+    endRunning();
+    process.exit(1);
+  });
 }
 
 /** Under CI everything runs; elsewhere a step that passed with the same inputs is passed over. */
@@ -43,19 +55,24 @@ async function take(step: Step, files: readonly string[]): Promise<void> {
   if (report.failed > 0) console.log(`${report.said.trim()}\n`);
 }
 
+/** @throws Error where git does not know the checkout */
 async function testFiles(): Promise<TestFiles> {
+  if (tier === null && !whole) return { units: [], stories: [] };
   const files = (await checkoutFiles()).filter((file) => /\.(test|spec)\.tsx?$/.test(file));
   const { rows } = readCoverage(readFileSync(join(rootFolder, "docs/coverage.md"), "utf8"), () => null);
   if (tier === null) {
     const { first, second } = tiersOf(files, rows);
-    return { units: [...first.units, ...second.units], stories: whole ? [...first.stories, ...second.stories] : [] };
+    return { units: [...first.units, ...second.units], stories: [...first.stories, ...second.stories] };
   }
   const { postponed, ...tiers } = tiersOf(files, rows, await relatedUnits(await changedFiles(await branchPoint())));
   if (postponed.length > 0) console.log(`${String(postponed.length)} more files are related to what changed; npm run test:stories runs them.`);
   return tiers[tier];
 }
 
-const files = await testFiles();
+const files = await testFiles().catch((error: unknown) => {
+  console.error(`The test files could not be listed: ${error instanceof Error ? error.message : String(error)}\n0 passed, 1 failed`);
+  process.exit(1);
+});
 const filesOf = (step: Step): readonly string[] | null => (step.files === undefined ? null : step.files(files));
 const todo = chosenSteps();
 
