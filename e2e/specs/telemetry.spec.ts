@@ -5,6 +5,8 @@ import { photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
 import { releasesOf } from "../support/releases.ts";
 
+test.use({ ownPortal: true });
+
 const soon = { timeout: 60_000 };
 
 /** What a page sends to the service about itself. */

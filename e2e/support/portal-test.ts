@@ -8,12 +8,15 @@ import { startPortal, type RunningPortal } from "@relicario/tooling/portal";
 import { Planted } from "./planted.ts";
 
 interface PortalFixtures {
+  /** Set by a spec that counts what pages tell their portal: no other spec then gets it. */
+  readonly ownPortal: boolean;
   readonly portal: RunningPortal;
   readonly dataFolder: string;
 }
 
 /** Playwright's test with a whole portal, started once for the specs that one worker runs, on free ports and with data of its own. */
 export const test = base.extend<{ readonly problems: readonly string[]; readonly planted: Planted }, PortalFixtures>({
+  ownPortal: [false, { option: true, scope: "worker" }],
   dataFolder: [
     async ({}, use) => {
       const folder = await mkdtemp(path.join(tmpdir(), "relicario-e2e-"));
