@@ -30,7 +30,7 @@ const problems = [
   ...report.problems.map((problem) => `docs/coverage.md, ${problem}`),
   ...first.filter((file) => second.includes(file)).map((file) => `${file} is in both tiers`),
   ...found.filter((file) => !first.includes(file) && !second.includes(file)).map((file) => `${file} is in no tier`),
-  ...[...first, ...second].filter((file) => !found.includes(file)).map((file) => `${file} is run by nobody: no project of jest.config.cjs matches it`),
+  ...[...first, ...second].filter((file) => !found.includes(file)).map((file) => `${file} is not run: no project of jest.config.cjs matches it`),
 ];
 
 for (const problem of problems) console.error(problem);

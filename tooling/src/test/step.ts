@@ -7,7 +7,6 @@ import { loadavg } from "node:os";
 import { relative } from "node:path";
 
 import { rootFolder } from "../paths.ts";
-
 import { writeReport } from "./report.ts";
 import type { Result } from "./result.ts";
 import { run } from "./run.ts";
