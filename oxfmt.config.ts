@@ -1,0 +1,26 @@
+// Code has 120 columns. Comments have 100, which ESLint holds (eslint.config.mjs).
+import { defineConfig } from "oxfmt";
+
+export default defineConfig({
+  printWidth: 120,
+  proseWrap: "preserve",
+  sortPackageJson: false,
+  ignorePatterns: [
+    "**/*.md", // tables would get padding
+    "**/*.{css,html}", // served or hashed byte for byte
+    // Written by programs.
+    "pnpm-lock.yaml",
+    "api/src/db/migrations/meta/**",
+    "host/src/shared-packages/*.ts",
+    "shared/src/webpack/surface.json",
+    // Read byte for byte by tests.
+    "**/vectors/**/*.json",
+    "remote-recovery/vault/src/imports/samples/**",
+    "e2e/fixtures/**",
+    // AssemblyScript with decorators on functions, which no parser of TypeScript reads.
+    "remote-recovery/engine/assembly/{bch,bits,search}.ts",
+  ],
+  overrides: [
+    { files: ["api/src/identity/pages/**"], options: { embeddedLanguageFormatting: "off" } }, // blanks of HTML go to browsers
+  ],
+});
